@@ -1,0 +1,78 @@
+"""Proof of being the author: a signed token in the body of every public form.
+
+It replaces the CSRF cookie on these forms, so that a refused or lost cookie costs nothing: only our own pages
+can make a token, it is bound to one form, one person and one purpose, and it runs out by the server's clock.
+"""
+
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from django.core import signing
+from django.http import HttpRequest
+
+MAX_AGE = timedelta(days=90)
+SALT = "wwd.proof"
+
+
+class ProofError(Exception):
+    """The token is missing, altered, made for another form, or came from another site."""
+
+
+class ProofExpired(ProofError):
+    """The token is genuine but older than `MAX_AGE`; `proof` says what it was for."""
+
+    def __init__(self, proof: "Proof") -> None:
+        super().__init__("expired")
+        self.proof = proof
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a token says. `person` is a contributor's or reviewer's id, `about` the row that the form is for."""
+
+    purpose: str
+    form: uuid.UUID
+    person: uuid.UUID
+    about: str = ""
+
+    @classmethod
+    def new(cls, purpose: str, person: uuid.UUID | None = None, about: object = "") -> "Proof":
+        """A proof for a form that is about to be served; without `person`, for somebody not yet known."""
+        return cls(purpose, uuid.uuid4(), person or uuid.uuid4(), str(about))
+
+    def renewed(self) -> "Proof":
+        """The same person and purpose with a fresh form UUID: the next entry, not a repetition."""
+        return replace(self, form=uuid.uuid4())
+
+    @property
+    def token(self) -> str:
+        """The signed text for the form's hidden field."""
+        content = [self.purpose, self.form.hex, self.person.hex, self.about]
+        return signing.dumps(content, salt=SALT)
+
+
+def read_token(token: str, purpose: str) -> Proof:
+    """The proof in `token`. Raises ProofExpired past `MAX_AGE` and ProofError for anything not genuine."""
+    try:
+        content = signing.loads(token, salt=SALT)
+        proof = Proof(content[0], uuid.UUID(content[1]), uuid.UUID(content[2]), content[3])
+    except (signing.BadSignature, ValueError, IndexError, TypeError) as error:
+        raise ProofError("forged") from error
+    if proof.purpose != purpose:
+        raise ProofError("made for another form")
+    try:
+        signing.loads(token, salt=SALT, max_age=MAX_AGE)
+    except signing.SignatureExpired:
+        raise ProofExpired(proof) from None
+    return proof
+
+
+def check_request(request: HttpRequest, purpose: str) -> Proof:
+    """The proof that a POST carries in its field `proof`; refuses requests that another site caused."""
+    site = request.headers.get("Sec-Fetch-Site", "none")
+    origin = request.headers.get("Origin", "")
+    own = f"{request.scheme}://{request.get_host()}"
+    if site in ("cross-site", "same-site") or (origin not in ("", "null", own)):
+        raise ProofError("from another site")
+    return read_token(request.POST.get("proof", ""), purpose)

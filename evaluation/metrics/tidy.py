@@ -1,0 +1,48 @@
+"""Estimates and tidy tables: no number without its n, its clusters and its uncertainty."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SMALL_N = 30
+SMALL_CLUSTERS = 10
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its n, number of clusters and 95 % interval. `value` None: not measured, `reason` says why.
+
+    `low` and `high` are None where no interval may be claimed; `method` names how the interval was made.
+    """
+
+    value: float | None
+    n: int
+    clusters: int
+    low: float | None = None
+    high: float | None = None
+    method: str = ""
+    reason: str = ""
+
+    @property
+    def small(self) -> bool:
+        """True for a group that is never named best or worst."""
+        return self.n < SMALL_N or self.clusters < SMALL_CLUSTERS
+
+
+@dataclass(frozen=True)
+class TidyRow:
+    groups: Mapping[str, str]
+    metric: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class TidyTable:
+    """A named table, one row per group and metric. `notes` are sentences shown under it and in its methods."""
+
+    name: str
+    version: str
+    columns: tuple[str, ...]
+    rows: tuple[TidyRow, ...]
+    notes: tuple[str, ...] = ()
+    demonstration: bool = False
+    extra: Mapping[str, float | str] = field(default_factory=dict)

@@ -1,0 +1,6 @@
+"""Public addresses of the review."""
+
+from django.urls import URLPattern
+
+app_name = "review"
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,66 @@
+"""What every test may use: a storage of its own, Chromium where it is installed, markers for services."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import connection
+from playwright.sync_api import Browser, sync_playwright
+from pytest_django.fixtures import SettingsWrapper
+
+# Playwright's synchronous interface keeps an event loop in the test's thread; queries beside it are safe here.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+
+
+def chromium() -> str | None:
+    return shutil.which("chromium") or shutil.which("google-chrome")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run the slow fault tests too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    reasons = {
+        "postgres": None if connection.vendor == "postgresql" else "needs PostgreSQL: set DATABASE_URL",
+        "redis": None if django_settings.REDIS_URL else "needs Redis: set REDIS_URL",
+        "browser": None if chromium() else "needs Chromium on the path",
+        "long": None if config.getoption("--long") else "slow: run with --long",
+    }
+    for item in items:
+        for marker, reason in reasons.items():
+            if reason and item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(autouse=True)
+def own_storage(settings: SettingsWrapper, tmp_path: Path) -> None:
+    """Each test keeps its files in a folder of its own."""
+    local = {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": tmp_path / "media"},
+    }
+    settings.STORAGES = {**settings.STORAGES, "default": local}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium. Pages get a context of their own: `browser.new_context(java_script_enabled=False)`."""
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(
+            executable_path=chromium(),
+            args=["--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-sync"],
+        )
+
+
+@pytest.fixture(scope="session")
+def published() -> Path:
+    """The folder of published data; tests that need it are skipped, saying so, where it is absent."""
+    default = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "published"
+    folder = Path(os.environ.get("WWD_PUBLISHED_DATA") or default)
+    if not (folder / "README.md").exists():
+        pytest.skip(f"no published data in {folder}: set WWD_PUBLISHED_DATA")
+    return folder

@@ -1,0 +1,40 @@
+"""The worker application. The broker only carries announcements: the database is the record."""
+
+import os
+
+from celery import Celery
+from django.conf import settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wwd.settings")
+
+app = Celery("wwd")
+
+
+def broker_options() -> dict[str, object]:
+    """Transport options: folders for the embedded broker, a visibility timeout for Redis."""
+    if settings.REDIS_URL:
+        return {"visibility_timeout": 3600, "socket_connect_timeout": 2, "socket_timeout": 5}
+    folder = settings.CELERY_BROKER_FOLDER
+    for name in ("queue", "control"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    return {
+        "data_folder_in": str(folder / "queue"),
+        "data_folder_out": str(folder / "queue"),
+        "control_folder": str(folder / "control"),
+    }
+
+
+app.conf.update(
+    broker_url=settings.CELERY_BROKER_URL,
+    broker_transport_options=broker_options(),
+    broker_connection_timeout=2,
+    broker_connection_retry_on_startup=True,
+    task_ignore_result=True,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_default_queue="cpu",
+    worker_prefetch_multiplier=1,
+    worker_hijack_root_logger=False,
+    enable_utc=True,
+)
+app.autodiscover_tasks()

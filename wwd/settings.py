@@ -1,0 +1,170 @@
+"""All settings, read once from typed environment variables. docs/operations.md explains each variable.
+
+Without any variable set the embedded default works: SQLite, files on disk and a broker that needs no server,
+everything under var/.
+"""
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+
+from wwd.env import Env
+
+env = Env()
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = env.path("WWD_VAR_DIR", BASE_DIR / "var")
+
+
+def kept_secret(path: Path) -> str:
+    """The secret in `path`, made on first use: a fresh clone needs no variable and keeps its sessions."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x") as file:
+            path.chmod(0o600)
+            file.write(secrets.token_urlsafe(48))
+    except FileExistsError:
+        pass
+    return path.read_text()
+
+
+DEBUG = env.flag("WWD_DEBUG", False)
+SECRET_KEY = env.text("SECRET_KEY") or kept_secret(VAR_DIR / "secret_key")
+SECRET_KEY_FALLBACKS = env.items("SECRET_KEY_FALLBACKS")
+ALLOWED_HOSTS = env.items("WWD_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+CSRF_TRUSTED_ORIGINS = env.items("WWD_TRUSTED_ORIGINS")
+BEHIND_TLS_PROXY = env.flag("WWD_BEHIND_TLS_PROXY", False)
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "wwd",
+    "collection",
+    "evaluation",
+    "review",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "wwd.middleware.CompressMiddleware",
+    "wwd.middleware.HeadersMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "wwd.urls"
+WSGI_APPLICATION = "wwd.wsgi.application"
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+
+def database(url: str) -> dict[str, Any]:
+    """The default database: PostgreSQL by URL, otherwise one SQLite file set up for several processes."""
+    if url:
+        return dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": VAR_DIR / "wwd.sqlite3",
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 30,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+    }
+
+
+DATABASES = {"default": database(env.text("DATABASE_URL"))}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.text("REDIS_URL")
+GS_BUCKET_NAME = env.text("GS_BUCKET_NAME")
+MEDIA_ROOT = VAR_DIR / "media"
+STORAGES = {
+    "default": (
+        {
+            "BACKEND": "storages.backends.gcloud.GoogleCloudStorage",
+            "OPTIONS": {"bucket_name": GS_BUCKET_NAME, "default_acl": None, "file_overwrite": True},
+        }
+        if GS_BUCKET_NAME
+        else {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": MEDIA_ROOT}}
+    ),
+    "staticfiles": {"BACKEND": "wwd.static.HashedStaticStorage"},
+}
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+
+CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+CELERY_BROKER_FOLDER = VAR_DIR / "broker"
+
+LEASE_SECONDS = env.whole("WWD_LEASE_SECONDS", 120, least=2)
+SWEEP_SECONDS = env.whole("WWD_SWEEP_SECONDS", 30, least=1)
+MAX_PHOTO_BYTES = 15 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
+FILE_UPLOAD_TEMP_DIR = None
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS_PROXY
+if BEHIND_TLS_PROXY:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+    SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
+
+LOG_FORMAT = env.choice("WWD_LOG_FORMAT", ("console", "json"), "console")
+LOG_LEVEL = env.choice("WWD_LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "console": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": {"()": "wwd.logs.JsonFormatter"},
+    },
+    "handlers": {"out": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "root": {"handlers": ["out"], "level": LOG_LEVEL},
+    "loggers": {"django.server": {"handlers": ["out"], "propagate": False}},
+}

@@ -1,0 +1,15 @@
+"""Addresses. Public pages first; the admin is for staff."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from wwd import health
+
+urlpatterns = [
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("", include("collection.urls")),
+    path("review/", include("review.urls")),
+    path("admin/evaluation/", include("evaluation.urls")),
+    path("admin/", admin.site.urls),
+]
