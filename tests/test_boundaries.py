@@ -1,0 +1,164 @@
+"""What holds everywhere: import directions, sizes, documentation of settings, tables and dependencies, no outside host."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.utils.module_loading import import_string
+
+from evaluation.studies import STUDIES
+from wwd.tables import TABLES
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("wwd", "collection", "evaluation", "review")
+HEAVY = ("torch", "transformers", "diffusers", "accelerate", "openai")
+PURE = ("django", "collection", "wwd", "evaluation.models", "evaluation.runner", "requests", "pathlib")
+FORBIDDEN = {
+    "collection": ("evaluation", "review"),
+    "evaluation": ("review",),
+    "evaluation/metrics": (
+        "django",
+        "collection",
+        "wwd",
+        "evaluation.models",
+        "evaluation.runner",
+        "requests",
+        "pathlib",
+    ),
+    "evaluation/readers": (
+        "django",
+        "collection",
+        "wwd",
+        "evaluation.models",
+        "evaluation.runner",
+        "requests",
+        "pathlib",
+    ),
+    "evaluation/studies": ("django.db", "evaluation.models", "evaluation.runner", "collection.models"),
+    "wwd/settings.py": ("collection", "evaluation", "review"),
+    "wwd/env.py": ("django", "collection", "evaluation", "review"),
+}
+
+
+def sources(start: Path) -> list[Path]:
+    if start.is_file():
+        return [start]
+    return [path for path in sorted(start.rglob("*.py")) if "migrations" not in path.parts]
+
+
+def project_sources() -> list[Path]:
+    return [path for package in PACKAGES for path in sources(ROOT / package)]
+
+
+def imports(path: Path, *, top_level: bool = False) -> Iterator[str]:
+    """Dotted names that a module imports; with `top_level`, only those run when it is loaded."""
+    tree = ast.parse(path.read_text())
+    for node in tree.body if top_level else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def within(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+@pytest.mark.parametrize("place", FORBIDDEN)
+def test_imports_go_one_way(place: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in sources(ROOT / place)
+        for name in imports(path)
+        if any(within(name, package) for package in FORBIDDEN[place])
+    ]
+    assert wrong == []
+
+
+def test_only_backends_import_heavy_packages_and_only_inside_their_loaders() -> None:
+    wrong = []
+    for path in project_sources():
+        at_door = path.is_relative_to(ROOT / "evaluation" / "backends")
+        names = imports(path, top_level=at_door)
+        wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in names if name.split(".")[0] in HEAVY]
+    assert wrong == []
+
+
+def test_reading_an_import_against_the_grain_is_noticed(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text("def late() -> None:\n    from review.models import Review\n")
+    assert list(imports(module)) == ["review.models.Review"]
+    assert list(imports(module, top_level=True)) == []
+
+
+@pytest.mark.parametrize("path", [*STUDIES.values(), *TABLES.values()])
+def test_every_entry_of_the_tables_loads(path: str) -> None:
+    assert import_string(path.replace(":", "."))
+
+
+def test_every_environment_variable_is_documented() -> None:
+    names = re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', (ROOT / "wwd" / "settings.py").read_text())
+    text = (ROOT / "docs" / "operations.md").read_text()
+    assert len(names) > 8
+    assert [name for name in names if f"`{name}`" not in text] == []
+
+
+def test_every_table_and_study_is_documented() -> None:
+    text = (ROOT / "docs" / "researcher.md").read_text()
+    assert [name for name in [*TABLES, *STUDIES] if f"`{name}`" not in text] == []
+
+
+def test_every_chosen_dependency_has_its_reason() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text().lower()
+    lines = "\n".join((ROOT / name).read_text() for name in ("requirements.txt", "requirements-dev.txt"))
+    direct = [line.split("==")[0].strip().lower() for line in lines.splitlines() if "==" in line and "# why:" in line]
+    assert len(direct) > 10
+    assert [name for name in direct if f"`{name.split('[')[0]}`" not in text] == []
+
+
+def test_every_file_that_the_architecture_names_exists() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    named = set(re.findall(r"`((?:[\w-]+/)+[\w.-]*\w\.(?:py|html|css|json|md|yml|js))`", text))
+    assert len(named) > 20
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
+def test_modules_and_functions_stay_readable_at_a_sitting() -> None:
+    lengths = []
+    for path in project_sources():
+        text = path.read_text()
+        assert len(text.splitlines()) <= 500, path
+        functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, functions)]
+        lengths += [(node.end_lineno or node.lineno) - node.lineno + 1 for node in nodes]
+    lengths.sort()
+    assert lengths[int(len(lengths) * 0.9)] <= 32
+
+
+def test_there_is_more_test_than_source() -> None:
+    def lines(paths: list[Path]) -> int:
+        return sum(1 for path in paths for line in path.read_text().splitlines() if line.strip())
+
+    assert lines(sources(ROOT / "tests")) >= lines(project_sources())
+
+
+def test_pages_and_styles_name_no_outside_host() -> None:
+    pattern = re.compile(r"""(?:src|href|action)=["'](?:https?:)?//|url\(["']?(?:https?:)?//|@import""")
+    files = [path for name in ("templates", "static") for path in (ROOT / name).rglob("*") if path.is_file()]
+    assert [str(path) for path in files if pattern.search(path.read_text(errors="ignore"))] == []
+
+
+def test_no_inline_style_or_script_that_the_content_policy_would_drop() -> None:
+    pattern = re.compile(r"\sstyle=|<style|<script(?![^>]*\bsrc=)|\son[a-z]+=", re.IGNORECASE)
+    files = [path for path in (ROOT / "templates").rglob("*.html") if "mail" not in path.parts]
+    assert [str(path) for path in files if pattern.search(path.read_text())] == []
+
+
+def test_tracked_files_hold_no_published_data() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    if not tracked:
+        pytest.skip("not a git checkout")
+    assert [name for name in tracked.splitlines() if "WorldWideDishes_2024" in name or "Community_Review" in name] == []
