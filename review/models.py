@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from collection.models import ConsentText, Country, Source
+from collection.models import Country, Source
 from evaluation.models import GeneratedImage
 
 
@@ -103,6 +103,24 @@ class Invitation(models.Model):
         return self.code
 
 
+class ReviewerConsent(models.Model):
+    """Warning and consent as shown to reviewers; never changed once somebody agreed, a new version is added."""
+
+    version = models.PositiveIntegerField()
+    language = models.CharField(max_length=12)
+    warning = models.JSONField(help_text=_("Sentences shown first."))
+    sentences = models.JSONField(help_text=_("At most eight sentences, in order."))
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["version", "language"], name="one_reviewer_consent_per_version_language")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.version} ({self.language})"
+
+
 class Reviewer(models.Model):
     """Somebody who judges pictures in one campaign; nothing that names a person is stored here."""
 
@@ -116,7 +134,7 @@ class Reviewer(models.Model):
     invitation = models.ForeignKey(Invitation, on_delete=models.SET_NULL, null=True, blank=True)
     country = models.CharField(max_length=120, help_text=_("Whose dishes are theirs to judge."))
     role = models.CharField(max_length=10, choices=Role, blank=True)
-    consent = models.ForeignKey(ConsentText, on_delete=models.PROTECT, null=True)
+    consent = models.ForeignKey(ReviewerConsent, on_delete=models.PROTECT, null=True)
     consent_at = models.DateTimeField(null=True)
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
     source_key = models.CharField(max_length=120, unique=True, null=True, blank=True)
@@ -133,6 +151,7 @@ class Assignment(models.Model):
         RESERVED = "reserved", _("reserved")
         ANSWERED = "answered", _("answered")
         SKIPPED = "skipped", _("skipped")
+        REPORTED = "reported", _("reported")
         EXPIRED = "expired", _("expired")
 
     reviewer = models.ForeignKey(Reviewer, on_delete=models.CASCADE, related_name="assignments")
@@ -195,3 +214,17 @@ class Review(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reviewer_id} {self.image_id}"
+
+
+class ReviewChange(models.Model):
+    """One correction of a review by its reviewer: the answers that stood there before."""
+
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="changes")
+    at = models.DateTimeField(auto_now_add=True)
+    before = models.JSONField(help_text=_("The former answers."))
+
+    class Meta:
+        ordering = ["-at"]
+
+    def __str__(self) -> str:
+        return f"{self.review_id} {self.at:%Y-%m-%d}"
