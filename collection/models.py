@@ -117,6 +117,16 @@ class Contributor(models.Model):
         return str(self.id)
 
 
+class Counter(models.Model):
+    """A number that only grows, so that a dish's id is never used twice, not even after an erasure."""
+
+    name = models.CharField(max_length=20, primary_key=True)
+    value = models.PositiveBigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value}"
+
+
 class AboutYou(models.Model):
     """Personal details, given last and freely. Only stewards may read them; no export contains them."""
 
@@ -272,8 +282,8 @@ class Photo(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dish = models.ForeignKey(Dish, on_delete=models.CASCADE, related_name="photos")
-    file = models.CharField(max_length=120, blank=True, help_text=_("Path in the storage, random."))
-    thumbnail = models.CharField(max_length=120, blank=True)
+    file = models.CharField(max_length=120, blank=True, db_index=True, help_text=_("Path in the storage, random."))
+    thumbnail = models.CharField(max_length=120, blank=True, db_index=True)
     sha256 = models.CharField(max_length=64, db_index=True, blank=True, help_text=_("Of the bytes as they arrived."))
     width = models.PositiveIntegerField(default=0)
     height = models.PositiveIntegerField(default=0)

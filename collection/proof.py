@@ -68,11 +68,16 @@ def read_token(token: str, purpose: str) -> Proof:
     return proof
 
 
-def check_request(request: HttpRequest, purpose: str) -> Proof:
-    """The proof that a POST carries in its field `proof`; refuses requests that another site caused."""
+def check_origin(request: HttpRequest) -> None:
+    """Refuses requests that, by the browser's own statement, another site caused."""
     site = request.headers.get("Sec-Fetch-Site", "none")
     origin = request.headers.get("Origin", "")
     own = f"{request.scheme}://{request.get_host()}"
     if site in ("cross-site", "same-site") or (origin not in ("", "null", own)):
         raise ProofError("from another site")
+
+
+def check_request(request: HttpRequest, purpose: str) -> Proof:
+    """The proof that a POST carries in its field `proof`; refuses requests that another site caused."""
+    check_origin(request)
     return read_token(request.POST.get("proof", ""), purpose)

@@ -1,0 +1,150 @@
+"""The doors of the public pages: who sent this form, and which rows that person may reach.
+
+`public_form` is the one place that lifts Django's CSRF cookie check. It may, because it puts a stronger check in its
+place that also works where cookies are refused: the form's signed token (`collection.proof`) and the browser's own
+statement of where the request came from.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.conf import settings
+from django.core import signing
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+
+from collection.models import Contributor, Dish, DishQuerySet
+from collection.proof import Proof, ProofError, ProofExpired, check_origin, check_request
+
+COOKIE = "turn"
+COOKIE_SALT = "wwd.turn"
+COOKIE_REACH = timedelta(hours=24)
+UNREADABLE = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError, UnreadablePostError)
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a request proved.
+
+    `proof` is set where the form's token is genuine and current. `expired` holds a token that is genuine but too old:
+    it says which form that was and proves nothing. `refused` is true for every POST without a current proof: show the
+    form again with the typing and a fresh token, store nothing.
+    """
+
+    proof: Proof | None = None
+    expired: Proof | None = None
+    refused: bool = False
+
+    @property
+    def person(self) -> uuid.UUID | None:
+        return self.proof.person if self.proof else None
+
+
+def read_sent(request: HttpRequest, purpose: str) -> Sent:
+    """What this request proved; `purpose` empty means a button that concerns nobody, only its origin counts."""
+    if request.method != "POST":
+        return Sent()
+    try:
+        if not purpose:
+            check_origin(request)
+            return Sent()
+        return Sent(proof=check_request(request, purpose))
+    except ProofExpired as error:
+        return Sent(expired=error.proof, refused=True)
+    except ProofError:
+        return Sent(refused=True)
+
+
+def public_form(
+    purpose: str, *methods: str
+) -> Callable[[Callable[Concatenate[HttpRequest, Sent, P], HttpResponse]], Callable[..., HttpResponse]]:
+    """A page that strangers may send to. The view is called as `view(request, sent, …)`, for GET with an empty `Sent`.
+
+    `methods` other than POST and those given (GET includes HEAD) are answered with 405. Forms that cannot be read at
+    all (too long, cut off) get a page that says so.
+    """
+    allowed = ("POST", *methods, *(("HEAD",) if "GET" in methods else ()))
+
+    def decorate(view: Callable[Concatenate[HttpRequest, Sent, P], HttpResponse]) -> Callable[..., HttpResponse]:
+        @csrf_exempt
+        @wraps(view)
+        def inner(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            if request.method not in allowed:
+                return HttpResponseNotAllowed(allowed)
+            try:
+                sent = read_sent(request, purpose)
+            except UNREADABLE:
+                response = render(request, "unreadable.html", status=413)
+            else:
+                response = view(request, sent, *args, **kwargs)
+            # Not `no-store`: Back to a page that answered a POST must show it again instead of an error.
+            response.headers.setdefault("Cache-Control", "private, no-cache")
+            return response
+
+        return inner
+
+    return decorate
+
+
+def sign_in(response: HttpResponse, contributor: Contributor) -> HttpResponse:
+    """Lets this browser session go on as `contributor`, as far as a cookie alone may (see `recent_dishes`)."""
+    response.set_signed_cookie(
+        COOKIE,
+        contributor.pk.hex,
+        salt=COOKIE_SALT,
+        httponly=True,
+        samesite="Lax",
+        secure=settings.SESSION_COOKIE_SECURE,
+    )
+    return response
+
+
+def sign_out(response: HttpResponse) -> HttpResponse:
+    """Ends this person's turn: no cookie, and no page of theirs for the Back button where the browser knows how."""
+    response.delete_cookie(COOKIE, samesite="Lax")
+    response.headers["Clear-Site-Data"] = '"cache"'
+    return response
+
+
+def contributor_from_cookie(request: HttpRequest) -> Contributor | None:
+    try:
+        value = request.get_signed_cookie(COOKIE, salt=COOKIE_SALT, max_age=COOKIE_REACH)
+        return Contributor.objects.filter(pk=uuid.UUID(value)).first()
+    except (KeyError, ValueError, signing.BadSignature):
+        return None
+
+
+def contributor_for(sent: Sent) -> Contributor | None:
+    """The contributor that the form proved, None for somebody who has not agreed yet."""
+    return Contributor.objects.filter(pk=sent.person).first() if sent.person else None
+
+
+def own_dishes(contributor: Contributor) -> DishQuerySet:
+    """Their live dishes."""
+    return Dish.objects.filter(contributor=contributor).live()
+
+
+def recent_dishes(contributor: Contributor) -> DishQuerySet:
+    """Their live dishes of the last 24 hours: all that a cookie alone may reach."""
+    return own_dishes(contributor).filter(created_at__gte=timezone.now() - COOKIE_REACH)
+
+
+def dish_for(contributor: Contributor | None, pk: Any, *, recent: bool = False) -> Dish:
+    """Their own live dish, or 404 for everybody else's."""
+    if contributor is None:
+        raise Http404
+    dishes = recent_dishes(contributor) if recent else own_dishes(contributor)
+    try:
+        return dishes.get(pk=pk)
+    except (Dish.DoesNotExist, ValueError, TypeError, OverflowError):
+        raise Http404 from None

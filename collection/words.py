@@ -1,0 +1,89 @@
+"""Rules for what people type, in any script: one spelling of the same text, nothing that hides or breaks it.
+
+Refused with a reason: NUL and other control signs, direction overrides, floods of marks. Taken out silently: pasted
+isolates and byte order marks. Kept: joiners (Indic, Persian, emoji), direction marks, every letter of every script.
+"""
+
+import re
+import unicodedata
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+OVERRIDES = frozenset(map(chr, range(0x202A, 0x202F)))
+STRIPPED = dict.fromkeys((*range(0x2066, 0x206A), 0xFEFF))
+LINE_BREAKS = re.compile("\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
+COMMAS = re.compile("[,;\n،؛、，；፣၊]")
+FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
+MOST_MARKS = 6
+
+
+def clean_text(value: str, longest: int) -> str:
+    """Several lines, NFC, without blank edges; raises ValidationError with a sentence for the person who typed."""
+    lines = LINE_BREAKS.split(value.translate(STRIPPED))
+    text = "\n".join(" ".join(line.split()) for line in lines).strip()
+    return checked(unicodedata.normalize("NFC", text), longest)
+
+
+def clean_line(value: str, longest: int) -> str:
+    """One line, NFC, blanks collapsed; raises ValidationError with a sentence for the person who typed."""
+    return " ".join(clean_text(value, longest).split())
+
+
+def clean_name(value: str, longest: int) -> str:
+    """A line that holds at least one letter or digit that can be seen."""
+    name = clean_line(value, longest)
+    if name and not has_letter(name):
+        raise ValidationError(_("Write at least one letter or digit here. Signs and emoji may stand beside it."))
+    return name
+
+
+def has_letter(text: str) -> bool:
+    return any(unicodedata.category(sign)[0] in "LN" and sign not in FILLERS for sign in text)
+
+
+def checked(text: str, longest: int) -> str:
+    categories = [unicodedata.category(sign) for sign in text]
+    if any(category in ("Cc", "Cs") and sign != "\n" for sign, category in zip(text, categories, strict=True)):
+        raise ValidationError(_("This holds a sign that cannot be shown. Type it again instead of pasting it."))
+    if not OVERRIDES.isdisjoint(text):
+        raise ValidationError(
+            _("This holds a hidden sign that turns the direction of writing. Type it again instead of pasting it.")
+        )
+    if flooded(categories):
+        raise ValidationError(_("There are too many marks on one letter. Write it with fewer marks."))
+    if len(text) > longest:
+        raise ValidationError(
+            ngettext(
+                "This is too long: %(length)d signs. Up to %(longest)d sign fits here.",
+                "This is too long: %(length)d signs. Up to %(longest)d signs fit here.",
+                longest,
+            ),
+            params={"length": len(text), "longest": longest},
+        )
+    return text
+
+
+def flooded(categories: list[str]) -> bool:
+    """More marks in a row than any script stacks on one letter."""
+    run = 0
+    for category in categories:
+        run = run + 1 if category in ("Mn", "Me") else 0
+        if run > MOST_MARKS:
+            return True
+    return False
+
+
+def split_list(text: str) -> list[str]:
+    """The entries of a list as people write it: commas of any script, semicolons, lines; repetitions dropped."""
+    entries = (" ".join(part.split()) for part in COMMAS.split(text))
+    return list(dict.fromkeys(entry for entry in entries if entry))
+
+
+def fold(text: str) -> str:
+    """One form for all spellings that only differ in case, accents, punctuation or a leading article."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    letters = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    words = re.sub(r"[^\w]+", " ", letters.replace("&", " and ")).split()
+    return " ".join(words[1:] if words[:1] == ["the"] and len(words) > 1 else words)
