@@ -5,6 +5,7 @@ import uuid
 
 from django.db import models
 from django.db.models import F, Q
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -101,6 +102,9 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return self.code
+
+    def get_absolute_url(self) -> str:
+        return reverse("review:invitation", args=[self.code])
 
 
 class ReviewerConsent(models.Model):

@@ -1,0 +1,184 @@
+"""Campaigns in plain functions: prepare pictures, invite, join, save what was answered."""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import get_language, gettext
+
+from collection.models import Country
+from evaluation import tables
+from evaluation.models import GeneratedImage
+from review.assignment import load_without, locked
+from review.copies import CopyError, keep_copy
+from review.models import (
+    Assignment,
+    Campaign,
+    CampaignImage,
+    Invitation,
+    Review,
+    ReviewChange,
+    Reviewer,
+    ReviewerConsent,
+)
+from review.questionnaires import check, constructs
+from review.refused import Refused
+
+
+@dataclass
+class Prepared:
+    """What `prepare` did. `left_out`: the picture's key → why it has no place in the campaign."""
+
+    added: int = 0
+    already: int = 0
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def prepare(campaign: Campaign, images: Iterable[GeneratedImage], country: str = "") -> Prepared:
+    """Adds held pictures with their review copies; safe to repeat. Writes files: call it outside transactions.
+
+    Each picture is judged for `country`, or for every country of its subject.
+    """
+    done = Prepared()
+    for image in images:
+        countries = [country] if country else image.subject.labels.get("country", [])
+        if not countries:
+            done.left_out[image.source_key] = gettext("no country")
+        elif image.state != GeneratedImage.State.HELD:
+            done.left_out[image.source_key] = image.get_state_display()
+        else:
+            _add(campaign, image, countries, done)
+    return done
+
+
+def _add(campaign: Campaign, image: GeneratedImage, countries: Iterable[str], done: Prepared) -> None:
+    try:
+        copy = keep_copy(image.sha256)
+    except CopyError as error:
+        done.left_out[image.source_key] = str(error)
+        return
+    dish = image.subject.dish
+    words = {"dish_name": dish.local_name if dish else image.subject.name, "copy_sha256": copy}
+    for country in countries:
+        _, created = CampaignImage.objects.get_or_create(
+            campaign=campaign, image=image, country=country, defaults=words
+        )
+        done.added += created
+        done.already += not created
+
+
+def add_invitation(campaign: Campaign, country: Country | None = None, limit: int | None = None) -> Invitation:
+    """A new link to `campaign`; its address is `invitation.get_absolute_url()`."""
+    return Invitation.objects.create(campaign=campaign, country=country, limit=limit)
+
+
+def countries_of(invitation: Invitation) -> list[str]:
+    """The countries among which somebody with this invitation chooses whose dishes are theirs."""
+    if invitation.country:
+        return [invitation.country.name]
+    found = CampaignImage.objects.filter(campaign=invitation.campaign_id).values_list("country", flat=True)
+    return sorted(set(found))
+
+
+def current_consent() -> ReviewerConsent:
+    """The newest consent text, in the reader's language where it exists, else in English."""
+    newest = ReviewerConsent.objects.order_by("-version")
+    language = get_language() or "en"
+    for tag in (language, language.split("-")[0], "en"):
+        if found := newest.filter(language=tag).first():
+            return found
+    raise Refused(gettext("The consent text is missing. Tell the person who invited you."), 503)
+
+
+def refuse_unless_open(campaign: Campaign, invitation: Invitation | None) -> None:
+    """Raises Refused where the campaign takes no answers now, or the invitation was withdrawn."""
+    if invitation and invitation.revoked_at:
+        raise Refused(gettext("This invitation was withdrawn. Ask the person who invited you for another one."), 403)
+    if not campaign.is_open():
+        raise Refused(gettext("This round of pictures is not open now. Answers that you gave are kept."), 403)
+
+
+@transaction.atomic
+def join(code: str, reviewer: uuid.UUID, country: str, role: str, consent: ReviewerConsent) -> Reviewer:
+    """The reviewer with this id, who joins now unless they did before. Counts the invitation once. Raises Refused.
+
+    The row of the invitation is held, so that two people at once do not overshoot its limit.
+    """
+    invitation = Invitation.objects.select_for_update(of=("self",)).select_related("campaign").get(code=code)
+    refuse_unless_open(invitation.campaign, invitation)
+    joined = Reviewer.objects.filter(pk=reviewer, invitation=invitation).first()
+    if joined:
+        return joined
+    if invitation.limit is not None and invitation.used >= invitation.limit:
+        raise Refused(gettext("Everybody who was invited with this link has joined. Ask for another link."))
+    Invitation.objects.filter(pk=invitation.pk).update(used=F("used") + 1)
+    return Reviewer.objects.create(
+        id=reviewer,
+        campaign=invitation.campaign,
+        invitation=invitation,
+        country=country,
+        role=role,
+        consent=consent,
+        consent_at=timezone.now(),
+        source=invitation.campaign.source,
+    )
+
+
+@dataclass(frozen=True)
+class Saved:
+    """`how`: *saved*, the *same* as before, *corrected*, or it *differs* from what is stored and was not stored."""
+
+    review: Review
+    how: Literal["saved", "same", "corrected", "differs"]
+
+
+def save_review(
+    reviewer: Reviewer, image: CampaignImage, answers: Mapping[str, Any], *, correction: bool = False
+) -> Saved:
+    """Keeps what `reviewer` says of `image`. Raises AnswersRefused or Refused, then nothing is stored.
+
+    An answer that comes after the wanted number was reached is kept as surplus.
+    """
+    definition = reviewer.campaign.questionnaire.definition
+    kept = check(definition, answers)
+    columns = {"answers": kept, **constructs(definition, kept)}
+    with transaction.atomic():
+        campaign, now = locked(reviewer.campaign_id)
+        refuse_unless_open(campaign, reviewer.invitation)
+        if (image.campaign_id, image.country) != (campaign.pk, reviewer.country):
+            raise Refused(gettext("This picture is not one of yours. Go on to the next picture."), 403)
+        stored = Review.objects.filter(reviewer=reviewer, image=image).first()
+        if stored:
+            return _again(stored, columns, correction)
+        surplus = load_without(image, reviewer, now) >= campaign.wanted_opinions
+        review = Review.objects.create(reviewer=reviewer, image=image, surplus=surplus, **columns)
+        _mark_answered(review, now)
+        tables.bump("reviews")
+    return Saved(review, "saved")
+
+
+def _again(stored: Review, columns: Mapping[str, Any], correction: bool) -> Saved:
+    """The same answers once more, a correction, or other answers that nobody called a correction."""
+    if stored.answers == columns["answers"]:
+        return Saved(stored, "same")
+    if not correction:
+        return Saved(stored, "differs")
+    ReviewChange.objects.create(review=stored, before=stored.answers)
+    for column, value in columns.items():
+        setattr(stored, column, value)
+    stored.save(update_fields=list(columns))
+    tables.bump("reviews")
+    return Saved(stored, "corrected")
+
+
+def _mark_answered(review: Review, now: Any) -> None:
+    """The assignment is done; one that was reported stays reported, so that the picture stays hidden."""
+    mine = Assignment.objects.filter(reviewer=review.reviewer, image=review.image)
+    if not mine.exclude(state=Assignment.State.REPORTED).update(state=Assignment.State.ANSWERED) and not mine.exists():
+        Assignment.objects.create(
+            reviewer=review.reviewer, image=review.image, state=Assignment.State.ANSWERED, until=now
+        )
