@@ -17,9 +17,11 @@ class Env:
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         self._environ = environ
+        self.known: set[str] = set()
 
     def text(self, name: str, default: str = "") -> str:
         """The text of `name`, or of the file named by `NAME_FILE`; surrounding blanks are dropped."""
+        self.known.add(name)
         value = self._environ.get(name, "").strip()
         path = self._environ.get(f"{name}_FILE", "").strip()
         if value and path:
@@ -27,8 +29,9 @@ class Env:
         if path:
             try:
                 value = Path(path).read_text().strip()
-            except OSError as error:
-                raise EnvError(f"{name}_FILE names {path}, which cannot be read: {error.strerror}.") from error
+            except (OSError, UnicodeDecodeError) as error:
+                reason = getattr(error, "strerror", None) or "it holds no text"
+                raise EnvError(f"{name}_FILE names {path}, which cannot be read: {reason}.") from error
         return value or default
 
     def flag(self, name: str, default: bool = False) -> bool:

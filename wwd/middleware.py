@@ -1,11 +1,14 @@
-"""Compression and headers of every response."""
+"""Compression and headers of every response, and an answer for bodies that cannot be read."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, UnreadablePostError
 from django.middleware.gzip import GZipMiddleware
+
+from wwd import errors
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -55,3 +58,33 @@ class HeadersMiddleware:
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", "geolocation=(), microphone=()")
         return response
+
+
+class BodyMiddleware:
+    """Refuses bodies of an absurd length with a page instead of a broken connection."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if stated_length(request) <= settings.MAX_REQUEST_BYTES:
+            return self.get_response(request)
+        # A browser shows the answer only when it could send on: read some, keep nothing.
+        left = settings.MAX_REQUEST_BYTES
+        while left > 0 and (read := len(request.read(min(left, 64 * 1024)))):
+            left -= read
+        response = errors.too_large(request)
+        response.headers["Connection"] = "close"
+        return response
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """A phone that lost its line in the middle of sending is not an error of ours."""
+        return errors.bad_request(request, exception) if isinstance(exception, UnreadablePostError) else None
+
+
+def stated_length(request: HttpRequest) -> int:
+    """The length in bytes that the request states; 0 where it states none."""
+    try:
+        return int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return 0

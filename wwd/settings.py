@@ -10,7 +10,7 @@ from typing import Any
 
 import dj_database_url
 
-from wwd.env import Env
+from wwd.env import Env, EnvError
 
 env = Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -30,6 +30,7 @@ def kept_secret(path: Path) -> str:
 
 
 DEBUG = env.flag("WWD_DEBUG", False)
+SECRET_KEY_GENERATED = not env.text("SECRET_KEY")
 SECRET_KEY = env.text("SECRET_KEY") or kept_secret(VAR_DIR / "secret_key")
 SECRET_KEY_FALLBACKS = env.items("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.items("WWD_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
@@ -55,6 +56,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "wwd.middleware.CompressMiddleware",
     "wwd.middleware.HeadersMiddleware",
+    "wwd.middleware.BodyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -85,31 +87,43 @@ TEMPLATES = [
 ]
 
 
-def database(url: str) -> dict[str, Any]:
+SQLITE_OPTIONS = {
+    # Writers queue up at the start of a transaction instead of failing in its middle.
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 30,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+}
+
+
+def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
     """The default database: PostgreSQL by URL, otherwise one SQLite file set up for several processes."""
-    if url:
-        return dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
-    return {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": VAR_DIR / "wwd.sqlite3",
-        "OPTIONS": {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 30,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-        },
-    }
+    try:
+        parsed: dict[str, Any] = dict(dj_database_url.parse(url or f"sqlite:///{VAR_DIR / 'wwd.sqlite3'}"))
+    except ValueError as error:
+        raise EnvError("DATABASE_URL cannot be read. Accepted: postgres://user:password@host:port/name.") from error
+    vendor = parsed["ENGINE"].rpartition(".")[2]
+    if vendor == "sqlite3":
+        return {"ENGINE": parsed["ENGINE"], "NAME": parsed["NAME"], "OPTIONS": SQLITE_OPTIONS}
+    if vendor != "postgresql":
+        raise EnvError(f"DATABASE_URL names {vendor}. Accepted: postgres:// and sqlite:///.")
+    parsed["OPTIONS"] = {"connect_timeout": 5, **parsed.get("OPTIONS", {})}
+    return {**parsed, "CONN_MAX_AGE": keep_seconds, "CONN_HEALTH_CHECKS": keep_seconds > 0}
 
 
-DATABASES = {"default": database(env.text("DATABASE_URL"))}
+# 0: many threads wait for slow phones, and each would keep a connection.
+DATABASE_KEEP_SECONDS = env.whole("WWD_DATABASE_KEEP_SECONDS", 0)
+DATABASES = {"default": database(env.text("DATABASE_URL"), DATABASE_KEEP_SECONDS)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
 GS_BUCKET_NAME = env.text("GS_BUCKET_NAME")
+GS_IDENTITY = env.choice("WWD_GS_IDENTITY", ("file", "machine"), "file")
 MEDIA_ROOT = VAR_DIR / "media"
 STORAGES = {
     "default": (
         {
             "BACKEND": "storages.backends.gcloud.GoogleCloudStorage",
+            # No ACL: the bucket has uniform access, and files are served by the application only.
             "OPTIONS": {"bucket_name": GS_BUCKET_NAME, "default_acl": None, "file_overwrite": True},
         }
         if GS_BUCKET_NAME
@@ -118,16 +132,21 @@ STORAGES = {
     "staticfiles": {"BACKEND": "wwd.static.HashedStaticStorage"},
 }
 STATIC_URL = "/static/"
-STATIC_ROOT = VAR_DIR / "static"
+STATIC_ROOT = env.path("WWD_STATIC_ROOT", VAR_DIR / "static")
 STATICFILES_DIRS = [BASE_DIR / "static"]
 
 CELERY_BROKER_URL = REDIS_URL or "filesystem://"
 CELERY_BROKER_FOLDER = VAR_DIR / "broker"
 
 LEASE_SECONDS = env.whole("WWD_LEASE_SECONDS", 120, least=2)
+WEB_PROCESSES = env.whole("WWD_WEB_PROCESSES", 2, least=1)
+# More than 50: so many phones on a 2G line may send a photo to one process at a time.
+WEB_THREADS = env.whole("WWD_WEB_THREADS", 64, least=1)
 SWEEP_SECONDS = env.whole("WWD_SWEEP_SECONDS", 30, least=1)
 MAX_PHOTO_BYTES = 15 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+# Photos somewhat too large still reach their form, which can say so beside the field.
+MAX_REQUEST_BYTES = 4 * MAX_PHOTO_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 FILE_UPLOAD_TEMP_DIR = None
 
@@ -154,6 +173,9 @@ if BEHIND_TLS_PROXY:
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
+# Whether subdomains and browsers' preload lists follow is for the owner of the domain to decide.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+CSRF_FAILURE_VIEW = "wwd.errors.csrf_failure"
 
 LOG_FORMAT = env.choice("WWD_LOG_FORMAT", ("console", "json"), "console")
 LOG_LEVEL = env.choice("WWD_LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()
@@ -161,10 +183,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "console": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "console": {"()": "wwd.logs.ConsoleFormatter", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
         "json": {"()": "wwd.logs.JsonFormatter"},
     },
     "handlers": {"out": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["out"], "level": LOG_LEVEL},
-    "loggers": {"django.server": {"handlers": ["out"], "propagate": False}},
+    "loggers": {
+        "django": {"handlers": [], "propagate": True},
+        "django.server": {"handlers": ["out"], "propagate": False},
+    },
 }

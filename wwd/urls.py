@@ -5,6 +5,8 @@ from django.urls import include, path
 
 from wwd import health
 
+handler400 = "wwd.errors.bad_request"
+
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),

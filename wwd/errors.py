@@ -1,0 +1,23 @@
+"""Answers where something went wrong: each says what happened and what to do next."""
+
+from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.csrf import requires_csrf_token
+
+
+def too_large(request: HttpRequest) -> HttpResponse:
+    return render(request, "413.html", status=413)
+
+
+@requires_csrf_token
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler400, with an answer of its own for what is too large."""
+    if isinstance(exception, RequestDataTooBig | TooManyFilesSent):
+        return too_large(request)
+    return render(request, "400.html", status=400)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Only pages for staff depend on cookies; `reason` is Django's, for logs."""
+    return render(request, "403.html", {"cookies": True}, status=403)
