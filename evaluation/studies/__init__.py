@@ -1,6 +1,20 @@
 """The table of studies: slug → lazy import path. Adding a study is one module and one line here."""
 
+from django.utils.module_loading import import_string
+
+from evaluation.names import unknown
+from evaluation.studies.base import ConfigError, Study
+
 STUDIES = {
     "generation": "evaluation.studies.generation:Generation",
     "association": "evaluation.studies.association:Association",
 }
+
+
+def load(slug: str) -> Study:
+    """The study named `slug`. Raises ConfigError with the near names."""
+    if slug not in STUDIES:
+        raise ConfigError(unknown("study", slug, STUDIES))
+    found = import_string(STUDIES[slug].replace(":", "."))
+    assert issubclass(found, Study)
+    return found()

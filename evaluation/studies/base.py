@@ -23,13 +23,17 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True)
 class SubjectData:
-    """A subject as a study sees it. `labels`: dimension ("country", "continent", "language") → values."""
+    """A subject as a study sees it. `labels`: dimension ("country", "continent", "language") → values.
+
+    `key` is the subject's name for ever, in every database: seeds derive from it.
+    """
 
     id: int
     kind: str
     name: str
     labels: Mapping[str, tuple[str, ...]]
     demonstration: bool = False
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,11 @@ class Catalogue(Protocol):
 
 @dataclass(frozen=True)
 class UnitPlan:
-    """One unit to be. `key` is unique in the run; `affinity` groups what one worker should do together."""
+    """One unit to be. `key` is unique in the run; `affinity` groups what one worker should do together.
+
+    Two names in `payload` mean something to the runner: `image` (id of a `GeneratedImage`, whose bytes then come
+    with the work) and `text` (a text to be embedded). With either, a vector that is stored already comes too.
+    """
 
     key: str
     model: ModelData
@@ -125,7 +133,10 @@ class Work:
 
 @dataclass(frozen=True)
 class ImageResult:
-    """A made picture and how it came about. Exactly one of `seed` and `sample` is set."""
+    """A made picture and how it came about. Exactly one of `seed` and `sample` is set.
+
+    `content` is empty where there is no picture but a record of it: refused, filtered, or made elsewhere and not held.
+    """
 
     content: bytes
     media_type: str
@@ -195,6 +206,7 @@ class Study(ABC):
     needs: ClassVar[tuple[str, ...]]
     Config: ClassVar[type]
     tables: ClassVar[tuple[str, ...]]
+    batch_size: ClassVar[int] = 16
 
     @abstractmethod
     def plan(self, config: Any, catalogue: Catalogue) -> Plan:

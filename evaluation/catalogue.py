@@ -1,0 +1,72 @@
+"""What a plan may ask for, read from the database in a stable order."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation import subjects
+from evaluation.models import DescriptorSet, GeneratedImage, Model, PromptTemplate, Run, Subject
+from evaluation.names import unknown
+from evaluation.studies.base import ConfigError, DescriptorData, ImageData, ModelData, PromptData, SubjectData
+
+
+def subject_data(row: Subject) -> SubjectData:
+    """A stored subject as a study sees it."""
+    labels = {dimension: tuple(values) for dimension, values in row.labels.items()}
+    return SubjectData(row.pk, row.kind, row.name, labels, row.demonstration, row.source_key)
+
+
+def model_data(row: Model) -> ModelData:
+    """A stored model as a study sees it."""
+    return ModelData(
+        row.pk, row.slug, row.role, row.backend, row.identifier, row.revision, row.parameters, row.demonstration
+    )
+
+
+class DatabaseCatalogue:
+    """The `Catalogue` of studies over the present database."""
+
+    def subjects(self, selection: Mapping[str, Any]) -> Sequence[SubjectData]:
+        """See `evaluation.subjects.select` for what a selection may hold."""
+        return [subject_data(row) for row in subjects.select(selection)]
+
+    def model(self, slug: str) -> ModelData:
+        row = Model.objects.filter(slug=slug).first()
+        if row is None:
+            raise ConfigError(unknown("model", slug, Model.objects.values_list("slug", flat=True)))
+        return model_data(row)
+
+    def prompt(self, slug: str, version: str = "") -> PromptData:
+        """The prompt of this version; without one, the version added last."""
+        rows = PromptTemplate.objects.filter(slug=slug).order_by("pk")
+        if not rows:
+            raise ConfigError(unknown("prompt", slug, set(PromptTemplate.objects.values_list("slug", flat=True))))
+        found = {row.version: row for row in rows}
+        if version and version not in found:
+            raise ConfigError(unknown(f"version of prompt {slug!r} named", version, found))
+        row = found[version] if version else list(found.values())[-1]
+        return PromptData(row.pk, row.slug, row.version, row.text)
+
+    def descriptors(self, slug: str, version: str = "") -> DescriptorData:
+        """The descriptor set of this version; without one, the version added last."""
+        rows = DescriptorSet.objects.filter(slug=slug).order_by("pk")
+        if not rows:
+            raise ConfigError(
+                unknown("descriptor set", slug, set(DescriptorSet.objects.values_list("slug", flat=True)))
+            )
+        found = {row.version: row for row in rows}
+        if version and version not in found:
+            raise ConfigError(unknown(f"version of descriptor set {slug!r} named", version, found))
+        row = found[version] if version else list(found.values())[-1]
+        return DescriptorData(row.pk, row.slug, row.version, row.groups, row.prompt)
+
+    def images(self, run: str) -> Sequence[ImageData]:
+        """The held pictures of a run, by the run's slug."""
+        if not Run.objects.filter(slug=run).exists():
+            raise ConfigError(unknown("run", run, Run.objects.values_list("slug", flat=True)))
+        rows = GeneratedImage.objects.filter(run__slug=run, state=GeneratedImage.State.HELD)
+        rows = rows.exclude(model=None).select_related("subject", "model").order_by("pk")
+        return [
+            ImageData(row.pk, subject_data(row.subject), row.model.slug, row.seed, row.sample, row.sha256)
+            for row in rows
+            if row.model is not None
+        ]

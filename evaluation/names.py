@@ -1,0 +1,14 @@
+"""Names that somebody typed: an unknown one is answered with the near ones."""
+
+import difflib
+from collections.abc import Iterable
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """A sentence that says that `name` is no `what`, and which names come near."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if near:
+        return f"There is no {what} {name!r}. Did you mean {' or '.join(near)}?"
+    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f"There is no {what} {name!r}. Known: {shown or 'none yet'}."

@@ -1,0 +1,83 @@
+"""Stored outcomes as `summarise` reads them."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from evaluation.models import Embedding, GeneratedImage, Outcome, Run, RunLabel
+from evaluation.runner.units import chunks
+from evaluation.studies.base import FinalState, OutcomeData, Vector
+
+CHUNK = 2000
+FINAL: dict[str, FinalState] = {"done": "done", "refused": "refused", "filtered": "filtered", "failed": "failed"}
+Labels = Mapping[str, tuple[str, ...]]
+
+
+def vector_of(row: Embedding) -> Vector:
+    """The stored vector, float32, shape (dimensions,)."""
+    return np.frombuffer(bytes(row.vector), dtype="<f4").astype(np.float32)
+
+
+def outcomes(run: Run) -> Iterator[OutcomeData]:
+    """All outcomes of a run in the order of its units, in one query per 2,000 and one for the labels."""
+    labels = labels_of(run)
+    rows = Outcome.objects.filter(unit__run=run).select_related("unit__subject", "unit__model", "embedding")
+    for chunk in chunks(rows.order_by("unit_id").iterator(chunk_size=CHUNK), CHUNK):
+        makers = image_models(chunk)
+        for row in chunk:
+            yield outcome_data(row, labels.get(row.unit.subject_id or 0, {}), makers)
+
+
+def labels_of(run: Run) -> dict[int, Labels]:
+    """Subject id → the labels frozen for this run."""
+    found: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for label in RunLabel.objects.filter(run=run).order_by("pk"):
+        found[label.subject_id][label.dimension].append(label.value)
+    return {
+        subject: {name: tuple(values) for name, values in dimensions.items()} for subject, dimensions in found.items()
+    }
+
+
+def image_of(row: Outcome) -> int | None:
+    """The picture that an outcome is about: the one it made, or the one it looked at."""
+    if row.image_id:
+        return row.image_id
+    if row.embedding and row.embedding.image_id:
+        return row.embedding.image_id
+    image = row.unit.payload.get("image")
+    return image if isinstance(image, int) else None
+
+
+def image_models(rows: Sequence[Outcome]) -> dict[int, str]:
+    """Picture id → slug of the model that made it."""
+    images = {image for row in rows if (image := image_of(row))}
+    found = GeneratedImage.objects.filter(pk__in=images).values_list("pk", "model__slug")
+    return {image: slug or "" for image, slug in found}
+
+
+def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str]) -> OutcomeData:
+    unit, image = row.unit, image_of(row)
+    return OutcomeData(
+        key=unit.key,
+        state=FINAL[unit.state],
+        model=unit.model.slug,
+        subject=unit.subject.name if unit.subject else "",
+        cluster=cluster(row, image),
+        labels=labels,
+        payload=unit.payload,
+        text=row.text,
+        numbers=row.numbers,
+        image_model=makers.get(image, "") if image else "",
+        image_id=image,
+        vector=vector_of(row.embedding) if row.embedding else None,
+        reason=row.reason,
+    )
+
+
+def cluster(row: Outcome, image: int | None) -> str:
+    """What may be resampled independently: the dish, else the picture, else the unit."""
+    subject = row.unit.subject
+    if subject and subject.dish_id:
+        return f"dish:{subject.dish_id}"
+    return f"image:{image}" if image else f"unit:{row.unit.key}"

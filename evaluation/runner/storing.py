@@ -1,0 +1,127 @@
+"""What units gave becomes rows: files first, then images, vectors and outcomes in one transaction."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from evaluation import files
+from evaluation.models import Batch, Embedding, GeneratedImage, Outcome, Run, Unit
+from evaluation.studies.base import ImageResult, Result
+
+Pairs = Sequence[tuple[Unit, Result]]
+IMAGE_STATES = {
+    "done": GeneratedImage.State.HELD,
+    "refused": GeneratedImage.State.REFUSED,
+    "filtered": GeneratedImage.State.FILTERED,
+}
+
+
+def clean(text: str) -> str:
+    """Text that every database takes: no NUL, no half of a surrogate pair."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def checked(result: Result) -> Result:
+    """The result with storable texts; failed where a number or vector is not finite."""
+    result = replace(result, text=clean(result.text), reason=clean(result.reason))
+    bad = [name for name, value in result.numbers.items() if not math.isfinite(value)]
+    if result.vector is not None and not np.isfinite(result.vector.vector).all():
+        bad.append("the vector")
+    if not bad:
+        return result
+    reason = f"Not a finite number: {', '.join(bad)}."
+    return Result(result.key, "failed", text=result.text, reason=reason, circumstances=result.circumstances)
+
+
+def keep_files(results: Iterable[Result]) -> dict[str, str]:
+    """Writes the pictures of `results` and returns unit key → SHA-256. Never called inside a transaction."""
+    held = (result for result in results if result.image and result.image.content)
+    return {result.key: files.keep(result.image.content) for result in held if result.image}
+
+
+def store(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
+    """Inserts images, vectors and outcomes of units. Called inside the transaction that ends the units."""
+    images = store_images(run, pairs, hashes)
+    vectors = store_vectors(pairs)
+    Outcome.objects.bulk_create(
+        Outcome(
+            unit=unit,
+            batch=batch,
+            text=result.text,
+            numbers=dict(result.numbers),
+            image=images.get(unit.key),
+            embedding_id=vectors.get(unit.key),
+            reason=result.reason,
+            circumstances=dict(result.circumstances),
+        )
+        for unit, result in pairs
+    )
+
+
+def store_images(run: Run, pairs: Pairs, hashes: Mapping[str, str]) -> dict[str, GeneratedImage]:
+    """Inserts the pictures, and the records of refused, filtered or absent ones; unit key → row."""
+    rows = {
+        unit.key: image_row(run, unit, result, result.image, hashes.get(unit.key, ""))
+        for unit, result in pairs
+        if result.image is not None and result.state in IMAGE_STATES and unit.subject_id
+    }
+    GeneratedImage.objects.bulk_create(rows.values())
+    return rows
+
+
+def image_row(run: Run, unit: Unit, result: Result, image: ImageResult, sha256: str) -> GeneratedImage:
+    assert unit.subject_id is not None
+    state = IMAGE_STATES[result.state]
+    if state == GeneratedImage.State.HELD and not sha256:
+        state = GeneratedImage.State.NOT_HELD
+    return GeneratedImage(
+        subject_id=unit.subject_id,
+        model_id=unit.model_id,
+        run=run,
+        prompt_id=image.prompt_id,
+        prompt_sent=clean(image.prompt_sent),
+        prompt_revised=clean(image.prompt_revised),
+        seed=image.seed,
+        sample=image.sample,
+        state=state,
+        sha256=sha256,
+        media_type=image.media_type,
+        width=image.width or None,
+        height=image.height or None,
+        source_key=f"run:{run.slug}/{unit.key}",
+    )
+
+
+def store_vectors(pairs: Pairs) -> dict[str, int]:
+    """Inserts vectors that are not stored yet; unit key → id of the embedding, new or old."""
+    found = [(unit, result.vector) for unit, result in pairs if result.vector is not None]
+    rows = [
+        Embedding(
+            model_id=unit.model_id,
+            preprocessing=given.preprocessing,
+            image_id=given.image_id,
+            text=given.text,
+            dimensions=len(given.vector),
+            vector=given.vector.astype("<f4").tobytes(),
+        )
+        for unit, given in found
+    ]
+    Embedding.objects.bulk_create(rows, ignore_conflicts=True)
+    stored = embeddings(rows)
+    keys = [(row.model_id, row.preprocessing, row.image_id, row.text) for row in rows]
+    return {unit.key: stored[key] for (unit, _), key in zip(found, keys, strict=True)}
+
+
+def embeddings(rows: Sequence[Embedding]) -> dict[tuple[int, str, int | None, str], int]:
+    """Ids of the stored embeddings that stand for `rows`, two queries at most per encoder."""
+    stored: dict[tuple[int, str, int | None, str], int] = {}
+    for model in {row.model_id for row in rows}:
+        of_model = Embedding.objects.filter(model=model)
+        images = [row.image_id for row in rows if row.model_id == model and row.image_id]
+        texts = [row.text for row in rows if row.model_id == model and not row.image_id]
+        for part in (of_model.filter(image__in=images), of_model.filter(image=None, text__in=texts)):
+            for row in part.only("model_id", "preprocessing", "image_id", "text"):
+                stored[(row.model_id, row.preprocessing, row.image_id, row.text)] = row.pk
+    return stored
