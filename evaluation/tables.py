@@ -1,41 +1,208 @@
-"""Stored tables: computed by a worker or the command line, read by pages and the command line alike."""
+"""Stored tables: computed by a worker or the command line, read by pages and the command line alike.
 
-import difflib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+A table is stale once one of its input counters moved on since it was computed. A page never computes: it shows
+what is stored with its time and asks for a fresh one; a worker, or the sweep, computes what was asked for.
+"""
 
+import hashlib
+import json
+import logging
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
 from evaluation.metrics.tidy import TidyTable
+from evaluation.models import InputCounter, StoredTable
+from evaluation.names import unknown
+from evaluation.table_spec import Filters, TableSpec
+from evaluation.table_text import from_content, to_content
 from wwd.tables import TABLES
 
-Filters = Mapping[str, str]
+__all__ = ["Filters", "TableSpec", "TableView", "UnknownFilter", "UnknownTable", "bump", "spec"]
+
+# A wanted table is announced at most this often; the sweep finds it anyway.
+DEBOUNCE = timedelta(seconds=10)
+# `wanted_at` lies this far ahead while a worker computes; if the worker dies, the table is wanted again after it.
+CLAIM = timedelta(minutes=10)
+LONGEST_FILTER = 120
+
+logger = logging.getLogger(__name__)
+
+State = Literal["fresh", "stale", "computing", "failed"]
 
 
 class UnknownTable(KeyError):
     """No table has this name; the text lists the near ones."""
 
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class UnknownFilter(ValueError):
+    """The table has no such filter; the text lists those it has."""
+
 
 @dataclass(frozen=True)
-class TableSpec:
-    """A named table. `inputs` are the counters that make it stale; `filters` the accepted filter names."""
+class TableView:
+    """A table as stored: `table` None while it is first being computed."""
 
-    name: str
-    title: str
-    source: str
-    version: str
-    columns: tuple[str, ...]
-    metrics: Mapping[str, str]
-    inputs: tuple[str, ...]
-    filters: tuple[str, ...]
-    compute: Callable[[Filters], TidyTable]
+    spec: TableSpec
+    filters: Filters
+    state: State
+    table: TidyTable | None
+    fingerprint: str
+    computed_at: datetime | None
 
 
 def spec(name: str) -> TableSpec:
     """The table named `name`. Raises UnknownTable."""
     if name not in TABLES:
-        near = difflib.get_close_matches(name, TABLES, n=3, cutoff=0.3)
-        raise UnknownTable(f"There is no table {name!r}. Near: {', '.join(near) or ', '.join(TABLES)}.")
+        raise UnknownTable(unknown("table", name, TABLES))
     found = import_string(TABLES[name].replace(":", "."))
     assert isinstance(found, TableSpec)
     return found
+
+
+def checked_filters(table: TableSpec, filters: Filters) -> dict[str, str]:
+    """`filters` in one order, empty ones dropped. Raises UnknownFilter."""
+    for name, value in filters.items():
+        if name not in table.filters:
+            raise UnknownFilter(unknown("filter", name, table.filters))
+        if len(value) > LONGEST_FILTER or "\x00" in value:
+            raise UnknownFilter(f"The value of the filter {name} is too long or holds signs that no value has.")
+    return {name: value for name, value in sorted(filters.items()) if value}
+
+
+def bump(*names: str) -> None:
+    """Counts a change of the inputs `names` ("reviews", "runs.association"), inside the change's own transaction.
+
+    The counter moves if and only if the change is kept, so no table can look fresh that is not. Names are locked
+    in one order: two transactions that bump the same ones cannot wait for each other.
+    """
+    for name in sorted(set(names)):
+        counter = InputCounter.objects.filter(name=name)
+        if not counter.update(value=F("value") + 1):
+            InputCounter.objects.bulk_create([InputCounter(name=name)], ignore_conflicts=True)
+            counter.update(value=F("value") + 1)
+
+
+def fingerprint(table: TableSpec) -> str:
+    """Hash (64 hex digits) of the table's version and the present counts of its inputs."""
+    counts = dict(InputCounter.objects.filter(name__in=table.inputs).values_list("name", "value"))
+    return _hash([table.name, table.version, [[name, counts.get(name, 0)] for name in sorted(table.inputs)]])
+
+
+def read(name: str, filters: Filters) -> TableView:
+    """The table as stored, never computed here. Raises UnknownTable, UnknownFilter."""
+    table = spec(name)
+    chosen = checked_filters(table, filters)
+    return _view(table, chosen, _row(table, chosen).first(), fingerprint(table))
+
+
+def ask(view: TableView) -> bool:
+    """Notes that somebody waits for a fresh table. True where a worker should be told: not told a moment ago."""
+    rows = _row(view.spec, view.filters)
+    if rows.filter(Q(wanted_at=None) | Q(wanted_at__lte=Now() - DEBOUNCE)).update(wanted_at=Now()):
+        return True
+    if rows.exists():
+        return False
+    try:
+        with transaction.atomic():
+            StoredTable.objects.create(**_key(view.spec, view.filters), filters=dict(view.filters), wanted_at=Now())
+    except IntegrityError:
+        return False
+    return True
+
+
+def compute_and_store(name: str, filters: Filters) -> TableView:
+    """Computes the table now and stores it. Raises UnknownTable, UnknownFilter, and whatever the computation does."""
+    table = spec(name)
+    chosen = checked_filters(table, filters)
+    # Read before the data: a change in between makes the stored table stale, never falsely fresh.
+    present = fingerprint(table)
+    content = to_content(compute(table, chosen))
+    row, _ = StoredTable.objects.update_or_create(
+        **_key(table, chosen),
+        defaults={
+            "filters": chosen,
+            "fingerprint": present,
+            "content": content,
+            "error": "",
+            "wanted_at": None,
+            "computed_at": Now(),
+        },
+    )
+    row.refresh_from_db()
+    return _view(table, chosen, row, present)
+
+
+def fresh(name: str, filters: Filters) -> TableView:
+    """The stored table where it is fresh, else computed now: for the command line."""
+    view = read(name, filters)
+    return view if view.state == "fresh" else compute_and_store(name, filters)
+
+
+def recompute_wanted() -> int:
+    """Computes every table that was asked for; returns how many. Called by the task and by the sweep.
+
+    Each table is claimed by one conditional update, so two workers never compute the same one. A table that cannot
+    be computed keeps its last content and says so; the others go on.
+    """
+    done = 0
+    for row in StoredTable.objects.filter(wanted_at__lte=Now()).order_by("wanted_at"):
+        claimed = StoredTable.objects.filter(pk=row.pk, wanted_at__lte=Now()).update(wanted_at=Now() + CLAIM)
+        if claimed and _recompute(row):
+            done += 1
+    return done
+
+
+def compute(table: TableSpec, filters: Filters) -> TidyTable:
+    """The table of `filters`, from the data as it is now. Nothing is stored."""
+    from evaluation.study_tables import study_table
+
+    made = table.compute(filters) if table.compute else study_table(table, filters)
+    columns = {name: value for name, value in filters.items() if name in table.columns}
+    rows = tuple(row for row in made.rows if all(row.groups[name] == value for name, value in columns.items()))
+    return replace(made, rows=rows)
+
+
+def _recompute(row: StoredTable) -> bool:
+    """Computes a claimed row; whatever goes wrong is logged and noted, so that one table cannot stop the others."""
+    try:
+        table = spec(row.name)
+        if row.version == table.version:
+            compute_and_store(row.name, row.filters)
+            return True
+        error = ""
+    except Exception as failure:
+        logger.exception("table %s could not be computed", row.name)
+        error = type(failure).__name__
+    StoredTable.objects.filter(pk=row.pk).update(wanted_at=None, error=error)
+    return False
+
+
+def _view(table: TableSpec, filters: Filters, row: StoredTable | None, present: str) -> TableView:
+    content = from_content(table.name, table.version, row.content) if row and row.content else None
+    state: State = "computing"
+    if row and row.error:
+        state = "failed"
+    elif row and content:
+        state = "fresh" if row.fingerprint == present else "stale"
+    return TableView(table, filters, state, content, present, row.computed_at if row else None)
+
+
+def _row(table: TableSpec, filters: Filters) -> QuerySet[StoredTable]:
+    return StoredTable.objects.filter(**_key(table, filters))
+
+
+def _key(table: TableSpec, filters: Filters) -> dict[str, Any]:
+    return {"name": table.name, "version": table.version, "filters_hash": _hash(sorted(filters.items()))}
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()

@@ -1,0 +1,37 @@
+"""Tables of studies: which run a table is made from, and what is said about it."""
+
+from dataclasses import replace
+
+from evaluation import studies
+from evaluation.metrics.tidy import TidyTable
+from evaluation.models import Run
+from evaluation.runner import outcomes
+from evaluation.table_spec import Filters, TableSpec
+
+
+def chosen_run(study: str, filters: Filters) -> Run | None:
+    """The run that the filter names, else the latest finished one, demonstrations only where there is nothing else."""
+    finished = Run.objects.filter(study=study, state=Run.State.DONE)
+    if "run" in filters:
+        return finished.filter(slug=filters["run"]).first()
+    return finished.order_by("demonstration", "-finished_at", "-pk").first()
+
+
+def study_table(table: TableSpec, filters: Filters) -> TidyTable:
+    """The table of a study by its own `summarise`; without a finished run an empty one that says so."""
+    run = chosen_run(table.study, filters)
+    if run is None:
+        note = "There is no finished run of this study yet, or none with the chosen name."
+        return TidyTable(table.name, table.version, table.columns, (), (note,))
+    study = studies.load(table.study)
+    made = study.summarise(table.name.partition(".")[2], outcomes(run), run.config)
+    return replace(made, notes=(*_about(run), *made.notes), demonstration=run.demonstration)
+
+
+def _about(run: Run) -> list[str]:
+    """Sentences about the run: where it was made and with which definition."""
+    where = "made elsewhere and imported" if run.imported else "made here"
+    sentences = [f"Run {run.slug}, version {run.study_version} of the study, {where}."]
+    if run.definition:
+        sentences.append("; ".join(f"{name}: {value}" for name, value in sorted(run.definition.items())) + ".")
+    return sentences

@@ -1,0 +1,31 @@
+"""What a named table is, without any database: studies and reviews declare theirs with it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from evaluation.metrics.tidy import TidyTable
+
+Filters = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A named table. `metrics`: metric → its definition. `version` changes with a definition.
+
+    Texts are English, marked with `gettext_noop`: pages translate them, files keep them.
+
+    `inputs` are the counters whose change makes it stale; `filters` the accepted filter names: one that is also a
+    column keeps the rows with that value, any other is read by what computes the table. A table comes either from
+    `compute`, or from `study`: then that study's `summarise` makes it from a run (filter `run`).
+    """
+
+    name: str
+    title: str
+    source: str
+    version: str
+    columns: tuple[str, ...]
+    metrics: Mapping[str, str]
+    inputs: tuple[str, ...]
+    filters: tuple[str, ...]
+    compute: Callable[[Filters], TidyTable] | None = None
+    study: str = ""

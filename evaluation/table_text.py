@@ -1,0 +1,76 @@
+"""A tidy table as stored content, CSV or JSON: one function each, for pages and command line alike."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.table_spec import TableSpec
+
+NUMBERS = ("metric", "value", "n", "clusters", "low", "high")
+
+
+def to_content(table: TidyTable) -> dict[str, Any]:
+    """What is stored: plain values that JSON holds exactly (floats keep every digit)."""
+    return {
+        "columns": list(table.columns),
+        "rows": [
+            {"groups": dict(row.groups), "metric": row.metric, **asdict(row.estimate), "small": row.estimate.small}
+            for row in table.rows
+        ],
+        "notes": list(table.notes),
+        "demonstration": table.demonstration,
+        "extra": dict(table.extra),
+    }
+
+
+def from_content(name: str, version: str, content: Mapping[str, Any]) -> TidyTable:
+    """The table that was stored with `to_content`."""
+    fields = ("value", "n", "clusters", "low", "high", "method", "reason")
+    rows = tuple(
+        TidyRow(row["groups"], row["metric"], Estimate(**{field: row[field] for field in fields}))
+        for row in content["rows"]
+    )
+    return TidyTable(
+        name=name,
+        version=version,
+        columns=tuple(content["columns"]),
+        rows=rows,
+        notes=tuple(content["notes"]),
+        demonstration=content["demonstration"],
+        extra=content["extra"],
+    )
+
+
+def to_csv(table: TidyTable) -> str:
+    """Columns: the group columns, metric, value, n, clusters, low, high. Empty: not measured or not claimed."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*table.columns, *NUMBERS])
+    for row in table.rows:
+        estimate = row.estimate
+        numbers = (estimate.value, estimate.n, estimate.clusters, estimate.low, estimate.high)
+        shown = ["" if number is None else repr(number) for number in numbers]
+        writer.writerow([*(row.groups[column] for column in table.columns), row.metric, *shown])
+    return text.getvalue()
+
+
+def to_json(spec: TableSpec, table: TidyTable, filters: Mapping[str, str], fingerprint: str) -> str:
+    """Everything that the CSV has no place for too: definitions, notes, methods, reasons."""
+    content = to_content(table)
+    methods = sorted({row.estimate.method for row in table.rows if row.estimate.method})
+    document = {
+        "name": spec.name,
+        "title": spec.title,
+        "source": spec.source,
+        "version": table.version,
+        "filters": dict(sorted(filters.items())),
+        "fingerprint": fingerprint,
+        "metrics": dict(spec.metrics),
+        "methods": methods,
+        **content,
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
