@@ -28,6 +28,10 @@ app.conf.update(
     broker_url=settings.CELERY_BROKER_URL,
     broker_transport_options=broker_options(),
     broker_connection_timeout=2,
+    # A page must not wait for a broker that is down: the sweep announces again what was not announced.
+    task_publish_retry=False,
+    # Over folders, commands to workers would only pile up as files.
+    worker_enable_remote_control=bool(settings.REDIS_URL),
     broker_connection_retry_on_startup=True,
     task_ignore_result=True,
     task_acks_late=True,
