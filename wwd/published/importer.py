@@ -1,0 +1,78 @@
+"""The whole import, part by part. What was imported before is left as it is; a second run changes nothing."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.db import transaction
+
+from wwd.published import dishes, embeddings, reviews, wordings
+from wwd.published.models import import_models
+from wwd.published.source import BadFile, Report, SourceError
+
+FOLDER = "wwd"
+FILES = (
+    dishes.FILE,
+    reviews.FILE,
+    wordings.QUESTIONS_FILE,
+    wordings.DESCRIPTORS_FILE,
+    embeddings.WORDS_FILE,
+    embeddings.COMPARISON_FILE,
+)
+
+
+def check_folder(folder: Path) -> Path:
+    """The folder `wwd` inside `folder`. Raises SourceError that names what is missing, before anything is read."""
+    inner = folder / FOLDER
+    if not inner.is_dir():
+        raise SourceError(f"{folder} holds no folder {FOLDER}. Name the folder that holds it.")
+    missing = [name for name in FILES if not (inner / name).is_file()]
+    if not embeddings.picture_files(inner):
+        missing.append(f"{embeddings.PICTURES}/*/*/{embeddings.PICTURE_FILE}")
+    if missing:
+        raise SourceError(f"{inner} lacks: {', '.join(missing)}.")
+    return inner
+
+
+Part = Callable[[Path, Report], None]
+# In this order: reviews link to dishes; reviews and vectors need models.
+PARTS: tuple[Part, ...] = (
+    import_models,
+    wordings.import_prompts,
+    wordings.import_questions,
+    dishes.import_dishes,
+    reviews.import_reviews,
+)
+
+
+def import_all(folder: Path, *, dry_run: bool = False) -> Report:
+    """Loads everything of `folder`/wwd. What could not be loaded is in the report. Raises SourceError.
+
+    With `dry_run` the same is done in one transaction that is rolled back.
+    """
+    inner, report = check_folder(folder), Report()
+    if not dry_run:
+        import_parts(inner, report)
+        return report
+    with transaction.atomic():
+        import_parts(inner, report)
+        transaction.set_rollback(True)
+    return report
+
+
+def import_parts(inner: Path, report: Report) -> None:
+    """Each part is stored whole or not at all, vectors excepted: their run commits in steps and goes on next time."""
+    for part in PARTS:
+        with noting_bad_files(report), transaction.atomic():
+            part(inner, report)
+    with noting_bad_files(report):
+        embeddings.import_embeddings(inner, report)
+
+
+@contextmanager
+def noting_bad_files(report: Report) -> Iterator[None]:
+    """A file that cannot be used is noted, and the other parts go on."""
+    try:
+        yield
+    except BadFile as error:
+        report.problem(error.file, error.line, error.reason)

@@ -1,0 +1,34 @@
+"""The models behind the published data. Their pictures, vectors and answers were made elsewhere."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from evaluation.models import Model, Role
+from wwd.published.source import Report
+from wwd.published.writing import insert_new
+
+# Spelling in the reviews → slug, which is also the folder's name in the embeddings.
+GENERATORS: Mapping[str, str] = {"Dalle2": "dalle2", "Dalle3": "dalle3", "Stable Diffusion": "sd21"}
+IDENTIFIERS: Mapping[str, str] = {
+    "dalle2": "dall-e-2",
+    "dalle3": "dall-e-3",
+    "sd21": "stabilityai/stable-diffusion-2-1",
+}
+ENCODER = "clip-vit-base-patch32"
+BACKEND = "stored"
+
+
+def published_models() -> list[Model]:
+    generators = [
+        Model(slug=slug, title=title, role=Role.IMAGE_GENERATOR, backend=BACKEND, identifier=IDENTIFIERS[slug])
+        for title, slug in GENERATORS.items()
+    ]
+    identifier = f"openai/{ENCODER}"
+    encoder = Model(slug=ENCODER, title="CLIP ViT-B/32", role=Role.ENCODER, backend=BACKEND, identifier=identifier)
+    return [*generators, encoder]
+
+
+def import_models(folder: Path, report: Report) -> None:
+    """Adds the models that are missing; the folder says nothing about them but their names."""
+    same = ("role", "identifier")
+    insert_new(Model.objects.all(), published_models(), "slug", same, report.count("models"), "models")
