@@ -1,4 +1,4 @@
-"""What holds everywhere: import directions, sizes, documentation of settings, tables and dependencies, no outside host."""
+"""What holds everywhere: import directions, sizes, documented settings, tables and dependencies, no outside host."""
 
 import ast
 import re
