@@ -1,0 +1,146 @@
+"""The forms of review: joining, and the questionnaire built from its data."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+
+from review.models import Reviewer
+from review.questionnaires import Answers, AnswersRefused, Question, Texts, check, questions, worded
+
+PREFIX = "q"
+Typed = dict[str, str | list[str]]
+ROLES = [
+    (Reviewer.Role.VOLUNTEER, _("I was asked to help, or found this myself")),
+    (Reviewer.Role.AMBASSADOR, _("I am an ambassador of the project")),
+    (Reviewer.Role.AUTHOR, _("I am one of the researchers")),
+]
+
+
+class JoinForm(forms.Form):
+    """Age, consent, whose dishes are theirs, how they came here."""
+
+    country = forms.ChoiceField(
+        label=_("Which country's dishes do you know well?"),
+        help_text=_("You judge pictures of dishes of this country."),
+        widget=forms.RadioSelect,
+        error_messages={
+            "required": _("Choose a country."),
+            "invalid_choice": _("Choose one of the countries that are shown."),
+        },
+    )
+    role = forms.ChoiceField(
+        label=_("How did you come here?"),
+        choices=ROLES,
+        widget=forms.RadioSelect,
+        error_messages={
+            "required": _("Choose one of the answers."),
+            "invalid_choice": _("Choose one of the answers that are shown."),
+        },
+    )
+    adult = forms.BooleanField(
+        label=_("I am 18 years old or older."),
+        error_messages={"required": _("Only people who are 18 or older can take part.")},
+    )
+    agree = forms.BooleanField(
+        label=_("I have read this and agree."),
+        error_messages={"required": _("We need your agreement before we show you pictures.")},
+    )
+
+    def __init__(self, countries: list[str], data: QueryDict | None = None) -> None:
+        initial = {"country": countries[0]} if len(countries) == 1 else {}
+        super().__init__(data, initial=initial)
+        field = self.fields["country"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(name, name) for name in countries]
+
+
+class QuestionForm(forms.Form):
+    """One page of a questionnaire. `typed` is what was typed so far on any page; `sent` asks for it to be checked.
+
+    After `is_valid` the answers to keep are in `answers`.
+    """
+
+    answers: Answers
+
+    def __init__(
+        self, definition: Mapping[str, Any], page: int, dish_name: str, typed: Typed, *, sent: bool = False
+    ) -> None:
+        self.definition, self.page, self.typed = definition, page, typed
+        data = {f"{PREFIX}-{code}": value for code, value in typed.items()}
+        super().__init__(data if sent else None, initial=typed, prefix=PREFIX)
+        for question in questions(definition):
+            if question.page == page and question.applies(typed):
+                self.fields[question.code] = _field(question, dish_name)
+
+    def clean(self) -> None:
+        try:
+            self.answers = check(self.definition, self.typed, self.page)
+        except AnswersRefused as refused:
+            for code, sentence in refused.errors.items():
+                self.add_error(code if code in self.fields else None, sentence)
+
+    def everything(self) -> Iterator[tuple[str, str]]:
+        """Names and values of all that was typed, for a page that shows no question."""
+        for code, value in self.typed.items():
+            yield from ((f"{PREFIX}-{code}", item) for item in _as_list(value))
+
+    def hidden(self) -> Iterator[tuple[str, str]]:
+        """Names and values of what was typed for questions that this page does not show."""
+        known = {question.code: question for question in questions(self.definition)}
+        for code, value in self.typed.items():
+            if code not in self.fields and code in known and known[code].applies(self.typed):
+                yield from ((f"{PREFIX}-{code}", item) for item in _as_list(value))
+
+
+def typed_in(definition: Mapping[str, Any], post: QueryDict) -> Typed:
+    """Everything sent under the names of a questionnaire's questions, known or not, unchecked."""
+    several = {question.code for question in questions(definition) if question.kind == "several"}
+    codes = [name.removeprefix(f"{PREFIX}-") for name in post if name.startswith(f"{PREFIX}-")]
+    return {
+        code: post.getlist(f"{PREFIX}-{code}") if code in several else post.get(f"{PREFIX}-{code}", "")
+        for code in codes
+    }
+
+
+def with_name(texts: Texts, dish_name: str) -> SafeString:
+    """The wording in the reader's language, the dish's name isolated in its own direction."""
+    name = format_html('<bdi dir="auto">{}</bdi>', dish_name)
+    parts = worded(texts, get_language() or "en").split("{dish_name}")
+    return format_html_join(name, "{}", ((part,) for part in parts))
+
+
+def _field(question: Question, dish_name: str) -> forms.Field:
+    """A field that only carries the value: `check` is the one home of the rules."""
+    choices = [(code, with_name(text, dish_name)) for code, text in question.options.items()]
+    widgets: dict[str, forms.Widget] = {
+        "one": forms.RadioSelect(choices=choices),
+        "several": forms.CheckboxSelectMultiple(choices=choices),
+        "text": forms.Textarea(),
+    }
+    return _Question(
+        required=False,
+        label=with_name(question.text, dish_name),
+        help_text=with_name(question.help, dish_name),
+        widget=widgets[question.kind],
+        kind=question.kind,
+        needed=question.required,
+    )
+
+
+class _Question(forms.Field):
+    """A field that knows how its question is drawn."""
+
+    def __init__(self, *, kind: str, needed: bool, **more: Any) -> None:
+        super().__init__(**more)
+        self.kind = kind
+        self.needed = needed
+
+
+def _as_list(value: str | list[str]) -> list[str]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,171 @@
+"""Pages of the review. Thin: who asks, what for; `turns` holds what a reviewer can do."""
+
+import uuid
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.core.signing import BadSignature
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.views.decorators.http import require_safe
+
+from collection.doors import Sent, public_form
+from collection.proof import Proof
+from evaluation import files
+from review import links
+from review.campaigns import countries_of, current_consent, join, refuse_unless_open
+from review.forms import JoinForm
+from review.models import Invitation, Reviewer
+from review.refused import Refused
+from review.turns import PURPOSE, Turn, act, next_picture
+from wwd.middleware import never_compress
+
+JOIN = "review.join"
+COOKIE = "reviewer"
+COOKIE_SECONDS = 30 * 24 * 3600
+
+
+def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Answers `Refused` with its sentence. No page of the review is kept by a browser or proxy."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response = view(request, *args, **kwargs)
+        except Refused as no:
+            context = {"sentence": no.sentence, "code": kwargs.get("code", "")}
+            response = render(request, "review/refused.html", context, status=no.status)
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    return inner
+
+
+@public_form(JOIN, "GET")
+@says_no
+def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
+    """Warning, what is asked, consent. Only sending the form changes anything."""
+    found = invitation_for(code)
+    if request.method == "POST" and "forget" not in request.POST:
+        return _join(request, sent, found)
+    refuse_unless_open(found.campaign, found)
+    known = None if request.method == "POST" else _from_cookie(request, found)
+    response = _welcome(request, found, JoinForm(countries_of(found)), known)
+    if request.method == "POST":
+        response.delete_cookie(COOKIE, path=found.get_absolute_url(), samesite="Lax")
+    return response
+
+
+def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
+    form = JoinForm(countries_of(found), request.POST)
+    if sent.proof is None or sent.proof.about != found.code:
+        form.add_error(None, gettext("This page was open for too long, or did not come from here. Send it once more."))
+    if not form.is_valid() or sent.proof is None:
+        return _welcome(request, found, form)
+    chosen = (form.cleaned_data["country"], form.cleaned_data["role"])
+    reviewer = join(found.code, sent.proof.person, *chosen, current_consent())
+    if (reviewer.country, reviewer.role) != chosen:
+        form.add_error(None, gettext("Somebody already began with this page. Send it once more to begin as yourself."))
+        return _welcome(request, found, form)
+    return _remember(next_picture(Turn(request, found, reviewer, "")), reviewer, found)
+
+
+@public_form(PURPOSE, "GET")
+@says_no
+def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
+    """One picture after another; which button was pressed is in `do`."""
+    found = invitation_for(code)
+    if request.method != "POST":
+        return redirect(found)
+    if sent.proof is None:
+        raise Refused(gettext("This page is too old, or did not come from here. Open your invitation again."), 403)
+    reviewer = reviewer_for(found, sent.proof.person)
+    return act(Turn(request, found, reviewer, sent.proof.about), request.POST.get("do", ""))
+
+
+@require_safe
+@never_compress
+@says_no
+def back(request: HttpRequest, token: str) -> HttpResponse:
+    """Where a personal link leads: a button that goes on. Nothing changes by looking."""
+    reviewer = links.reviewer_of(token)
+    if reviewer is None or reviewer.invitation is None:
+        raise Refused(gettext("This link is too old or not complete. Open your invitation again."), 404)
+    refuse_unless_open(reviewer.campaign, reviewer.invitation)
+    context = {"invitation": reviewer.invitation, "proof": Proof.new(PURPOSE, reviewer.pk)}
+    return render(request, "review/back.html", context)
+
+
+@require_safe
+@never_compress
+def picture(request: HttpRequest, token: str) -> HttpResponse:
+    """A review copy. Nothing in the address or the headers tells which model, prompt, seed or file it is."""
+    found = links.picture_of(token)
+    if found is None:
+        raise Http404
+    try:
+        content = files.read(found.copy_sha256)
+    except FileNotFoundError as error:
+        raise Http404 from error
+    headers = {
+        "Cache-Control": f"private, max-age={links.PICTURE_SECONDS}",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+    return HttpResponse(content, content_type="image/jpeg", headers=headers)
+
+
+def invitation_for(code: str) -> Invitation:
+    """The invitation with this code. Raises Refused where there is none."""
+    rows = Invitation.objects.select_related("campaign__questionnaire", "country")
+    found = rows.filter(code=code).first()
+    if found is None:
+        raise Refused(gettext("This link leads to no review. Ask the person who sent it for a new one."), 404)
+    return found
+
+
+def reviewer_for(found: Invitation, person: uuid.UUID) -> Reviewer:
+    """The reviewer who joined with this invitation. Raises Refused for everybody else."""
+    rows = Reviewer.objects.select_related("campaign__questionnaire", "invitation")
+    reviewer = rows.filter(pk=person, invitation=found).first()
+    if reviewer is None:
+        raise Refused(gettext("You have not joined with this invitation. Open it and begin there."), 403)
+    return reviewer
+
+
+def _welcome(request: HttpRequest, found: Invitation, form: JoinForm, known: Reviewer | None = None) -> HttpResponse:
+    full = found.limit is not None and found.used >= found.limit
+    context = {
+        "invitation": found,
+        "campaign": found.campaign,
+        "consent": current_consent(),
+        "form": form,
+        "full": full,
+        "proof": Proof.new(JOIN, about=found.code),
+        "known": Proof.new(PURPOSE, known.pk) if known else None,
+    }
+    return render(request, "review/welcome.html", context)
+
+
+def _remember(response: HttpResponse, reviewer: Reviewer, found: Invitation) -> HttpResponse:
+    response.set_signed_cookie(
+        COOKIE,
+        reviewer.pk.hex,
+        salt=COOKIE,
+        max_age=COOKIE_SECONDS,
+        path=found.get_absolute_url(),
+        httponly=True,
+        samesite="Lax",
+        secure=settings.SESSION_COOKIE_SECURE,
+    )
+    return response
+
+
+def _from_cookie(request: HttpRequest, found: Invitation) -> Reviewer | None:
+    try:
+        person = request.get_signed_cookie(COOKIE, salt=COOKIE, max_age=COOKIE_SECONDS)
+        return Reviewer.objects.filter(pk=uuid.UUID(person), invitation=found).first()
+    except (KeyError, ValueError, BadSignature):
+        return None
