@@ -15,6 +15,7 @@ threads = settings.WEB_THREADS
 # A new connection costs a phone on 2G about a second.
 keepalive = 30
 graceful_timeout = 20
+control_socket_disable = True
 # Neither address nor query nor browser: they say who somebody is.
 access_log_format = "%(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
 accesslog = "-"

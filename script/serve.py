@@ -59,11 +59,12 @@ class Site:
 
     def __init__(self, host: str, port: int) -> None:
         python = sys.executable
-        quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
+        celery = [python, "-W", "ignore:You're running the worker", "-m", "celery", "--quiet", "-A", "wwd", "worker"]
+        alone = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self.commands = {
             "web server": [python, "-m", "gunicorn", "-c", "deploy/gunicorn.conf.py", "--bind", address],
-            "worker": [python, "-m", "celery", "-A", "wwd", "worker", "-Q", "cpu,gpu,api", "-c", "1", *quiet],
+            "worker": [*celery, "-Q", "cpu,gpu,api", "-c", "1", *alone],
         }
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 

@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "django.forms",
     "wwd",
     "collection",
     "evaluation",
@@ -135,7 +136,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = env.path("WWD_STATIC_ROOT", VAR_DIR / "static")
 STATICFILES_DIRS = [BASE_DIR / "static"]
 
-CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_FOLDER = VAR_DIR / "broker"
 
 LEASE_SECONDS = env.whole("WWD_LEASE_SECONDS", 120, least=2)

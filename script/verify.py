@@ -1,0 +1,114 @@
+"""Checks everything and says at the end what failed and what was skipped. Called by script/test."""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+BASE = Path(__file__).resolve().parent.parent
+REPORT = BASE / "var" / "test" / "results.xml"
+CODE = ["wwd", "collection", "evaluation", "review", "tests", "bench", "script", "deploy", "manage.py"]
+# What `check --deploy` is asked about: a site as docs/operations.md describes it.
+PRODUCTION = {
+    "WWD_ALLOWED_HOSTS": "dishes.example",
+    "WWD_BEHIND_TLS_PROXY": "yes",
+    "SECRET_KEY": "only for this check: 0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJ",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    command: list[str]
+    environment: dict[str, str]
+
+
+def module(*words: str) -> list[str]:
+    return [sys.executable, "-m", *words]
+
+
+def manage(*words: str) -> list[str]:
+    return [sys.executable, "manage.py", *words]
+
+
+def lint_steps() -> list[Step]:
+    present = [name for name in CODE if (BASE / name).exists()]
+    static = {"WWD_STATIC_ROOT": str(BASE / "var" / "test" / "static")}
+    deployment = manage("check", "--deploy", "--fail-level", "WARNING")
+    return [
+        Step("ruff check", module("ruff", "check", "."), {}),
+        Step("ruff format", module("ruff", "format", "--check", "."), {}),
+        Step("mypy", module("mypy", *present), {}),
+        Step("migrations", manage("makemigrations", "--check", "--dry-run"), {}),
+        Step("static files", manage("collectstatic", "--no-input", "--verbosity", "0"), static),
+        Step("deployment", deployment, {**static, **PRODUCTION}),
+    ]
+
+
+def pytest_step(words: list[str]) -> Step:
+    """All tests, on two cores unless the caller says how many."""
+    cores = [] if any(word.startswith("-n") for word in words) else ["-n", "2", "--dist", "loadfile"]
+    return Step("pytest", module("pytest", *cores, f"--junitxml={REPORT}", *words), {})
+
+
+def run(step: Step) -> tuple[int, str]:
+    """Exit status and last line; what it prints is shown as it comes."""
+    print(f"\n--- {step.name}", flush=True)
+    environment = {**os.environ, **step.environment}
+    last = ""
+    with subprocess.Popen(
+        step.command, cwd=BASE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            last = line.strip() or last
+    return process.returncode, last
+
+
+def skipped() -> Counter[str]:
+    """Reasons of skipped tests and how many each kept from running."""
+    if not REPORT.exists():
+        return Counter()
+    root = ElementTree.parse(REPORT).getroot()  # noqa: S314  (written a moment ago by our own pytest)
+    return Counter(item.get("message", "no reason given") for item in root.iter("skipped"))
+
+
+def arguments() -> tuple[argparse.Namespace, list[str]]:
+    parser = argparse.ArgumentParser(
+        prog="script/test", description="Checks everything. Other arguments go to pytest, --long among them."
+    )
+    parser.add_argument("--tests-only", action="store_true", help="leave lint, types and configuration out")
+    return parser.parse_known_args()
+
+
+def main() -> int:
+    options, words = arguments()
+    REPORT.parent.mkdir(parents=True, exist_ok=True)
+    REPORT.unlink(missing_ok=True)
+    steps = [*([] if options.tests_only else lint_steps()), pytest_step(words)]
+    rows: list[tuple[Step, int, float]] = []
+    closing = ""
+    for step in steps:
+        started = time.monotonic()
+        code, closing = run(step)
+        rows.append((step, code, time.monotonic() - started))
+    print("\n--- Summary")
+    for step, code, seconds in rows:
+        print(f"{'passed' if code == 0 else 'FAILED':<8}{step.name:<14}{seconds:7.1f} s")
+    for reason, count in sorted(skipped().items()):
+        print(f"skipped {count:>4}  {reason}")
+    print(closing, flush=True)
+    return 1 if any(code for _, code, _ in rows) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
