@@ -1,0 +1,31 @@
+# Two targets: `web` (also the workers without models) and `worker` (with torch).
+FROM python:3.11-slim-bookworm AS base
+ENV PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    WWD_VAR_DIR=/var/lib/wwd \
+    WWD_STATIC_ROOT=/srv/static \
+    WWD_LOG_FORMAT=json
+RUN useradd --system --uid 10001 --home-dir /var/lib/wwd --create-home wwd
+WORKDIR /srv/app
+COPY requirements.txt ./
+RUN pip install -r requirements.txt
+
+FROM base AS web
+COPY . .
+# A key only for this step; the folder keeps nothing of it.
+RUN SECRET_KEY=collecting WWD_VAR_DIR=/tmp/collecting python manage.py collectstatic --no-input && rm -rf /tmp/collecting
+USER wwd
+VOLUME /var/lib/wwd
+EXPOSE 8000
+HEALTHCHECK --interval=15s --timeout=5s --start-period=20s CMD ["python", "deploy/probe.py"]
+CMD ["gunicorn", "-c", "deploy/gunicorn.conf.py", "--bind", "0.0.0.0:8000"]
+
+FROM base AS worker
+COPY requirements-worker.txt ./
+RUN pip install -r requirements-worker.txt
+COPY . .
+USER wwd
+VOLUME /var/lib/wwd
+CMD ["celery", "-A", "wwd", "worker", "-Q", "gpu", "-c", "1", "--without-gossip", "--without-mingle"]
