@@ -1,7 +1,7 @@
 """What a named table is, without any database: studies and reviews declare theirs with it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evaluation.metrics.tidy import TidyTable
 
@@ -15,7 +15,8 @@ class TableSpec:
     Texts are English, marked with `gettext_noop`: pages translate them, files keep them.
 
     `inputs` are the counters whose change makes it stale; `filters` the accepted filter names: one that is also a
-    column keeps the rows with that value, any other is read by what computes the table. A table comes either from
+    column keeps the rows with that value, any other is read by what computes the table; `choices` are the accepted
+    values of those that have few. A table comes either from
     `compute`, or from `study`: then that study's `summarise` makes it from a run (filter `run`).
     """
 
@@ -29,3 +30,4 @@ class TableSpec:
     filters: tuple[str, ...]
     compute: Callable[[Filters], TidyTable] | None = None
     study: str = ""
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
+from kombu.exceptions import OperationalError
 
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import InputCounter, StoredTable
@@ -73,6 +74,8 @@ def checked_filters(table: TableSpec, filters: Filters) -> dict[str, str]:
     for name, value in filters.items():
         if name not in table.filters:
             raise UnknownFilter(unknown("filter", name, table.filters))
+        if value and name in table.choices and value not in table.choices[name]:
+            raise UnknownFilter(unknown(f"value of the filter {name} named", value, table.choices[name]))
         if len(value) > LONGEST_FILTER or "\x00" in value:
             raise UnknownFilter(f"The value of the filter {name} is too long or holds signs that no value has.")
     return {name: value for name, value in sorted(filters.items()) if value}
@@ -117,6 +120,16 @@ def ask(view: TableView) -> bool:
     except IntegrityError:
         return False
     return True
+
+
+def announce() -> None:
+    """Tells a worker that a table is wanted. Without a broker nothing is lost: the sweep finds it a little later."""
+    from evaluation.tasks import recompute_tables
+
+    try:
+        recompute_tables.apply_async(retry=False)
+    except (OperationalError, OSError):
+        logger.warning("no broker: the sweep will compute the wanted tables")
 
 
 def compute_and_store(name: str, filters: Filters) -> TableView:

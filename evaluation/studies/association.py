@@ -16,12 +16,13 @@ Runs whose vectors were made elsewhere are imported with exactly these keys and 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from django.utils.translation import gettext_noop as _
 
+from evaluation.backends.base import Encoder
 from evaluation.metrics import association as metrics
 from evaluation.metrics.bootstrap import one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
@@ -97,16 +98,6 @@ class AssociationConfig:
     encoder: str = "standin-encoder"
     descriptors: str = "association"
     descriptors_version: str = ""
-
-
-class Encoder(Protocol):
-    """What an image–text encoder offers. Vectors as it gives them, (n, d) float32, not normalised."""
-
-    preprocessing: str
-
-    def encode_images(self, contents: Sequence[bytes]) -> npt.NDArray[np.float32]: ...
-
-    def encode_texts(self, texts: Sequence[str]) -> npt.NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,89 @@
+"""A tidy table as a page shows it: rows of groups, a column per metric, and what could not be said."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from evaluation.metrics.tidy import Estimate, TidyTable
+
+MINUS = "−"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number as shown. `exact` has every digit; `value` is None where nothing was measured."""
+
+    value: str | None
+    exact: str
+    n: int
+    clusters: int
+    interval: str | None
+    small: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Line:
+    groups: tuple[str, ...]
+    cells: tuple[Cell | None, ...]
+
+
+def lines(table: TidyTable, metrics: Iterable[str]) -> list[Line]:
+    """One line per group in the table's order, one cell per metric; None where the table has no such row."""
+    names = list(metrics)
+    found: dict[tuple[str, ...], dict[str, Estimate]] = {}
+    for row in table.rows:
+        found.setdefault(tuple(row.groups[column] for column in table.columns), {})[row.metric] = row.estimate
+    digits = {name: decimals(row.estimate for row in table.rows if row.metric == name) for name in names}
+    return [
+        Line(groups, tuple(cell(held[name], digits[name]) if name in held else None for name in names))
+        for groups, held in found.items()
+    ]
+
+
+def decimals(estimates: Iterable[Estimate]) -> int:
+    """Digits after the point: three, and four where all values are below a tenth."""
+    values = [abs(estimate.value) for estimate in estimates if estimate.value is not None]
+    return 4 if values and max(values) < 0.1 else 3
+
+
+def cell(estimate: Estimate, digits: int) -> Cell:
+    interval = None
+    if estimate.low is not None and estimate.high is not None:
+        interval = f"{number(estimate.low, digits)}, {number(estimate.high, digits)}"
+    return Cell(
+        value=None if estimate.value is None else number(estimate.value, digits),
+        exact="" if estimate.value is None else repr(estimate.value),
+        n=estimate.n,
+        clusters=estimate.clusters,
+        interval=interval,
+        small=estimate.small,
+        reason=estimate.reason,
+    )
+
+
+def number(value: float, digits: int) -> str:
+    """`value` rounded for reading, with a true minus sign and none before a zero."""
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", MINUS)
+
+
+def reasons(table: TidyTable) -> dict[str, list[str]]:
+    """Why something is not measured or not claimed → the groups and metrics that this concerns."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for row in table.rows:
+        if row.estimate.reason:
+            group = ", ".join(row.groups[column] for column in table.columns)
+            found.setdefault(row.estimate.reason, {}).setdefault(group, []).append(row.metric.replace("_", " "))
+    return {
+        reason: [f"{group} ({', '.join(metrics)})" for group, metrics in groups.items()]
+        for reason, groups in found.items()
+    }
+
+
+def command(name: str, filters: Mapping[str, str], form: str = "csv") -> str:
+    """The line that prints the same table on the command line."""
+    pairs = [shlex.quote(f"{key}={value}") for key, value in sorted(filters.items())]
+    return " ".join(["manage.py tables", name, f"--format {form}", *(["--filter", *pairs] if pairs else [])])
