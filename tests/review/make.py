@@ -1,0 +1,99 @@
+"""Builders for the tests of the review: one call, one row that works, everything else by keyword."""
+
+import itertools
+import uuid
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+
+from PIL import Image
+
+from collection.models import Country, Source
+from evaluation import files
+from evaluation.models import GeneratedImage, Model, Role, Subject
+from review.campaigns import add_invitation, current_consent, join, prepare
+from review.models import Campaign, CampaignImage, Invitation, Questionnaire, Reviewer
+
+numbers = itertools.count(1)
+
+FOOD = {"associates": "yes", "familiarity": "very", "quality": "4", "food": "yes"}
+GOOD = {**FOOD, "correct_dish": "yes", "match": "exact", "checks": ["indoors"]}
+NOT_FOOD = {**FOOD, "food": "no", "seen": "A wall"}
+
+
+def make_picture(colour: str = "red", size: tuple[int, int] = (96, 64), kind: str = "PNG", **save: Any) -> bytes:
+    """A small picture whose content depends on `colour`."""
+    out = BytesIO()
+    Image.new("RGB", size, colour).save(out, kind, **save)
+    return out.getvalue()
+
+
+def make_model(slug: str = "painter") -> Model:
+    model, _ = Model.objects.get_or_create(
+        slug=slug, defaults={"title": slug, "role": Role.IMAGE_GENERATOR, "backend": "sketch", "identifier": slug}
+    )
+    return model
+
+
+def make_image(
+    model: str = "painter", name: str = "Àmàlà", country: str = "Nigeria", content: bytes | None = None
+) -> GeneratedImage:
+    """A held picture of a dish of its own."""
+    number = next(numbers)
+    subject = Subject.objects.create(
+        kind="dish", name=name, source_key=f"test:{number}", labels={"country": [country]} if country else {}
+    )
+    return GeneratedImage.objects.create(
+        subject=subject,
+        model=make_model(model),
+        seed=number + 41_000_000,
+        prompt_sent=f"Secret prompt {number}",
+        sha256=files.keep(make_picture(f"hsl({number * 37 % 360},60%,50%)") if content is None else content),
+        source_key=f"run-{model}:{number}",
+    )
+
+
+def make_campaign(
+    images: int = 2, country: str = "Nigeria", wanted: int = 3, models: tuple[str, ...] = ("painter",), **more: Any
+) -> Campaign:
+    """An open campaign with prepared pictures, the models taking turns."""
+    number = next(numbers)
+    campaign = Campaign.objects.create(
+        **{
+            "slug": f"campaign-{number}",
+            "title": f"Campaign {number}",
+            "questionnaire": Questionnaire.objects.get(slug="e2", version="1"),
+            "wanted_opinions": wanted,
+            "state": Campaign.State.OPEN,
+            "source": Source.FORM,
+            **more,
+        }
+    )
+    prepare(campaign, [make_image(models[index % len(models)], country=country) for index in range(images)])
+    return campaign
+
+
+def make_invitation(campaign: Campaign | None = None, **more: Any) -> Invitation:
+    return add_invitation(campaign or make_campaign(), **more)
+
+
+def make_country(code: str = "NGA", name: str = "Nigeria") -> Country:
+    country, _ = Country.objects.get_or_create(code=code, defaults={"name": name, "continents": ["Africa"]})
+    return country
+
+
+def make_reviewer(campaign: Campaign | None = None, country: str = "Nigeria", **more: Any) -> Reviewer:
+    """Somebody who joined."""
+    invitation = more.pop("invitation", None) or make_invitation(campaign)
+    return join(invitation.code, uuid.uuid4(), country, "volunteer", current_consent())
+
+
+def first_image(campaign: Campaign) -> CampaignImage:
+    image = campaign.images.first()
+    assert image is not None
+    return image
+
+
+def form_of(answers: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
+    """Answers under the names of the form's fields."""
+    return {f"q-{code}": value for code, value in answers.items()}
