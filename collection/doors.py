@@ -13,17 +13,20 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from django.conf import settings
+from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core import signing
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent, ValidationError
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
-from collection.models import Contributor, Dish, DishQuerySet
+from collection.models import Contributor, Dish, DishQuerySet, Photo
 from collection.proof import Proof, ProofError, ProofExpired, check_origin, check_request
 
+# Every cookie that says who is describing or reviewing has a name that starts with this: *Finish* clears them all.
 COOKIE = "turn"
 COOKIE_SALT = "wwd.turn"
 COOKIE_REACH = timedelta(hours=24)
@@ -109,9 +112,11 @@ def sign_in(response: HttpResponse, contributor: Contributor) -> HttpResponse:
     return response
 
 
-def sign_out(response: HttpResponse) -> HttpResponse:
-    """Ends this person's turn: no cookie, and no page of theirs for the Back button where the browser knows how."""
-    response.delete_cookie(COOKIE, samesite="Lax")
+def sign_out(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Ends this person's turn: no cookie that starts with `turn`, and no page of theirs for the Back button."""
+    for name in request.COOKIES:
+        if name.startswith(COOKIE):
+            response.delete_cookie(name, samesite="Lax")
     response.headers["Clear-Site-Data"] = '"cache"'
     return response
 
@@ -137,6 +142,25 @@ def own_dishes(contributor: Contributor) -> DishQuerySet:
 def recent_dishes(contributor: Contributor) -> DishQuerySet:
     """Their live dishes of the last 24 hours: all that a cookie alone may reach."""
     return own_dishes(contributor).filter(created_at__gte=timezone.now() - COOKIE_REACH)
+
+
+def photo_for(contributor: Contributor, pk: Any) -> Photo:
+    """A photo of one of their own live dishes, or 404."""
+    try:
+        return Photo.objects.select_related("dish").get(pk=pk, dish__in=own_dishes(contributor))
+    except (Photo.DoesNotExist, ValueError, ValidationError):
+        raise Http404 from None
+
+
+def photo_to_show(user: AbstractUser | AnonymousUser, which: Q) -> Photo:
+    """An accepted photo of an accepted dish for everybody, any other for staff with the permission; otherwise 404."""
+    photo = Photo.objects.filter(which).first()
+    if photo is None:
+        raise Http404
+    public = photo.state == Photo.State.ACCEPTED and Dish.objects.accepted().filter(pk=photo.dish_id).exists()
+    if not (public or (user.is_active and user.has_perm("collection.view_photo"))):
+        raise Http404
+    return photo
 
 
 def dish_for(contributor: Contributor | None, pk: Any, *, recent: bool = False) -> Dish:

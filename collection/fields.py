@@ -1,0 +1,90 @@
+"""Form fields that hold the rules for words and return what the models want."""
+
+from collections.abc import Callable, Iterable
+from datetime import date
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+from collection.languages import split_languages
+from collection.words import clean_line, clean_name, clean_text, split_list
+
+MOST_ENTRIES = 20
+LONGEST_ENTRY = 120
+
+
+class WordsField(forms.CharField):
+    """Text under `rule`, at most `longest` signs. The typing itself is shown again where the rule refuses it."""
+
+    def __init__(self, longest: int, rule: Callable[[str, int], str], lines: int = 1, **kwargs: Any) -> None:
+        widget = forms.Textarea(attrs={"rows": lines}) if lines > 1 else forms.TextInput()
+        super().__init__(widget=kwargs.pop("widget", widget), **kwargs)
+        self.widget.attrs.setdefault("dir", "auto")
+        self.longest = longest
+        self.rule = rule
+
+    def to_python(self, value: Any) -> str:
+        return self.rule(str(value or ""), self.longest)
+
+
+class LineField(WordsField):
+    def __init__(self, longest: int, **kwargs: Any) -> None:
+        super().__init__(longest, clean_line, **kwargs)
+
+
+class NameField(WordsField):
+    def __init__(self, longest: int, **kwargs: Any) -> None:
+        super().__init__(longest, clean_name, **kwargs)
+
+
+class TextField(WordsField):
+    def __init__(self, longest: int, lines: int = 2, **kwargs: Any) -> None:
+        super().__init__(longest, clean_text, lines, **kwargs)
+
+
+def checked_entries(names: Iterable[str]) -> None:
+    """Each entry of a list is a name that fits its column."""
+    names = list(names)
+    if len(names) > MOST_ENTRIES:
+        raise ValidationError(_("These are too many. Write up to %(most)d."), params={"most": MOST_ENTRIES})
+    for name in names:
+        clean_name(name, LONGEST_ENTRY)
+
+
+class PlacesField(LineField):
+    """Names of places, separated by commas → list of names as written."""
+
+    def clean(self, value: Any) -> Any:
+        names = split_list(super().clean(value))
+        checked_entries(names)
+        return names
+
+
+class LanguagesField(LineField):
+    """Names of languages, separated by commas → list of (name as written, ISO 639-3 code or `mis`)."""
+
+    def clean(self, value: Any) -> Any:
+        languages = split_languages(super().clean(value))
+        checked_entries(name for name, _code in languages)
+        return languages
+
+
+class YearField(LineField):
+    """A year of birth in digits of any script → int or None."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(20, **kwargs)
+        self.widget.attrs.update(inputmode="numeric", autocomplete="bday-year")
+
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value)
+        if not text:
+            return None
+        if not text.isdecimal():
+            raise ValidationError(_("Write the year in four digits, for example 1990."))
+        year, newest = int(text), date.today().year - 18
+        if not 1900 <= year <= newest:
+            raise ValidationError(_("Write a year between 1900 and %(newest)d."), params={"newest": newest})
+        return year

@@ -1,0 +1,78 @@
+"""Sending twice does no harm: the form's UUID and the hash of its content decide what a submission is."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from collection.models import Contributor, Dish, Photo, Submission
+from collection.receipts import new_receipt
+
+ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A form in the ledger. `same`: sent before with the same content. `other`: sent before with other content."""
+
+    submission: Submission
+    same: bool = False
+    other: bool = False
+
+
+def content_hash(content: Mapping[str, Any]) -> str:
+    """SHA-256 of the normalised fields."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def earlier_entry(form: uuid.UUID, digest: str) -> Entry | None:
+    """What the ledger knows about this form."""
+    submission = Submission.objects.filter(pk=form).select_related("dish", "photo").first()
+    if submission is None:
+        return None
+    same = submission.content_hash == digest
+    return Entry(submission, same=same, other=not same)
+
+
+def record(
+    form: uuid.UUID, purpose: str, contributor: Contributor, digest: str, write: Callable[[], Dish | Photo]
+) -> Entry:
+    """Runs `write` and enters its row, once for each form: of parallel requests one writes, the others find it."""
+    for _attempt in range(ATTEMPTS):
+        if entry := earlier_entry(form, digest):
+            return entry
+        try:
+            with transaction.atomic():
+                submission = Submission.objects.create(
+                    form=form,
+                    purpose=purpose,
+                    contributor=contributor,
+                    content_hash=digest,
+                    receipt=new_receipt(),
+                )
+                row = write()
+                submission.dish = row if isinstance(row, Dish) else row.dish
+                submission.photo = row if isinstance(row, Photo) else None
+                submission.save(update_fields=["dish", "photo"])
+                return Entry(submission)
+        except IntegrityError:
+            # The form was entered meanwhile, or the receipt number is taken: look again.
+            continue
+    raise IntegrityError("The submission could not be entered.")
+
+
+def replayed_receipt(form: uuid.UUID | None, digest: str) -> str | None:
+    """The receipt of a dish sent before with the same words: all that somebody without proof may learn."""
+    entry = earlier_entry(form, digest) if form else None
+    return entry.submission.receipt if entry and entry.same else None
+
+
+def receipt_of(dish: Dish) -> str:
+    """The number that its contributor was given first; empty for imported dishes."""
+    first = Submission.objects.filter(dish=dish, purpose=Submission.Purpose.DISH).order_by("created_at").first()
+    return first.receipt if first else ""

@@ -1,0 +1,156 @@
+"""What each step of the journey writes. Every function may be called twice with the same form without harm."""
+
+import uuid
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from collection import photos
+from collection.dishes import change_dish, save_dish
+from collection.ledger import Entry, content_hash, earlier_entry, record
+from collection.models import AboutYou, ConsentText, Contributor, Dish, Photo, Submission
+from collection.photos import Prepared
+from collection.places import countries_for
+from collection.proof import Proof
+
+CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
+
+
+def current_consent(language: str = "en") -> ConsentText:
+    """The newest consent text in `language`."""
+    return ConsentText.objects.filter(language=language).order_by("-version")[0]
+
+
+def join(consent: ConsentText, person: uuid.UUID) -> Contributor:
+    """A contributor who has just agreed to `consent`."""
+    contributor, _created = Contributor.objects.get_or_create(
+        pk=person, defaults={"consent": consent, "consent_at": timezone.now()}
+    )
+    return contributor
+
+
+@transaction.atomic
+def submit_dish(proof: Proof, content: dict[str, Any]) -> Entry:
+    """A new dish, once for each form. Somebody who agreed on the same page becomes a contributor with it."""
+    contributor = join(current_consent(), proof.person)
+
+    def write() -> Dish:
+        return save_dish(**content, contributor=contributor)
+
+    return record(proof.form, Submission.Purpose.DISH, contributor, content_hash(content), write)
+
+
+@transaction.atomic
+def submit_correction(proof: Proof, contributor: Contributor, dish: Dish, content: dict[str, Any]) -> Entry:
+    """New words for a dish; the old ones stay in its history."""
+
+    def write() -> Dish:
+        change_dish(dish, **content, by_contributor=contributor)
+        return dish
+
+    digest = content_hash({"correction": dish.pk, **content})
+    return replaced(record(proof.form, Submission.Purpose.MORE, contributor, digest, write), digest, write)
+
+
+@transaction.atomic
+def submit_more(proof: Proof, contributor: Contributor, dish: Dish, words: dict[str, Any]) -> Entry:
+    """The rest of B.4. Sent again with other words, the dish is corrected."""
+
+    def write() -> Dish:
+        change_dish(dish, words, by_contributor=contributor)
+        return dish
+
+    digest = content_hash(words)
+    return replaced(record(proof.form, Submission.Purpose.MORE, contributor, digest, write), digest, write)
+
+
+def replaced(entry: Entry, digest: str, write: Any) -> Entry:
+    """Writes again where the form had been entered with other content; for forms that change one and the same row."""
+    if entry.other:
+        write()
+        entry.submission.content_hash = digest
+        entry.submission.save(update_fields=["content_hash"])
+    return entry
+
+
+def submit_photo(proof: Proof, contributor: Contributor, dish: Dish, prepared: Prepared) -> Photo:
+    """The photo's row, once for each form and content. Another picture from the same form takes the place of the draft.
+
+    Files are written before the transaction and removed after it where no row names them.
+    """
+    digest = content_hash({"photo": prepared.sha256, "dish": dish.pk})
+    known = earlier_entry(proof.form, digest)
+    if known and known.same and known.submission.photo:
+        return known.submission.photo
+    file, thumbnail = photos.store(prepared)
+    written: list[Photo] = []
+
+    def write() -> Photo:
+        photo = Photo.objects.create(
+            dish=dish,
+            file=file,
+            thumbnail=thumbnail,
+            sha256=prepared.sha256,
+            width=prepared.width,
+            height=prepared.height,
+        )
+        written[:] = [photo]
+        return photo
+
+    with transaction.atomic():
+        entry = record(proof.form, Submission.Purpose.PHOTO, contributor, digest, write)
+        former = entry.submission.photo
+        if entry.other or former is None:
+            entry.submission.photo, entry.submission.content_hash = write(), digest
+            entry.submission.save(update_fields=["photo", "content_hash"])
+    return settled(entry.submission.photo, former, written, (file, thumbnail))
+
+
+def settled(photo: Photo | None, former: Photo | None, written: list[Photo], paths: tuple[str, str]) -> Photo:
+    """Clears up after `submit_photo`: files that a parallel request made needless, a draft that was replaced."""
+    if not written or photo != written[0]:
+        photos.remove(*paths)
+    if former and former != photo and former.state == Photo.State.DRAFT:
+        discard_photo(former)
+    assert photo is not None
+    return photo
+
+
+def confirm_photo(photo: Photo, caption: str) -> None:
+    """The contributor confirmed all four statements: the photo waits for a steward."""
+    if photo.state == Photo.State.DRAFT:
+        photo.state = Photo.State.WAITING
+    photo.caption = caption
+    for name in CONFIRMATIONS:
+        setattr(photo, name, True)
+    photo.save()
+
+
+def discard_photo(photo: Photo) -> None:
+    """A draft goes away, row first, then its files."""
+    paths = (photo.file, photo.thumbnail)
+    photo.delete()
+    photos.remove(*paths)
+
+
+@transaction.atomic
+def save_about(contributor: Contributor, answers: dict[str, Any]) -> None:
+    """Personal details with the moment of their own consent; what was told before is replaced."""
+    nationalities = answers["nationalities"]
+    known = countries_for(nationalities)
+    about, _created = AboutYou.objects.update_or_create(
+        contributor=contributor,
+        defaults={
+            "agreed_at": timezone.now(),
+            "year_of_birth": answers["year_of_birth"],
+            "nationalities_more": ", ".join(name for name in nationalities if name not in known)[:200],
+            "name": answers["name"],
+            "email": answers["email"],
+            "credit_me": answers["credit_me"],
+            "may_contact": answers["may_contact"],
+        },
+    )
+    about.nationalities.set(set(known.values()))
+    contributor.alias = answers["alias"]
+    contributor.save(update_fields=["alias"])

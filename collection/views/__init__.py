@@ -1,0 +1,1 @@
+"""Public pages. Views are thin: doors say who asks, forms validate, `submissions` writes."""

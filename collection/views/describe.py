@@ -1,0 +1,99 @@
+"""Consent and the dish: the two steps that make a receipt."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from collection.doors import (
+    Sent,
+    contributor_for,
+    contributor_from_cookie,
+    dish_for,
+    public_form,
+    sign_in,
+)
+from collection.forms import ConsentForm, DishForm
+from collection.ledger import content_hash, replayed_receipt
+from collection.models import Contributor
+from collection.proof import Proof
+from collection.receipts import grouped
+from collection.submissions import current_consent, join, submit_correction, submit_dish
+from collection.views.shown import consent_page, dish_page, empty_dish_page, more_page, not_known, typing
+
+
+@public_form("consent", "GET")
+def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """GET: the consent, or the dish form where a cookie says that it was given. POST: consent → the dish form."""
+    if request.method != "POST":
+        contributor = contributor_from_cookie(request)
+        return empty_dish_page(request, contributor) if contributor else consent_page(request)
+    form = ConsentForm(request.POST)
+    if sent.refused:
+        return consent_page(request, notice=not_known())
+    if not form.is_valid():
+        return consent_page(request, form)
+    # A new person each time: a consent page from the cache may be sent by the next one who holds the phone.
+    contributor = join(current_consent(), uuid.uuid4())
+    return sign_in(empty_dish_page(request, contributor), contributor)
+
+
+@public_form("dish", "GET")
+def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """The four answers → receipt and the next page."""
+    if request.method != "POST":
+        return redirect("collection:describe")
+    if sent.proof is None:
+        return refused_dish(request, sent)
+    contributor = contributor_for(sent)
+    form = DishForm(request.POST, asks_consent=contributor is None)
+    mode = "correct" if request.POST.get("choice") == "correction" else "new"
+    if not form.is_valid():
+        return dish_page(request, sent.proof, form, mode=mode)
+    if sent.proof.about:
+        return choose(request, sent.proof, contributor, form)
+    return save(request, sent.proof, form)
+
+
+def save(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
+    """Saves the dish, or asks where this form was sent before with other words."""
+    entry = submit_dish(proof, form.content)
+    contributor, saved = entry.submission.contributor, entry.submission.dish
+    if saved is None or entry.other:
+        about = Proof.new("dish", contributor.pk, saved.pk if saved else "")
+        return dish_page(request, about, DishForm(initial=typing(request.POST, DishForm)), mode="ask")
+    return sign_in(more_page(request, contributor, saved), contributor)
+
+
+def choose(request: HttpRequest, proof: Proof, contributor: Contributor | None, form: DishForm) -> HttpResponse:
+    """The answer to *another dish or a correction?*; `proof.about` names the dish that may be corrected."""
+    former = dish_for(contributor, proof.about)
+    match request.POST.get("choice"), contributor:
+        case "another", _:
+            return save(request, proof, form)
+        case "correction", Contributor() as author:
+            submit_correction(proof, author, former, form.content)
+            former.refresh_from_db()
+            return sign_in(more_page(request, author, former), author)
+    return dish_page(request, proof, form, mode="ask")
+
+
+def refused_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """Without a current proof: the receipt of the very same words sent before, or the form again with the typing."""
+    form = DishForm(request.POST)
+    sent_form = sent.expired.form if sent.expired else form_id(request.POST.get("form"))
+    if form.is_valid() and (receipt := replayed_receipt(sent_form, content_hash(form.content))):
+        return render(request, "collection/receipt.html", {"receipt": grouped(receipt)})
+    contributor = contributor_from_cookie(request)
+    again = DishForm(initial=typing(request.POST, DishForm), asks_consent=contributor is None)
+    proof = Proof.new("dish", contributor.pk if contributor else None)
+    return dish_page(request, proof, again, notice=not_known())
+
+
+def form_id(text: Any) -> uuid.UUID | None:
+    """The form's UUID as the page sends it beside the token, for a token that the server cannot read any more."""
+    try:
+        return uuid.UUID(text)
+    except (ValueError, AttributeError, TypeError):
+        return None

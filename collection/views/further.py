@@ -1,0 +1,131 @@
+"""What may follow a receipt: the rest of B.4, a photo with its caption, the optional *about you*."""
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+from collection import photos
+from collection.doors import Sent, contributor_for, contributor_from_cookie, dish_for, photo_for, public_form
+from collection.forms import AboutForm, CaptionForm, MoreForm
+from collection.models import Contributor, Dish
+from collection.submissions import confirm_photo, discard_photo, save_about, submit_more, submit_photo
+from collection.uploads import limited_upload
+from collection.views.shown import (
+    caption_page,
+    kept_page,
+    more_page,
+    not_known,
+    photo_page,
+    thanks_page,
+    typing,
+)
+
+
+@public_form("more", "GET")
+def more(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """The rest of B.4, or *skip* → the photo."""
+    if request.method != "POST":
+        return redirect("collection:describe")
+    if sent.proof is None:
+        return refused_more(request)
+    contributor, dish = author_and_dish(sent)
+    if "skip" in request.POST:
+        return photo_page(request, contributor, dish)
+    form = MoreForm(request.POST)
+    if not form.is_valid():
+        return more_page(request, contributor, dish, form, proof=sent.proof)
+    submit_more(sent.proof, contributor, dish, form.content)
+    return photo_page(request, contributor, dish)
+
+
+def author_and_dish(sent: Sent) -> tuple[Contributor, Dish]:
+    """Who sent the form and the dish that it is about; 404 where the dish is not theirs or gone."""
+    contributor = contributor_for(sent)
+    if contributor is None or sent.proof is None:
+        raise Http404
+    return contributor, dish_for(contributor, sent.proof.about)
+
+
+def author_by_cookie(request: HttpRequest) -> tuple[Contributor, Dish] | None:
+    """For a form without a current proof: its dish, where the cookie's contributor told it in the last 24 hours."""
+    contributor = contributor_from_cookie(request)
+    if contributor is None:
+        return None
+    try:
+        return contributor, dish_for(contributor, request.POST.get("dish"), recent=True)
+    except Http404:
+        return None
+
+
+def refused_more(request: HttpRequest) -> HttpResponse:
+    known = author_by_cookie(request)
+    if known is None:
+        return kept_page(request, MoreForm())
+    return more_page(request, *known, MoreForm(initial=typing(request.POST, MoreForm)), notice=not_known())
+
+
+@limited_upload
+@public_form("photo", "GET")
+def photo(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """One file, or *skip* → caption, or thanks."""
+    if request.method != "POST":
+        return redirect("collection:describe")
+    if sent.proof is None:
+        known = author_by_cookie(request)
+        return photo_page(request, *known, not_known()) if known else kept_page(request)
+    contributor, dish = author_and_dish(sent)
+    if "skip" in request.POST:
+        return thanks_page(request, contributor, dish)
+    upload = request.FILES.get("photo")
+    if not isinstance(upload, UploadedFile):
+        missing = _("Choose a photo, or go on without one.")
+        return photo_page(request, contributor, dish, photos.too_large() if cut_off(request) else missing)
+    try:
+        prepared = photos.prepare(photos.arrived(upload))
+    except photos.PhotoError as error:
+        return photo_page(request, contributor, dish, str(error))
+    return caption_page(request, contributor, submit_photo(sent.proof, contributor, dish, prepared))
+
+
+def cut_off(request: HttpRequest) -> bool:
+    """The upload was larger than allowed and its rest was thrown away."""
+    return bool(request.META.get("wwd.upload_cut_off"))
+
+
+@public_form("caption", "GET")
+def caption(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """Caption and four confirmations, or *go on without the photo* → thanks."""
+    if request.method != "POST":
+        return redirect("collection:describe")
+    contributor = contributor_for(sent)
+    if sent.proof is None or contributor is None:
+        return kept_page(request, CaptionForm())
+    photo = photo_for(contributor, sent.proof.about)
+    dish = photo.dish
+    if "skip" in request.POST:
+        if photo.state == photo.State.DRAFT:
+            discard_photo(photo)
+        return thanks_page(request, contributor, dish)
+    form = CaptionForm(request.POST)
+    if not form.is_valid():
+        return caption_page(request, contributor, photo, form)
+    confirm_photo(photo, form.cleaned_data["caption"])
+    return thanks_page(request, contributor, dish)
+
+
+@public_form("about", "GET")
+def about(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """Personal details, with a consent of their own."""
+    if request.method != "POST":
+        return redirect("collection:describe")
+    if sent.proof is None:
+        known = author_by_cookie(request)
+        form = AboutForm(initial=typing(request.POST, AboutForm))
+        return thanks_page(request, *known, form, notice=not_known()) if known else kept_page(request, AboutForm())
+    contributor, dish = author_and_dish(sent)
+    form = AboutForm(request.POST)
+    if not form.is_valid():
+        return thanks_page(request, contributor, dish, form)
+    save_about(contributor, form.cleaned_data)
+    return thanks_page(request, contributor, dish, told=True)

@@ -1,0 +1,37 @@
+"""Pages that anybody may look at: start, leaderboard, accepted photos."""
+
+from django.core.files.storage import default_storage
+from django.db.models import Q
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from collection.doors import photo_to_show
+from collection.leaderboard import by_country
+
+FIRST_PLACES = 5
+
+
+@require_safe
+def start(request: HttpRequest) -> HttpResponse:
+    return render(request, "collection/start.html", {"board": by_country(FIRST_PLACES)})
+
+
+@require_safe
+def leaderboard(request: HttpRequest) -> HttpResponse:
+    return render(request, "collection/leaderboard.html", {"board": by_country()})
+
+
+@require_safe
+def photo_file(request: HttpRequest, name: str) -> HttpResponseBase:
+    """A photo or its thumbnail by its random name: accepted ones for everybody, others for staff."""
+    path = f"photos/{name}"
+    photo_to_show(request.user, Q(file=path) | Q(thumbnail=path))
+    try:
+        file = default_storage.open(path)
+    except FileNotFoundError:
+        raise Http404 from None
+    response = FileResponse(file, content_type="image/jpeg")
+    # Short, because a photo that is hidden must disappear everywhere at once.
+    response["Cache-Control"] = "private, max-age=600"
+    return response

@@ -1,0 +1,127 @@
+"""The pages of the journey as responses, each with a fresh token for the form it holds."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from collection.forms import AboutForm, CaptionForm, ConsentForm, DishForm, MoreForm, more_answers, place_answers
+from collection.ledger import receipt_of
+from collection.models import Contributor, Dish, Photo, Source
+from collection.places import all_places
+from collection.proof import Proof
+from collection.receipts import grouped
+from collection.submissions import current_consent
+
+
+def not_known() -> str:
+    return _("We could not tell where this form came from, so nothing was saved. Look through it and send it again.")
+
+
+def typing(data: QueryDict, form: type[forms.Form]) -> dict[str, Any]:
+    """What was typed, as initial values: it is shown again without being judged."""
+    several = (forms.MultipleChoiceField,)
+    return {
+        name: data.getlist(name) if isinstance(field, several) else data[name]
+        for name, field in form.base_fields.items()
+        if name in data
+    }
+
+
+def consent_page(request: HttpRequest, form: ConsentForm | None = None, notice: str = "") -> HttpResponse:
+    context = {"form": form or ConsentForm(), "consent": current_consent(), "proof": Proof.new("consent")}
+    return render(request, "collection/consent.html", {**context, "notice": notice})
+
+
+def dish_page(
+    request: HttpRequest, proof: Proof, form: DishForm, *, mode: str = "new", notice: str = ""
+) -> HttpResponse:
+    """The four questions. `mode`: *new*, *ask* (another dish or a correction?) or *correct*."""
+    context = {
+        "form": form,
+        "proof": proof,
+        "mode": mode,
+        "notice": notice,
+        "countries": [place.name for place in all_places()],
+        "consent": current_consent() if form.asks_consent else None,
+    }
+    return render(request, "collection/dish.html", context)
+
+
+def empty_dish_page(request: HttpRequest, contributor: Contributor, place_of: Dish | None = None) -> HttpResponse:
+    """A dish not yet told; with `place_of`, from the same place and in the same language."""
+    initial = place_answers(place_of) if place_of else None
+    return dish_page(request, Proof.new("dish", contributor.pk), DishForm(initial=initial))
+
+
+def receipt_context(dish: Dish) -> dict[str, Any]:
+    return {
+        "dish": dish,
+        "receipt": grouped(receipt_of(dish)),
+        "demonstration": dish.source == Source.DEMONSTRATION,
+    }
+
+
+def more_page(
+    request: HttpRequest,
+    contributor: Contributor,
+    dish: Dish,
+    form: MoreForm | None = None,
+    *,
+    proof: Proof | None = None,
+    notice: str = "",
+) -> HttpResponse:
+    context = {
+        **receipt_context(dish),
+        "form": form or MoreForm(initial=more_answers(dish)),
+        "proof": proof or Proof.new("more", contributor.pk, dish.pk),
+        "notice": notice,
+    }
+    return render(request, "collection/more.html", context)
+
+
+def photo_page(request: HttpRequest, contributor: Contributor, dish: Dish, error: str = "") -> HttpResponse:
+    proof = Proof.new("photo", contributor.pk, dish.pk)
+    return render(request, "collection/photo.html", {**receipt_context(dish), "proof": proof, "error": error})
+
+
+def caption_page(
+    request: HttpRequest, contributor: Contributor, photo: Photo, form: CaptionForm | None = None
+) -> HttpResponse:
+    proof = Proof.new("caption", contributor.pk, photo.pk)
+    form = form or CaptionForm(initial={"caption": photo.caption})
+    return render(request, "collection/caption.html", {**receipt_context(photo.dish), "proof": proof, "form": form})
+
+
+def thanks_page(
+    request: HttpRequest,
+    contributor: Contributor,
+    dish: Dish,
+    form: AboutForm | None = None,
+    *,
+    told: bool = False,
+    notice: str = "",
+) -> HttpResponse:
+    """The end of one dish. `told`: the personal details have just been kept."""
+    context = {
+        **receipt_context(dish),
+        "form": form or AboutForm(),
+        "go": Proof.new("go", contributor.pk, dish.pk),
+        "proof": Proof.new("about", contributor.pk, dish.pk),
+        "told": told,
+        "notice": notice,
+    }
+    response = render(request, "collection/thanks.html", context)
+    if form is not None:
+        response.never_compress = True  # type: ignore[attr-defined]
+    return response
+
+
+def kept_page(request: HttpRequest, form: forms.Form | None = None) -> HttpResponse:
+    """Nobody is known, so nothing can be saved; what was typed is shown so that it can be copied."""
+    typed = [value for name in (form.fields if form else ()) for value in request.POST.getlist(name) if value.strip()]
+    response = render(request, "collection/kept.html", {"typed": typed})
+    response.never_compress = True  # type: ignore[attr-defined]
+    return response
