@@ -124,7 +124,8 @@ def _bars(axis: Any, plan: Layout, model: str, estimates: Sequence[Estimate | No
         hatch = "////" if estimate.small else ""
         axis.bar(at, estimate.value, width * 0.92, color=colour, hatch=hatch, edgecolor="white", linewidth=0.3)
         if estimate.low is not None and estimate.high is not None:
-            axis.vlines(at, estimate.low, estimate.high, color="#2b211a", linewidth=0.9)
+            axis.vlines(at, estimate.low, estimate.high, color="white", linewidth=2.4)
+            axis.vlines(at, estimate.low, estimate.high, color="#2b211a", linewidth=1)
 
 
 def _finish(axis: Any, plan: Layout, title: str) -> None:

@@ -15,7 +15,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
-from kombu.exceptions import OperationalError
 
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import InputCounter, StoredTable
@@ -128,8 +127,8 @@ def announce() -> None:
 
     try:
         recompute_tables.apply_async(retry=False)
-    except (OperationalError, OSError):
-        logger.warning("no broker: the sweep will compute the wanted tables")
+    except Exception:  # Brokers fail in many ways, and none of them may reach whoever reads a page.
+        logger.warning("Wanted tables could not be announced; the sweep will compute them.", exc_info=True)
 
 
 def compute_and_store(name: str, filters: Filters) -> TableView:
