@@ -1,0 +1,29 @@
+"""What stewards decide about dishes and photos, with a history of who decided."""
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from collection.models import Dish, DishChange, Photo
+
+
+@transaction.atomic
+def decide_dishes(dishes: QuerySet[Dish], state: str, steward: Any) -> int:
+    """Moves dishes to `state`, withdrawn ones excepted; returns how many changed."""
+    rows = list(
+        Dish.objects.live()
+        .filter(pk__in=dishes.values("pk"))
+        .exclude(state=state)
+        .select_for_update()
+        .values_list("pk", "state")
+    )
+    DishChange.objects.bulk_create(
+        DishChange(dish_id=pk, by_steward=steward, before={"state": before}) for pk, before in rows
+    )
+    return Dish.objects.filter(pk__in=[pk for pk, _before in rows]).update(state=state)
+
+
+def decide_photos(photos: QuerySet[Photo], state: str) -> int:
+    """Moves photos to `state` and says how many; drafts stay, because nobody has confirmed them."""
+    return photos.exclude(state__in=[Photo.State.DRAFT, state]).update(state=state)
