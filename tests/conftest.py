@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import connection
 from playwright.sync_api import Browser, sync_playwright
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 # Playwright's synchronous interface keeps an event loop in the test's thread; queries beside it are safe here.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True)
-def own_storage(settings: SettingsWrapper, tmp_path: Path) -> None:
+def own_storage(settings: Settings, tmp_path: Path) -> None:
     """Each test keeps its files in a folder of its own."""
     local = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
