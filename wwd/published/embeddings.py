@@ -17,7 +17,7 @@ from evaluation.models import Embedding, GeneratedImage, Model, Subject
 from evaluation.runner import import_run
 from evaluation.studies.association import Sign, image_key, image_payload, text_key, text_payload
 from evaluation.studies.base import Result, UnitPlan, Vector, VectorResult
-from wwd.published.models import ENCODER, GENERATORS
+from wwd.published.models import ENCODER, GENERATORS, PREPROCESSING
 from wwd.published.source import BadRow, Report, Row, parsed, rows
 from wwd.published.wordings import (
     AS_PUBLISHED,
@@ -39,6 +39,11 @@ CONFIG: Mapping[str, str] = {
     "encoder": ENCODER,
     "descriptors": "app-g",
     "descriptors_version": AS_PUBLISHED,
+}
+DEFINITION: Mapping[str, str] = {
+    "encoder": f"openai/{ENCODER}",
+    "descriptors": f"app-g {AS_PUBLISHED}",
+    "prompt": DESCRIPTOR_PROMPT,
 }
 Given = list[tuple[UnitPlan, Result]]
 
@@ -164,7 +169,7 @@ def picture_units(pictures: Sequence[Picture], images: Mapping[str, GeneratedIma
         image = images[picture.key]
         key = image_key(image.pk)
         plan = UnitPlan(key, data, subject_data(places[image.subject_id]), image_payload(image.pk), key)
-        vector = VectorResult(picture.vector, AS_PUBLISHED, image_id=image.pk)
+        vector = VectorResult(picture.vector, PREPROCESSING, image_id=image.pk)
         given.append((plan, Result(key, vector=vector)))
     return given
 
@@ -176,14 +181,14 @@ def word_units(payloads: Sequence[Mapping[str, str]], vectors: Mapping[str, Vect
     for payload in payloads:
         if payload["text"] in vectors:
             key, text = text_key(payload), payload["text"]
-            vector = VectorResult(vectors[text], AS_PUBLISHED, text=text)
+            vector = VectorResult(vectors[text], PREPROCESSING, text=text)
             given.append((UnitPlan(key, data, None, payload, "texts"), Result(key, vector=vector)))
     return given
 
 
 def count_vectors(given: Given, encoder: Model, kind: str, report: Report) -> None:
     """Counts which of these vectors are here already, and equal. Called before they are stored."""
-    held = Embedding.objects.filter(model=encoder, preprocessing=AS_PUBLISHED)
+    held = Embedding.objects.filter(model=encoder, preprocessing=PREPROCESSING)
     stored = {(row.image_id, row.text): bytes(row.vector) for row in held}
     counts = report.count(kind)
     for vector in (result.vector for _plan, result in given if result.vector):
@@ -212,4 +217,5 @@ def import_embeddings(folder: Path, report: Report) -> None:
     }
     for kind, given in parts.items():
         count_vectors(given, encoder, kind, report)
-    import_run("association", RUN, CONFIG, [pair for given in parts.values() for pair in given])
+    results = [pair for given in parts.values() for pair in given]
+    import_run("association", RUN, CONFIG, results, definition=DEFINITION)

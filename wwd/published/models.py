@@ -15,16 +15,23 @@ IDENTIFIERS: Mapping[str, str] = {
     "sd21": "stabilityai/stable-diffusion-2-1",
 }
 ENCODER = "clip-vit-base-patch32"
-BACKEND = "stored"
+PREPROCESSING = "as published"
 
 
 def published_models() -> list[Model]:
+    """Generators cannot be asked here; the encoder knows the vectors that were imported."""
     generators = [
-        Model(slug=slug, title=title, role=Role.IMAGE_GENERATOR, backend=BACKEND, identifier=IDENTIFIERS[slug])
+        Model(slug=slug, title=title, role=Role.IMAGE_GENERATOR, backend="import", identifier=IDENTIFIERS[slug])
         for title, slug in GENERATORS.items()
     ]
-    identifier = f"openai/{ENCODER}"
-    encoder = Model(slug=ENCODER, title="CLIP ViT-B/32", role=Role.ENCODER, backend=BACKEND, identifier=identifier)
+    encoder = Model(
+        slug=ENCODER,
+        title="CLIP ViT-B/32",
+        role=Role.ENCODER,
+        backend="stored",
+        identifier=f"openai/{ENCODER}",
+        parameters={"preprocessing": PREPROCESSING},
+    )
     return [*generators, encoder]
 
 

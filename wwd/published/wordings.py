@@ -20,17 +20,8 @@ COMPARISON_PROMPT = "a photo of {descriptor} food"
 RECIPE = "World Wide recipe"
 SIGNS = ("positive", "negative")
 
-# slug → prompt, where it is printed in the paper. Placeholders stand in braces.
+# slug → prompt and where the paper prints it. The generation prompts as published come with the study itself.
 PROMPTS: Mapping[str, tuple[str, str]] = {
-    "generation-specific": (
-        "Generate a photograph of food from {countries} called {local_name}. "
-        "The food should be served, ready to be eaten.",
-        "§3, I.4",
-    ),
-    "generation-unspecific": (
-        "Generate a photograph of food from {place}. The food should be served, ready to be eaten.",
-        "§3, I.4",
-    ),
     "vqa-question": (
         "Question: {text}. Choices: {choices}. Please respond with the letter corresponding to your choice. Answer:",
         "App. F",
@@ -41,6 +32,52 @@ PROMPTS: Mapping[str, tuple[str, str]] = {
         "App. H.2",
     ),
 }
+# What is printed of the questions about a dish: the answers they list and how they ask for the reply.
+AS_LIST = "return as a python list of strings … Reply with just the list"
+KNOWLEDGE: Sequence[Mapping[str, Any]] = (
+    {"code": "description", "names_countries": True},
+    {"code": "country", "names_countries": False, "reply": "Reply with just the country name"},
+    {
+        "code": "time_of_day",
+        "names_countries": True,
+        "options": ["breakfast", "lunch", "dinner", "snack", "anytime", "other"],
+        "reply": AS_LIST,
+    },
+    {
+        "code": "type_of_dish",
+        "names_countries": True,
+        "options": [
+            "Starter",
+            "Soup",
+            "Salad",
+            "Sauce",
+            "Side dish",
+            "Main dish - stand alone (e.g. one pot meal)",
+            "Main dish - eaten with sides",
+            "Small plate / bowl for sharing",
+            "Small plate / bowl served as a part of a collection",
+            "Dessert",
+        ],
+        "reply": AS_LIST,
+    },
+    {
+        "code": "utensils",
+        "names_countries": True,
+        "options": [
+            "Knife",
+            "Fork",
+            "Spoon",
+            "Fingers",
+            "Right Hand",
+            "Left Hand",
+            "Chopsticks",
+            "Other food",
+            "Other",
+        ],
+        "reply": AS_LIST,
+    },
+    {"code": "ingredients", "names_countries": True, "most": 10, "reply": AS_LIST},
+)
 M = TypeVar("M", bound=Model)
 
 
@@ -86,9 +123,15 @@ def words(value: object) -> bool:
 
 
 def import_questions(folder: Path, report: Report) -> None:
-    source = f"{RECIPE}, App. F, Table F.8"
-    found = QuestionSet(slug="vqa-probes", version=AS_PUBLISHED, questions=vqa_questions(folder), source=source)
-    add_versions(QuestionSet, [found], ("questions",), report, "question sets")
+    sets = {
+        "vqa-probes": (vqa_questions(folder), "App. F, Table F.8"),
+        "knowledge": (list(KNOWLEDGE), "App. H.2, as far as printed"),
+    }
+    found = [
+        QuestionSet(slug=slug, version=AS_PUBLISHED, questions=questions, source=f"{RECIPE}, {where}")
+        for slug, (questions, where) in sets.items()
+    ]
+    add_versions(QuestionSet, found, ("questions",), report, "question sets")
 
 
 def import_prompts(folder: Path, report: Report) -> None:
