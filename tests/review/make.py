@@ -94,6 +94,6 @@ def first_image(campaign: Campaign) -> CampaignImage:
     return image
 
 
-def form_of(answers: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
+def form_of(answers: Mapping[str, Any]) -> dict[str, Any]:
     """Answers under the names of the form's fields."""
     return {f"q-{code}": value for code, value in answers.items()}

@@ -1,0 +1,103 @@
+"""Review copies: equal in kind whatever they were made of."""
+
+from io import BytesIO
+
+import pytest
+from PIL import Image
+from PIL.JpegImagePlugin import JpegImageFile
+
+from evaluation import files
+from review.copies import MAX_BYTES, SIDE, CopyError, keep_copy, review_copy
+from tests.review.make import make_picture
+
+
+def noise(side: int = 900) -> bytes:
+    out = BytesIO()
+    Image.effect_noise((side, side), 200).convert("RGB").save(out, "PNG")
+    return out.getvalue()
+
+
+def opened(content: bytes) -> JpegImageFile:
+    return JpegImageFile(BytesIO(content))
+
+
+def brightness(content: bytes, x: int, y: int) -> int:
+    return opened(content).convert("L").tobytes()[y * SIDE + x]
+
+
+def with_metadata() -> bytes:
+    exif = Image.Exif()
+    exif[0x010E] = "secret prompt"
+    exif[0x0112] = 6
+    return make_picture("blue", (300, 200), "JPEG", exif=exif, comment=b"secret model", dpi=(72, 72))
+
+
+SOURCES = {
+    "small PNG": make_picture("red", (96, 64)),
+    "large JPEG with metadata": with_metadata(),
+    "noise": noise(),
+    "palette": make_picture("green", (200, 900), "GIF"),
+    "WebP": make_picture("white", (1024, 1024), "WEBP"),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_copy_is_a_square_jpeg_under_the_limit_by_one_encoder_setting(source: str) -> None:
+    content = review_copy(SOURCES[source])
+    copy, plain = opened(content), opened(review_copy(SOURCES["small PNG"]))
+    assert (copy.format, copy.mode, copy.size) == ("JPEG", "RGB", (SIDE, SIDE))
+    assert len(content) <= MAX_BYTES
+    assert copy.quantization == plain.quantization
+    assert copy.layer == plain.layer
+    assert copy.info == plain.info
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_copy_carries_no_metadata(source: str) -> None:
+    content = review_copy(SOURCES[source])
+    assert b"secret" not in content
+    assert not opened(content).getexif()
+    assert set(opened(content).info) <= {
+        "jfif",
+        "jfif_version",
+        "jfif_unit",
+        "jfif_density",
+        "progressive",
+        "progression",
+    }
+
+
+def test_orientation_is_applied_and_transparency_becomes_grey() -> None:
+    picture = Image.new("RGB", (400, 200), "white")
+    picture.paste("black", (0, 0, 200, 200))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    out = BytesIO()
+    picture.save(out, "JPEG", exif=exif)
+    turned = review_copy(out.getvalue())
+    assert brightness(turned, 256, 20) < 30 < 220 < brightness(turned, 256, 490)
+    clear = BytesIO()
+    Image.new("RGBA", (50, 50), (255, 0, 0, 0)).save(clear, "PNG")
+    assert abs(brightness(review_copy(clear.getvalue()), 9, 9) - 128) < 4
+
+
+def test_same_picture_gives_the_same_copy() -> None:
+    assert review_copy(SOURCES["noise"]) == review_copy(SOURCES["noise"])
+
+
+@pytest.mark.parametrize("content", [b"", b"no picture", make_picture()[:60]])
+def test_what_cannot_be_read_is_a_copy_error(content: bytes) -> None:
+    with pytest.raises(CopyError, match="cannot be read"):
+        review_copy(content)
+
+
+def test_file_that_is_not_held_is_a_copy_error() -> None:
+    with pytest.raises(CopyError, match="not held"):
+        keep_copy("0" * 64)
+
+
+def test_copy_is_kept_under_its_own_hash() -> None:
+    original = files.keep(SOURCES["WebP"])
+    copy = keep_copy(original)
+    assert copy != original
+    assert files.read(copy) == review_copy(SOURCES["WebP"])
