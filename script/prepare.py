@@ -14,12 +14,12 @@ BASE = Path(__file__).resolve().parent.parent
 class Prepared:
     """What to tell the person at the terminal. `password` is set only when the staff account was just made."""
 
-    password: str = ""
-    review_path: str = ""
+    password: str
+    paths: dict[str, str]
 
 
 def prepare() -> Prepared:
-    """Database, static files, demonstration data and staff account; where to review."""
+    """Database, static files, demonstration data and staff account; where to look."""
     sys.path.insert(0, str(BASE))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wwd.settings")
     import django
@@ -30,7 +30,7 @@ def prepare() -> Prepared:
     call_command("migrate", interactive=False, verbosity=0)
     collect_static()
     load_demonstration()
-    return Prepared(password=staff_password(), review_path=review_path())
+    return Prepared(password=staff_password(), paths=paths())
 
 
 def static_fingerprint() -> str:
@@ -81,10 +81,18 @@ def staff_password() -> str:
     return password
 
 
-def review_path() -> str:
-    """The address of the newest invitation that can still be used."""
+def paths() -> dict[str, str]:
+    """What there is to look at: label to path. The review link is the newest invitation that can still be used."""
+    from django.urls import reverse
+
     from review.models import Campaign, Invitation
 
+    found = {
+        "Start page": reverse("collection:start"),
+        "Describe a dish": reverse("collection:describe"),
+        "Leaderboard": reverse("collection:leaderboard"),
+        "For staff": reverse("admin:index"),
+    }
     usable = Invitation.objects.filter(revoked_at=None, campaign__state=Campaign.State.OPEN)
     invitation = usable.order_by("-created_at").first()
-    return invitation.get_absolute_url() if invitation else ""
+    return {**found, "Judge pictures": invitation.get_absolute_url()} if invitation else found

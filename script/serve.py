@@ -109,17 +109,9 @@ def wait_until_ready(site: Site, url: str) -> None:
 
 
 def tell(url: str, prepared: Prepared) -> None:
-    places = {
-        "Start page": "/",
-        "Describe a dish": "/dish/new/",
-        "Leaderboard": "/leaderboard/",
-        "Judge pictures": prepared.review_path,
-        "For staff": "/admin/",
-    }
     print("\nWorld Wide Dishes is running.")
-    for name, path in places.items():
-        if path:
-            print(f"  {name:<16} {url}{path}")
+    for label, path in prepared.paths.items():
+        print(f"  {label:<16} {url}{path}")
     if prepared.password:
         print(f"\n  Staff account: admin, password {prepared.password}  (shown only this once)")
     print("\nCtrl-C stops it.", flush=True)

@@ -29,13 +29,9 @@ def unknown_variables(names: Iterable[str], known: Iterable[str]) -> list[CheckM
     return found
 
 
-def uses_sqlite() -> bool:
-    return str(settings.DATABASES["default"]["ENGINE"]).endswith("sqlite3")
-
-
 def several_hosts() -> bool:
     """Whether something stands outside this machine, so that more than one host may take part."""
-    return bool(settings.REDIS_URL or settings.GS_BUCKET_NAME or not uses_sqlite())
+    return bool(settings.REDIS_URL or settings.GS_BUCKET_NAME or settings.DATABASE_VENDOR != "sqlite3")
 
 
 @checks.register
@@ -47,7 +43,7 @@ def check_variables(**_: Any) -> list[CheckMessage]:
 def check_hosts_agree(**_: Any) -> list[CheckMessage]:
     """What several hosts must share: the database and the secret key."""
     found: list[CheckMessage] = []
-    if uses_sqlite() and settings.REDIS_URL:
+    if settings.DATABASE_VENDOR == "sqlite3" and settings.REDIS_URL:
         found.append(
             checks.Warning(
                 "REDIS_URL is set, but the database is one SQLite file on this host: workers elsewhere cannot read it.",

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import TracebackType
 
+# gunicorn's messages that go on with an address, a request line or a query.
+QUOTING = ("Invalid request", "Error handling request")
+
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
@@ -26,11 +29,14 @@ def places(error: BaseException | None) -> str:
 
 
 def message(record: logging.LogRecord) -> str:
-    """The record's message. Celery's report of a failed task is shortened: it quotes the exception and its text."""
+    """The record's message; those of celery and gunicorn that quote a task's exception or a request are shortened."""
     if record.exc_info and isinstance(record.args, Mapping) and "exc" in record.args:
         task, job = record.args.get("name"), record.args.get("id")
         return f"Task {task}[{job}] failed"
-    return record.getMessage()
+    text = record.getMessage()
+    if record.name == "gunicorn.error":
+        return next((start for start in QUOTING if text.startswith(start)), text)
+    return text
 
 
 class ConsoleFormatter(logging.Formatter):

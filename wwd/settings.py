@@ -114,6 +114,7 @@ def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
 # 0: many threads wait for slow phones, and each would keep a connection.
 DATABASE_KEEP_SECONDS = env.whole("WWD_DATABASE_KEEP_SECONDS", 0)
 DATABASES = {"default": database(env.text("DATABASE_URL"), DATABASE_KEEP_SECONDS)}
+DATABASE_VENDOR = str(DATABASES["default"]["ENGINE"]).rpartition(".")[2]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
