@@ -73,7 +73,7 @@ def test_empty_cells_stay_empty(tallies: Mapping[str, Any]) -> None:
         "type_of_dish_more": Dish.objects.filter(kinds_more="").count(),
         "time_of_day": Dish.objects.filter(time_of_day=[]).count(),
         "type_of_dish": Dish.objects.filter(kinds=[]).count(),
-        "id": Dish.objects.filter(number=None).count(),
+        "id": Dish.objects.filter(number__isnull=True).count(),
         "countries": Dish.objects.filter(places=None).count(),
         "continent": Dish.objects.filter(continents=None).count(),
         "language": Dish.objects.filter(languages=None).count(),

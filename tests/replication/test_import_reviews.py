@@ -52,7 +52,7 @@ def key_of(row: Mapping[str, str]) -> tuple[str, ...]:
 def ours() -> dict[tuple[str, ...], Review]:
     """Reviews by what identifies a row of the release."""
     found = Review.objects.select_related("reviewer", "image__image__subject", "image__image__model")
-    keyed = {}
+    keyed: dict[tuple[str, ...], Review] = {}
     for review in found:
         image, country = review.image.image, review.reviewer.country
         rater = str(review.reviewer.source_key).rpartition("/")[2]
@@ -75,7 +75,9 @@ def test_counts_per_country_and_model_equal_the_independent_ones(expected: Mappi
         for model, numbers in models.items()
     }
     cells = Review.objects.filter(image__country__in=expected["per_country_model"]).exclude(image__image__model=None)
-    counted = cells.values(*CELL).annotate(**{name: Count("pk", filter=condition) for name, condition in COUNTS.items()})
+    counted = cells.values(*CELL).annotate(
+        **{name: Count("pk", filter=condition) for name, condition in COUNTS.items()}
+    )
     assert {(row[CELL[0]], row[CELL[1]]): {name: row[name] for name in COUNTS} for row in counted} == wanted
 
 

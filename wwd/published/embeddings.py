@@ -81,7 +81,8 @@ class VectorParser:
 
     def _vector(self, cells: Sequence[str]) -> Vector:
         try:
-            vector = np.array([float(cell) for cell in cells], dtype=np.float32)
+            with np.errstate(over="ignore"):
+                vector = np.array([float(cell) for cell in cells], dtype=np.float32)
         except ValueError as error:
             raise BadRow(f"not a number: {error}") from error
         if not np.isfinite(vector).all():

@@ -107,14 +107,13 @@ def is_question(value: object) -> bool:
 def descriptor_groups(folder: Path) -> dict[str, dict[str, list[str]]]:
     """Group → sign → words. Raises BadFile where a group is not two lists of words."""
     content = read_json(folder, DESCRIPTORS_FILE)
-    groups: dict[str, dict[str, list[str]]] = {}
-    for part in content.get("descriptors", ()) if isinstance(content, dict) else ():
-        groups |= part
+    parts = content.get("descriptors") if isinstance(content, dict) else None
+    if not parts or not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise BadFile(DESCRIPTORS_FILE, 1, "no descriptor groups")
+    groups = {name: signs for part in parts for name, signs in part.items()}
     for name, signs in groups.items():
         if not isinstance(signs, dict) or set(signs) != set(SIGNS) or not all(map(words, signs.values())):
             raise BadFile(DESCRIPTORS_FILE, 1, f"group {name} is not two lists of words, positive and negative")
-    if not groups:
-        raise BadFile(DESCRIPTORS_FILE, 1, "no descriptor groups")
     return groups
 
 

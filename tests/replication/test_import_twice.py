@@ -1,0 +1,36 @@
+"""The whole release imported twice: the same counts, and no row of any table changed."""
+
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+
+from wwd.published.importer import import_all
+from wwd.published.source import Report
+
+COUNTS = {
+    "dishes": 765,
+    "reviews": 5982,
+    "image embeddings": 900,
+    "descriptor embeddings": 95,
+    "comparison embeddings": 16,
+}
+
+
+def dump() -> dict[str, list[tuple[object, ...]]]:
+    models = (
+        model for app in ("collection", "evaluation", "review") for model in apps.get_app_config(app).get_models()
+    )
+    return {model.__name__: list(model._default_manager.order_by("pk").values_list()) for model in models}
+
+
+@pytest.mark.django_db
+def test_a_second_import_changes_no_row(published: Path, imported: Report) -> None:
+    assert {kind: imported.count(kind).created for kind in COUNTS} == COUNTS
+    before = dump()
+    again = import_all(published)
+    assert dump() == before
+    assert {kind: again.count(kind).unchanged for kind in COUNTS} == COUNTS
+    assert again.created(*again.counts) == 0
+    assert sum(counts.differing for counts in again.counts.values()) == 0
+    assert again.problems == []
