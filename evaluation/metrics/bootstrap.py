@@ -90,7 +90,8 @@ def _multiplicities(rng: np.random.Generator, clusters: int) -> Floats:
 def _resampled_means(sums: Floats, counts: Floats, first: Floats, second: Floats) -> Floats:
     """Weighted means (draws, k): the weight of a cell is the product of its clusters' multiplicities.
 
-    NaN where a draw holds no observation: with 10 by 5 clusters or more, far less than one draw in a hundred. Draws go in chunks, so that memory stays small with many clusters.
+    NaN where a draw holds no observation: with 10 by 5 clusters or more, far less than one draw in a hundred.
+    Draws go in chunks, so that memory stays small with many clusters.
     """
     parts = []
     for start in range(0, DRAWS, _CHUNK):

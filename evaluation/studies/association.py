@@ -171,8 +171,7 @@ class Association(Study):
         rows: list[TidyRow] = []
         extra: dict[str, float | str] = {}
         for group, signs in groups.items():
-            cosines = [metrics.cosine(scored.vectors, np.array(signs[sign])) for sign in ("positive", "negative")]
-            net = metrics.net(*cosines)
+            net = _net(scored, signs)
             rows += _group_rows(group, scored, net, missing)
             extra |= _ranges(group, scored, net)
         ordered_rows = in_order(rows, SCORES.columns, SCORES.metrics)
@@ -211,7 +210,7 @@ def gather(outcomes: Iterable[OutcomeData]) -> tuple[Words, Scored, Missing]:
         models=np.array([picture.image_model for picture in pictures], dtype=np.str_),
         clusters=np.array([picture.cluster for picture in pictures], dtype=np.str_),
         continents=tuple(tuple(picture.labels.get("continent", ())) for picture in pictures),
-        vectors=np.array(vectors, dtype=np.float32).reshape(len(vectors), -1),
+        vectors=np.array(vectors, dtype=np.float32),
     )
     return dict(words), scored, missing
 
@@ -225,6 +224,14 @@ def _vector_result(unit: Work, vector: Vector, preprocessing: str) -> Result:
     if "text" in unit.payload:
         return Result(unit.key, vector=VectorResult(given, preprocessing, text=unit.payload["text"]))
     return Result(unit.key, vector=VectorResult(given, preprocessing, image_id=unit.payload["image"]))
+
+
+def _net(scored: Scored, signs: Mapping[str, Sequence[Vector]]) -> metrics.Floats:
+    """The unscaled score (n,) of each picture in one descriptor group."""
+    if not len(scored.vectors):
+        return np.empty(0)
+    positive, negative = (metrics.cosine(scored.vectors, np.array(signs[sign])) for sign in ("positive", "negative"))
+    return metrics.net(positive, negative)
 
 
 def _cells(scored: Scored, missing: Missing) -> list[tuple[str, str]]:
