@@ -1,17 +1,31 @@
 """Files by their SHA-256: written before the row that names them, shared by equal contents."""
 
 import hashlib
+import logging
 import os
+import random
 import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 
+from django.apps import apps
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.utils import timezone
+
+ROOT = "images"
+# Longer than any batch takes from writing its files to naming them in rows.
+GRACE = timedelta(days=1)
+CHUNK = 500
+logger = logging.getLogger(__name__)
 
 
 def path_of(sha256: str) -> str:
     """Where the content with this hash lies in the storage."""
-    return f"images/{sha256[:2]}/{sha256[2:4]}/{sha256}"
+    return f"{ROOT}/{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
 
 def keep(content: bytes) -> str:
@@ -45,3 +59,47 @@ def read(sha256: str) -> bytes:
     """The content. Raises FileNotFoundError where it is not held."""
     with default_storage.open(path_of(sha256)) as file:
         return bytes(file.read())
+
+
+def remove_orphans(grace: timedelta = GRACE, seconds: float = 60) -> int:
+    """Removes files that no row names and that are older than `grace`; returns their number.
+
+    Stops after `seconds` and begins somewhere else each time, so that every file has its turn in the end.
+    """
+    end, removed = time.monotonic() + seconds, 0
+    files = old_files(ROOT, grace)
+    while time.monotonic() < end and (chunk := list(islice(files, CHUNK))):
+        named = named_by_rows([name for _, name in chunk])
+        for path in [path for path, name in chunk if name not in named]:
+            default_storage.delete(path)
+            removed += 1
+    if removed:
+        logger.info("Removed %d files that no row names.", removed)
+    return removed
+
+
+def named_by_rows(hashes: Sequence[str]) -> set[str]:
+    """Those of `hashes` that a row of any app names: every field whose own name ends in `sha256` counts."""
+    fields = [(model, field.name) for model in apps.get_models() for field in model._meta.concrete_fields]
+    found: set[str] = set()
+    for model, name in fields:
+        if name.endswith("sha256"):
+            found.update(model._default_manager.filter(**{f"{name}__in": hashes}).values_list(name, flat=True))
+    return found
+
+
+def old_files(folder: str, grace: timedelta) -> Iterator[tuple[str, str]]:
+    """Path and name of the files below `folder` that are older than `grace`, folders in random order."""
+    try:
+        folders, files = default_storage.listdir(folder)
+    except FileNotFoundError:
+        return
+    for name in files:
+        path = f"{folder}/{name}"
+        try:
+            if timezone.now() - default_storage.get_modified_time(path) >= grace:
+                yield path, name
+        except FileNotFoundError:
+            continue
+    for name in random.sample(folders, len(folders)):
+        yield from old_files(f"{folder}/{name}", grace)

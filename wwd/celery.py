@@ -5,6 +5,8 @@ import os
 from celery import Celery
 from django.conf import settings
 
+from wwd.sweeper import SweepStep
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wwd.settings")
 
 app = Celery("wwd")
@@ -13,7 +15,8 @@ app = Celery("wwd")
 def broker_options() -> dict[str, object]:
     """Transport options: folders for the embedded broker, a visibility timeout for Redis."""
     if settings.REDIS_URL:
-        return {"visibility_timeout": 3600, "socket_connect_timeout": 2, "socket_timeout": 5}
+        at_once = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
+        return {"visibility_timeout": 3600, "socket_connect_timeout": 2, "socket_timeout": 5, **at_once}
     folder = settings.CELERY_BROKER_FOLDER
     for name in ("queue", "control"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -41,4 +44,5 @@ app.conf.update(
     worker_hijack_root_logger=False,
     enable_utc=True,
 )
+app.steps["worker"].add(SweepStep)
 app.autodiscover_tasks()

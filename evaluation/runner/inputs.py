@@ -1,0 +1,68 @@
+"""What a study needs to execute leased units: subjects, models, pictures, vectors that are stored already."""
+
+from collections.abc import Mapping, Sequence
+
+from evaluation import files
+from evaluation.catalogue import model_data, subject_data
+from evaluation.models import Embedding, GeneratedImage, Unit
+from evaluation.runner.results import vector_of
+from evaluation.studies.base import Result, Vector, Work
+
+
+def load(units: Sequence[Unit], preprocessing: str) -> tuple[list[Work], list[Result]]:
+    """The work of these units, all of one model, and the failures of those whose picture is gone."""
+    images = GeneratedImage.objects.in_bulk([image for unit in units if (image := image_id(unit))])
+    vectors = stored_vectors(units, preprocessing)
+    works, failures = [], []
+    for unit in units:
+        try:
+            content = picture(unit, images)
+        except LookupError as error:
+            failures.append(Result(unit.key, "failed", reason=str(error.args[0])))
+            continue
+        works.append(
+            Work(
+                key=unit.key,
+                subject=subject_data(unit.subject) if unit.subject else None,
+                model=model_data(unit.model),
+                payload=unit.payload,
+                image_bytes=content,
+                stored_vector=vectors.get(vector_key(unit)),
+            )
+        )
+    return works, failures
+
+
+def image_id(unit: Unit) -> int | None:
+    image = unit.payload.get("image")
+    return image if isinstance(image, int) else None
+
+
+def vector_key(unit: Unit) -> int | str:
+    """What a vector of this unit would be of: a picture's id or a text."""
+    return image_id(unit) or str(unit.payload.get("text", ""))
+
+
+def picture(unit: Unit, images: Mapping[int, GeneratedImage]) -> bytes | None:
+    """The bytes of the unit's picture; None where it has none or its picture was never held."""
+    image = image_id(unit)
+    if image is None:
+        return None
+    if image not in images:
+        raise LookupError("The picture was removed after the run was planned.")
+    if not images[image].sha256:
+        return None
+    try:
+        return files.read(images[image].sha256)
+    except FileNotFoundError:
+        raise LookupError("The file of the picture is missing in the storage.") from None
+
+
+def stored_vectors(units: Sequence[Unit], preprocessing: str) -> dict[int | str, Vector]:
+    """Picture id or text → the vector that the units' model and this preprocessing gave before."""
+    of_model = Embedding.objects.filter(model__in={unit.model_id for unit in units}, preprocessing=preprocessing)
+    images = [image for unit in units if (image := image_id(unit))]
+    texts = [unit.payload["text"] for unit in units if isinstance(unit.payload.get("text"), str)]
+    found: dict[int | str, Vector] = {row.image_id or 0: vector_of(row) for row in of_model.filter(image__in=images)}
+    found.update({row.text: vector_of(row) for row in of_model.filter(image=None, text__in=texts)})
+    return found

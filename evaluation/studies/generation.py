@@ -1,0 +1,177 @@
+"""Generation (World Wide recipe §3, I.4): pictures of dishes by name, and of places without naming a dish.
+
+Refusals, filtered pictures and rewritten prompts are results, told apart and counted.
+"""
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext_noop as _
+
+from evaluation.backends.base import ImageGenerator, ImageRequest
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.names import unknown
+from evaluation.studies.base import (
+    Catalogue,
+    ConfigError,
+    ModelData,
+    OutcomeData,
+    Plan,
+    PromptData,
+    Result,
+    Study,
+    SubjectData,
+    UnitPlan,
+    Work,
+)
+from evaluation.table_spec import TableSpec
+
+MOST_IMAGES = 1000
+PLACEHOLDER = re.compile(r"\{(\w*)\}")
+STATES = ("done", "refused", "filtered", "failed")
+
+COUNTS = TableSpec(
+    name="generation.counts",
+    title=_("Pictures made, refused, held back and failed"),
+    source="World Wide recipe §3, I.4",
+    version="1",
+    columns=("country", "model"),
+    metrics={
+        "done": _("Pictures that were made; n is the number that was asked for."),
+        "refused": _("Requests that the provider refused."),
+        "filtered": _("Pictures that a safety filter held back."),
+        "failed": _("Requests that failed for another reason."),
+    },
+    inputs=("runs.generation", "withdrawals"),
+    filters=("run", "country", "model"),
+    study="generation",
+)
+
+
+@dataclass(frozen=True)
+class GenerationConfig:
+    """`subjects`: see `evaluation.subjects.select`. `prompt_version` empty: the version added last."""
+
+    model: str
+    subjects: Mapping[str, Any] = field(default_factory=lambda: {"kind": "dish"})
+    prompt: str = "generation-specific"
+    prompt_version: str = ""
+    images_per_subject: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.images_per_subject <= MOST_IMAGES:
+            raise ConfigError(f"images_per_subject is a whole number from 1 to {MOST_IMAGES}.")
+        if not 0 <= self.seed < 2**31:
+            raise ConfigError("seed is a whole number from 0 to 2147483647.")
+
+
+class Generation(Study):
+    slug: ClassVar[str] = "generation"
+    title: ClassVar[str] = "Generation of pictures"
+    source: ClassVar[str] = "World Wide recipe §3, I.4"
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ("image_generator",)
+    Config: ClassVar[type] = GenerationConfig
+    tables: ClassVar[tuple[str, ...]] = ("counts",)
+    batch_size: ClassVar[int] = 10
+
+    def plan(self, config: GenerationConfig, catalogue: Catalogue) -> Plan:
+        """`images_per_subject` pictures of every subject. The pictures of one subject stay together."""
+        model = catalogue.model(config.model)
+        if model.role not in self.needs:
+            raise ConfigError(f"model: {model.slug} makes no pictures; it has the role {model.role}.")
+        prompt = catalogue.prompt(config.prompt, config.prompt_version)
+        subjects = catalogue.subjects(config.subjects)
+        if not subjects:
+            raise ConfigError("subjects: nothing is selected. Are there accepted dishes of these countries?")
+        for subject in subjects[:1]:
+            filled(prompt, subject)
+        return Plan(units_of(config, model, prompt, subjects), definition(model, prompt))
+
+    def execute(self, units: Sequence[Work], backend: ImageGenerator) -> Iterator[Result]:
+        return backend.generate([request(unit) for unit in units])
+
+    def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
+        """`generation.counts`: how many pictures per country and model came about, and what became of the others."""
+        if table != "counts":
+            raise ValueError(f"generation has no table {table!r}")
+        states: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        clusters: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for outcome in outcomes:
+            for country in outcome.labels.get("country", ()):
+                states[country, outcome.model][outcome.state] += 1
+                clusters[country, outcome.model].add(outcome.subject)
+        rows = tuple(
+            TidyRow(
+                {"country": country, "model": model},
+                state,
+                Estimate(found[state], found.total(), len(clusters[country, model]), method="count"),
+            )
+            for (country, model), found in sorted(states.items())
+            for state in STATES
+        )
+        notes = ("A dish of several countries counts in each of them.",)
+        return TidyTable(COUNTS.name, COUNTS.version, COUNTS.columns, rows, notes)
+
+
+def units_of(
+    config: GenerationConfig, model: ModelData, prompt: PromptData, subjects: Iterable[SubjectData]
+) -> Iterator[UnitPlan]:
+    seeded = bool(model.parameters.get("seeds", True))
+    for subject in subjects:
+        text = filled(prompt, subject)
+        for number in range(config.images_per_subject):
+            place = {"seed": derived_seed(config.seed, subject.key, number)} if seeded else {"sample": number}
+            payload = {"prompt": text, "prompt_id": prompt.id, **place}
+            name = short(subject.key)
+            yield UnitPlan(f"{name}/{number}", model, subject, payload, name)
+
+
+def short(key: str) -> str:
+    """The key, or its hash where it is too long for a unit."""
+    return key if len(key) <= 80 else hashlib.sha256(key.encode()).hexdigest()
+
+
+def definition(model: ModelData, prompt: PromptData) -> dict[str, Any]:
+    return {
+        "prompt": f"{prompt.slug} {prompt.version}",
+        "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
+        "model": model.identifier,
+        "revision": model.revision,
+        "parameters": dict(model.parameters),
+    }
+
+
+def derived_seed(seed: int, key: str, number: int) -> int:
+    """The seed of one picture, 0 to 2**31 - 1: the same for the same configuration, on every machine."""
+    digest = hashlib.sha256(f"{seed}\n{key}\n{number}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def filled(prompt: PromptData, subject: SubjectData) -> str:
+    """The prompt with the subject's own words in it. Raises ConfigError for a placeholder that it cannot fill."""
+    written = subject.labels.get("written_country") or subject.labels.get("country", ())
+    values = {"place": subject.name}
+    if subject.kind == "dish":
+        values = {"local_name": subject.name, "countries": ", ".join(written)}
+    for name in PLACEHOLDER.findall(prompt.text):
+        if name not in values:
+            raise ConfigError(f"prompt {prompt.slug} for a {subject.kind}: {unknown('placeholder', name, values)}")
+    return PLACEHOLDER.sub(lambda match: values[match[1]], prompt.text)
+
+
+def request(unit: Work) -> ImageRequest:
+    payload = unit.payload
+    return ImageRequest(
+        unit.key,
+        payload["prompt"],
+        unit.subject.name if unit.subject else "",
+        payload.get("prompt_id"),
+        payload.get("seed"),
+        payload.get("sample"),
+    )

@@ -1,0 +1,22 @@
+"""Tasks carry ids only; what they do is a plain function."""
+
+import os
+import socket
+
+from celery import shared_task
+
+from evaluation import runner, tables
+
+# Below the broker's visibility timeout: a task that hangs is gone before its message comes again.
+TIME_LIMIT = 3000
+
+
+@shared_task(time_limit=TIME_LIMIT)
+def work_on_run(run_id: int, announcement: int) -> None:
+    if runner.hear(run_id, announcement):
+        runner.work(run_id, f"{socket.gethostname()}:{os.getpid()}")
+
+
+@shared_task(time_limit=TIME_LIMIT)
+def recompute_tables() -> None:
+    tables.recompute_wanted()

@@ -1,0 +1,47 @@
+"""Announcements of these tests go to a broker in memory, where the tests can read them."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from kombu import Connection
+from kombu.transport.memory import Channel
+
+from wwd.celery import app
+
+
+def set_broker(url: str, options: dict[str, object]) -> None:
+    app.conf.update(broker_url=url, broker_transport_options=options)
+    app.amqp._producer_pool = None
+
+
+@pytest.fixture(autouse=True)
+def broker_in_memory() -> Iterator[None]:
+    before = app.conf.broker_url, app.conf.broker_transport_options
+    set_broker("memory://", {})
+    Channel.queues.clear()
+    yield
+    set_broker(*before)
+
+
+@pytest.fixture
+def broker_down(transactional_db: None) -> None:
+    """A broker that refuses every connection."""
+    set_broker("redis://127.0.0.1:1/0", {"max_retries": 1, "interval_start": 0, "socket_connect_timeout": 1})
+
+
+@pytest.fixture
+def announced(transactional_db: None) -> Callable[[], list[tuple[int, int]]]:
+    """Takes the announcements that wait in the broker: (run, number). Really commits: nothing is sent before."""
+
+    def take() -> list[tuple[int, int]]:
+        found = []
+        with Connection("memory://") as connection:
+            for name in ("cpu", "gpu", "api"):
+                queue = connection.SimpleQueue(name)
+                while len(queue):
+                    message = queue.get_nowait()
+                    message.ack()
+                    found.append(tuple(message.payload[0]))
+        return found
+
+    return take

@@ -1,0 +1,66 @@
+"""A study whose units do what their payload says: answer, raise, stay silent, be refused, kill the worker."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from evaluation.backends.base import BackendError
+from evaluation.metrics.tidy import TidyTable
+from evaluation.studies.base import Catalogue, OutcomeData, Plan, Result, Study, UnitPlan, Work
+
+
+class WorkerKilled(BaseException):
+    """Stands for a process that ends in the middle of a batch."""
+
+
+@dataclass(frozen=True)
+class FragileConfig:
+    """`acts`: one per unit; `together`: how many units share an affinity."""
+
+    acts: tuple[str, ...]
+    together: int = 1
+    model: str = "sketch"
+
+
+class Fragile(Study):
+    slug: ClassVar[str] = "fragile"
+    title: ClassVar[str] = "Fragile"
+    source: ClassVar[str] = "tests"
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ("image_generator",)
+    Config: ClassVar[type] = FragileConfig
+    tables: ClassVar[tuple[str, ...]] = ()
+    batch_size: ClassVar[int] = 4
+    executed: ClassVar[list[str]] = []
+
+    def plan(self, config: FragileConfig, catalogue: Catalogue) -> Plan:
+        model = catalogue.model(config.model)
+        return Plan(
+            [
+                UnitPlan(f"{number:04}", model, None, {"act": act}, affinity=f"{number // config.together:04}")
+                for number, act in enumerate(config.acts)
+            ],
+            {},
+        )
+
+    def execute(self, units: Sequence[Work], backend: Any) -> Iterator[Result]:
+        for unit in units:
+            Fragile.executed.append(unit.key)
+            yield from perform(unit)
+
+    def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Mapping[str, Any]) -> TidyTable:
+        raise NotImplementedError
+
+
+def perform(unit: Work) -> Iterator[Result]:
+    act = unit.payload["act"]
+    if act == "raise":
+        raise RuntimeError("the card fell out")
+    if act == "kill":
+        raise WorkerKilled
+    if act == "unusable":
+        raise BackendError("This machine has no card.")
+    if act == "refuse":
+        yield Result(unit.key, "refused", reason="Against the rules.")
+    elif act != "silent":
+        yield Result(unit.key, text=act, circumstances={"together": True})

@@ -1,0 +1,178 @@
+"""Leases: who holds which units, and what happens to an answer that comes late."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from evaluation import studies
+from evaluation.models import Batch, Outcome, Run, Unit
+from evaluation.runner import create_run, leases
+from evaluation.studies.base import Result
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+
+
+def make_run(units: int = 10, together: int = 1) -> Run:
+    return create_run("fragile", {"acts": ["answer"] * units, "together": together})
+
+
+def leased(batch: Batch | None) -> list[str]:
+    assert batch is not None
+    return list(batch.units.order_by("key").values_list("key", flat=True))
+
+
+def let_expire(batch: Batch | None) -> None:
+    assert batch is not None
+    Batch.objects.filter(pk=batch.pk).update(until=Now() - timedelta(seconds=1))
+
+
+def answers(batch: Batch) -> list[tuple[Unit, Result]]:
+    return [(unit, Result(unit.key, text="answer")) for unit in batch.units.all()]
+
+
+def test_a_lease_takes_units_in_order_and_nobody_gets_them_again() -> None:
+    run = make_run(10)
+    assert leased(leases.lease(run, "a", 4)) == ["0000", "0001", "0002", "0003"]
+    assert leased(leases.lease(run, "b", 4)) == ["0004", "0005", "0006", "0007"]
+    assert leased(leases.lease(run, "c", 4)) == ["0008", "0009"]
+    assert leases.lease(run, "d", 4) is None
+    assert Batch.objects.count() == 3
+
+
+def test_units_of_one_affinity_go_to_one_worker() -> None:
+    run = make_run(12, together=5)
+    assert len(leased(leases.lease(run, "a", 2))) == 5
+    assert len(leased(leases.lease(run, "b", 6))) == 7
+
+
+def test_a_lease_of_one_run_leaves_other_runs_alone() -> None:
+    first, second = make_run(2), make_run(3)
+    leases.lease(first, "a", 10)
+    assert Unit.objects.filter(run=second, state="pending").count() == 3
+
+
+def test_a_lease_ends_in_the_future_by_the_databases_clock() -> None:
+    batch = leases.lease(make_run(), "a", 2)
+    assert batch is not None
+    soon, late = Now() + timedelta(seconds=110), Now() + timedelta(seconds=130)
+    assert Batch.objects.filter(pk=batch.pk, until__gt=soon, until__lt=late).exists()
+
+
+def test_finished_units_have_their_outcome_and_the_batch_is_closed() -> None:
+    batch = leases.lease(make_run(3), "a", 3)
+    assert batch is not None
+    assert leases.finish(batch, answers(batch)) == 3
+    assert set(Unit.objects.values_list("state", flat=True)) == {"done"}
+    assert Outcome.objects.filter(text="answer", batch=batch).count() == 3
+    batch.refresh_from_db()
+    assert batch.finished_at is not None
+
+
+def test_a_lease_that_still_runs_is_not_taken_back() -> None:
+    leases.lease(make_run(), "a", 4)
+    assert leases.release_expired() == 0
+    assert Unit.objects.filter(state="leased").count() == 4
+
+
+def test_units_of_an_expired_lease_wait_again_and_are_then_leased_alone() -> None:
+    run = make_run(3)
+    let_expire(leases.lease(run, "a", 3))
+    assert leases.release_expired() == 1
+    assert [leased(leases.lease(run, "b", 3)) for _ in range(3)] == [["0000"], ["0001"], ["0002"]]
+
+
+def test_units_that_were_never_delivered_come_before_those_that_came_back() -> None:
+    run = make_run(4)
+    let_expire(leases.lease(run, "a", 2))
+    leases.release_expired()
+    assert leased(leases.lease(run, "b", 2)) == ["0002", "0003"]
+    assert leased(leases.lease(run, "b", 2)) == ["0000"]
+
+
+def test_a_renewed_lease_does_not_expire() -> None:
+    batch = leases.lease(make_run(), "a", 2)
+    assert batch is not None
+    let_expire(batch)
+    assert leases.renew(batch)
+    assert leases.release_expired() == 0
+
+
+def test_a_lease_that_was_taken_back_cannot_be_renewed() -> None:
+    batch = leases.lease(make_run(), "a", 2)
+    assert batch is not None
+    let_expire(batch)
+    leases.release_expired()
+    assert not leases.renew(batch)
+
+
+def test_an_answer_after_the_lease_was_taken_back_is_discarded() -> None:
+    run = make_run(2)
+    late = leases.lease(run, "slow", 2)
+    assert late is not None
+    given = answers(late)
+    let_expire(late)
+    leases.release_expired()
+    prompt = leases.lease(run, "quick", 2)
+    assert prompt is not None
+    assert leases.finish(late, given) == 0
+    assert Outcome.objects.count() == 0
+    assert leases.finish(prompt, answers(prompt)) == 1
+
+
+def test_an_answer_after_the_time_but_before_anybody_took_the_units_counts() -> None:
+    batch = leases.lease(make_run(2), "a", 2)
+    assert batch is not None
+    let_expire(batch)
+    assert leases.finish(batch, answers(batch)) == 2
+
+
+def test_finishing_twice_stores_once() -> None:
+    batch = leases.lease(make_run(2), "a", 2)
+    assert batch is not None
+    given = answers(batch)
+    assert [leases.finish(batch, given), leases.finish(batch, given)] == [2, 0]
+    assert Outcome.objects.count() == 2
+
+
+def test_a_unit_fails_with_its_reason_when_three_workers_ended_on_it() -> None:
+    run = make_run(1)
+    for _ in range(3):
+        let_expire(leases.lease(run, "a", 1))
+        leases.release_expired()
+    unit = Unit.objects.get()
+    assert (unit.state, unit.deliveries) == ("failed", 3)
+    assert unit.outcome.reason == "The worker ended without an answer 3 times."
+    assert leases.lease(run, "a", 1) is None
+
+
+def test_released_units_count_as_never_delivered() -> None:
+    run = make_run(3)
+    batch = leases.lease(run, "a", 3)
+    assert batch is not None
+    leases.release(batch)
+    assert leased(leases.lease(run, "b", 3)) == ["0000", "0001", "0002"]
+    assert set(Unit.objects.values_list("deliveries", flat=True)) == {1}
+
+
+def test_a_unit_that_was_deleted_meanwhile_does_not_stop_its_batch() -> None:
+    batch = leases.lease(make_run(3), "a", 3)
+    assert batch is not None
+    given = answers(batch)
+    Unit.objects.get(key="0001").delete()
+    assert leases.finish(batch, given) == 2
+    assert Outcome.objects.count() == 2
+
+
+def test_taking_back_many_leases_costs_few_queries(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
+    run = make_run(40)
+    for _ in range(20):
+        let_expire(leases.lease(run, "a", 2))
+    with django_assert_max_num_queries(10):
+        assert leases.release_expired() == 20

@@ -1,0 +1,111 @@
+"""The sweep: a thread in every worker's main process that heals what brokers and killed workers lose.
+
+It needs neither a broker nor a clock service. What is due is found by asking the database.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from celery import bootsteps
+from django.conf import settings
+from django.db import connections
+from django.db.models.functions import Now
+
+logger = logging.getLogger(__name__)
+# Held while the thread uses the database, and around every fork: no child inherits an open connection.
+FORKING = threading.Lock()
+DAY = 24 * 60 * 60
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something to do again and again. `database` returns what is to be sent once the database is let go."""
+
+    name: str
+    every: float
+    first: float
+    database: Callable[[], list[Callable[[], None]]]
+
+
+def sweep_runs() -> list[Callable[[], None]]:
+    from evaluation import runner
+
+    return [lambda due=due: runner.post(due) for due in runner.sweep()]
+
+
+def sweep_tables() -> list[Callable[[], None]]:
+    from evaluation import tables
+    from evaluation.models import StoredTable
+
+    wanted = StoredTable.objects.filter(wanted_at__lte=Now()).exists()
+    return [tables.announce] if wanted else []
+
+
+def sweep_files() -> list[Callable[[], None]]:
+    from evaluation import files
+
+    files.remove_orphans()
+    return []
+
+
+def jobs() -> list[Job]:
+    return [
+        Job("runs", settings.SWEEP_SECONDS, 0, sweep_runs),
+        Job("tables", settings.SWEEP_SECONDS, 0, sweep_tables),
+        Job("files", DAY, 10 * 60, sweep_files),
+    ]
+
+
+def perform(job: Job) -> None:
+    """Does a job once. Whatever goes wrong is logged: the next time comes."""
+    try:
+        with FORKING:
+            try:
+                due = job.database()
+            finally:
+                connections.close_all()
+        for send in due:
+            send()
+    except Exception:  # A database that restarts must not end the sweep.
+        logger.exception("The sweep of %s went wrong.", job.name)
+    finally:
+        connections.close_all()
+
+
+class Sweeper(threading.Thread):
+    """Performs the jobs until it is stopped."""
+
+    def __init__(self) -> None:
+        super().__init__(name="sweep", daemon=True)
+        self.stopping = threading.Event()
+
+    def run(self) -> None:
+        due = [(time.monotonic() + job.first, job) for job in jobs()]
+        while not self.stopping.wait(max(0.0, min(at for at, _ in due) - time.monotonic())):
+            now = time.monotonic()
+            for job in [job for at, job in due if at <= now]:
+                perform(job)
+            due = [(at if at > now else now + job.every, job) for at, job in due]
+
+
+class SweepStep(bootsteps.StartStopStep):
+    """Starts the sweep with the worker, before it has reached a broker."""
+
+    requires = {"celery.worker.components:Pool"}
+
+    def __init__(self, parent: object, **options: object) -> None:
+        super().__init__(parent, **options)
+        self.sweeper = Sweeper()
+
+    def start(self, parent: object) -> None:
+        os.register_at_fork(before=FORKING.acquire, after_in_parent=FORKING.release, after_in_child=FORKING.release)
+        self.sweeper.start()
+
+    def stop(self, parent: object) -> None:
+        self.sweeper.stopping.set()
+
+    terminate = stop
