@@ -1,0 +1,153 @@
+"""Pages of staff."""
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from evaluation.models import Run
+from review.assignment import report, reserve
+from review.campaigns import save_review
+from review.links import back_address
+from review.models import Assignment, Campaign, Invitation, Review, Reviewer
+from review.overview import progress_by_country
+from tests.review.make import GOOD, first_image, make_campaign, make_image, make_invitation, make_reviewer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def staff() -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("staff", password="a long password"))
+    return client
+
+
+def make_run(pictures: int = 3) -> Run:
+    run = Run.objects.create(study="generation", study_version="1", slug="run-for-review")
+    for _ in range(pictures):
+        image = make_image()
+        image.run = run
+        image.save()
+    return run
+
+
+@pytest.mark.parametrize(
+    "name", ["campaign", "invitation", "campaignimage", "reviewer", "assignment", "review", "questionnaire"]
+)
+def test_every_list_opens_for_staff_and_for_nobody_else(staff: Client, name: str) -> None:
+    campaign = make_campaign()
+    reviewer = make_reviewer(campaign)
+    save_review(reviewer, first_image(campaign), GOOD)
+    assert staff.get(f"/admin/review/{name}/").status_code == 200
+    assert Client().get(f"/admin/review/{name}/").status_code == 302
+    plain = Client()
+    plain.force_login(User.objects.create_user("plain", is_staff=True))
+    assert plain.get(f"/admin/review/{name}/").status_code == 403
+
+
+def test_campaign_page_shows_full_links_and_progress(staff: Client) -> None:
+    campaign = make_campaign(images=2, wanted=2)
+    invitation = make_invitation(campaign)
+    save_review(make_reviewer(campaign), first_image(campaign), GOOD)
+    page = staff.get(f"/admin/review/campaign/{campaign.pk}/change/").content.decode()
+    assert f"http://testserver{invitation.get_absolute_url()}" in page
+    assert "1 / 4" in page
+
+
+def test_pictures_of_a_run_are_added_once(staff: Client) -> None:
+    campaign, run = make_campaign(images=0), make_run()
+    address = f"/admin/review/campaign/{campaign.pk}/pictures/"
+    assert run.slug in staff.get(address).content.decode()
+    page = staff.post(address, {"run": run.pk, "country": ""}, follow=True).content.decode()
+    assert "Pictures added: 3. Of this run not there: 0." in page
+    staff.post(address, {"run": run.pk, "country": ""})
+    assert campaign.images.count() == 3
+    assert set(campaign.images.values_list("country", flat=True)) == {"Nigeria"}
+
+
+def test_adding_pictures_needs_the_permission_to_change_campaigns() -> None:
+    campaign, run = make_campaign(images=0), make_run()
+    user = User.objects.create_user("looking", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_campaign"))
+    client = Client()
+    client.force_login(user)
+    address = f"/admin/review/campaign/{campaign.pk}/pictures/"
+    assert client.post(address, {"run": run.pk}).status_code == 403
+    assert client.get(address).status_code == 403
+    assert Client().post(address, {"run": run.pk}).status_code == 302
+    assert not campaign.images.exists()
+
+
+def test_new_campaign_with_an_invitation_can_be_made_by_hand(staff: Client) -> None:
+    questionnaire = make_campaign(images=0).questionnaire
+    sent = {
+        "title": "By hand",
+        "slug": "by-hand",
+        "questionnaire": questionnaire.pk,
+        "wanted_opinions": 3,
+        "state": "open",
+        "invitations-TOTAL_FORMS": 1,
+        "invitations-INITIAL_FORMS": 0,
+        "invitations-0-limit": 5,
+    }
+    assert staff.post("/admin/review/campaign/add/", sent).status_code == 302
+    invitation = Invitation.objects.get(campaign__slug="by-hand")
+    assert (invitation.limit, len(invitation.code)) == (5, 16)
+
+
+def test_withdrawn_invitation_lets_nobody_in(staff: Client) -> None:
+    invitation = make_invitation()
+    staff.post("/admin/review/invitation/", {"action": "revoke", "_selected_action": invitation.pk})
+    assert Client().get(invitation.get_absolute_url()).status_code == 403
+
+
+def test_personal_link_finds_the_reviewer_whose_answers_are_to_be_removed(staff: Client) -> None:
+    campaign = make_campaign()
+    reviewer, other = make_reviewer(campaign), make_reviewer(campaign)
+    save_review(reviewer, first_image(campaign), GOOD)
+    link = f"https://dishes.example{back_address(reviewer)}"
+    page = staff.get("/admin/review/reviewer/", {"q": link}).content.decode()
+    assert (str(reviewer.pk) in page, str(other.pk) in page) == (True, False)
+    staff.post(f"/admin/review/reviewer/{reviewer.pk}/delete/", {"post": "yes"})
+    assert (Reviewer.objects.count(), Review.objects.count()) == (1, 0)
+
+
+def test_reported_picture_is_shown_again_after_staff_looked_at_it(staff: Client) -> None:
+    campaign = make_campaign(images=1)
+    reviewer = make_reviewer(campaign)
+    held = reserve(reviewer)
+    assert held is not None
+    report(held)
+    assert reserve(make_reviewer(campaign)) is None
+    staff.post("/admin/review/assignment/", {"action": "show_again", "_selected_action": held.pk})
+    assert Assignment.objects.get(pk=held.pk).state == "skipped"
+    assert reserve(make_reviewer(campaign)) is not None
+    assert reserve(reviewer) is None
+
+
+def test_pictures_are_blurred_in_lists(staff: Client) -> None:
+    make_campaign(images=1)
+    page = staff.get("/admin/review/campaignimage/").content.decode()
+    assert 'class="blurred"' in page
+    assert "review/admin" in page
+
+
+def test_answers_cannot_be_written_by_staff(staff: Client) -> None:
+    campaign = make_campaign()
+    review = save_review(make_reviewer(campaign), first_image(campaign), GOOD).review
+    staff.post(f"/admin/review/review/{review.pk}/change/", {"match": "none"})
+    assert Review.objects.get().match == "exact"
+    assert staff.get("/admin/review/review/add/").status_code == 403
+
+
+def test_progress_counts_every_kind_by_country() -> None:
+    campaign = make_campaign(images=2, wanted=1)
+    image = first_image(campaign)
+    for _ in range(2):
+        save_review(make_reviewer(campaign), image, GOOD)
+    held = reserve(make_reviewer(campaign))
+    assert held is not None
+    report(held)
+    [row] = progress_by_country(Campaign.objects.get())
+    assert (row.country, row.pictures, row.reviewers) == ("Nigeria", 2, 3)
+    assert (row.opinions, row.wanted, row.surplus, row.skipped, row.reported) == (1, 2, 1, 0, 1)
