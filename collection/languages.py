@@ -35,6 +35,7 @@ def codes_by_name() -> dict[str, str]:
         for code, names in entries:
             if position < len(names):
                 found.setdefault(fold(names[position]), code)
+    found.pop("", None)
     return found
 
 

@@ -11,11 +11,13 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 from PIL import Image, ImageCms, ImageOps
+from PIL.JpegImagePlugin import JpegImageFile
 from pillow_heif import register_heif_opener
 
 register_heif_opener()
 
-FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "HEIF", "AVIF")
+# MPO, the JPEG of several pictures, is read by the reader of JPEG.
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "HEIF", "AVIF")
 LONGEST_SIDE = 1600
 THUMBNAIL_SIDE = 320
 THUMBNAIL_BYTES = 12 * 1024
@@ -66,7 +68,8 @@ def upright(data: bytes) -> Image.Image:
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as image:
             check_size(image)
-            image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+            if isinstance(image, JpegImageFile):
+                image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
             image.load()
             shown = ImageOps.exif_transpose(image)
             shown.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
