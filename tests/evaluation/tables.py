@@ -9,6 +9,8 @@ from evaluation.models import Run
 from evaluation.runner import import_run
 from evaluation.studies.association import Sign, image_key, image_payload, text_key, text_payload
 from evaluation.studies.base import Result, SubjectData, UnitPlan
+from evaluation.table_spec import Filters, TableSpec
+from evaluation.tables import bump
 from tests.evaluation.make import make_image, make_model, make_place, vector_result
 
 COLUMNS = ("country", "model")
@@ -69,3 +71,21 @@ def make_association(*pictures: tuple[UnitPlan, Result], slug: str = "vectors", 
     Run.objects.filter(pk=run.pk).update(demonstration=demonstration)
     run.refresh_from_db()
     return run
+
+
+def compute_while_reviews_arrive(filters: Filters) -> TidyTable:
+    bump("reviews")
+    return make_table(name="test.restless")
+
+
+RESTLESS = TableSpec(
+    name="test.restless",
+    title="A table whose input changes while it is computed",
+    source="test",
+    version="1",
+    columns=COLUMNS,
+    metrics={"food": "Share of food."},
+    inputs=("reviews",),
+    filters=(),
+    compute=compute_while_reviews_arrive,
+)

@@ -31,6 +31,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         if view.table is None:
             raise CommandError(f"{view.spec.name} could not be computed.")
+        if view.table.demonstration:
+            self.stderr.write("Demonstration: these numbers come from stand-ins and are no measurement.")
         if options["format"] == "csv":
             text = to_csv(view.table)
         else:

@@ -1,0 +1,227 @@
+"""Researchers' pages: who may see them, what they show, and that they compute nothing."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+
+from evaluation import tables
+from evaluation.models import StoredTable
+from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
+
+pytestmark = pytest.mark.django_db
+NAME = "association.scores"
+LIST = "/admin/evaluation/tables/"
+PAGE = f"{LIST}{NAME}/"
+PAGES = (LIST, PAGE, f"{PAGE}table.csv", f"{PAGE}figure.svg")
+Capture = Callable[..., Any]
+
+
+@pytest.fixture
+def researcher(client: Client) -> Client:
+    client.force_login(make_staff())
+    return client
+
+
+def text_of(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200, response
+    return response.content.decode()
+
+
+def make_stored(pictures: int = 12, **run: Any) -> None:
+    place = make_place_in("Africa")
+    make_association(*(picture_result(place, "painter", 1, number) for number in range(pictures)), **run)
+    tables.compute_and_store(NAME, {})
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_strangers_sign_in_first(client: Client, address: str) -> None:
+    response = client.get(address)
+    assert response.status_code == 302
+    assert response.headers["Location"].startswith("/admin/login/")
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_people_who_are_not_staff_sign_in_first(client: Client, address: str) -> None:
+    client.force_login(User.objects.create_user("somebody"))
+    assert client.get(address).status_code == 302
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_staff_without_the_permission_are_refused(client: Client, address: str) -> None:
+    client.force_login(make_staff(may_see_tables=False))
+    assert client.get(address).status_code == 403
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_pages_only_answer_reading(researcher: Client, address: str) -> None:
+    assert researcher.post(address).status_code == 405
+
+
+@pytest.mark.parametrize("ending", ["", "table.csv", "figure.svg"])
+def test_a_wrong_name_is_not_found_and_names_the_near_ones(researcher: Client, ending: str) -> None:
+    response = researcher.get(f"{LIST}association.score/{ending}")
+    assert response.status_code == 404
+    assert "Did you mean association.scores" in response.content.decode()
+
+
+@pytest.mark.parametrize("query", ["?continnt=Africa", "?model=" + "x" * 200, "?model=%00", "?%3Cscript%3E=1"])
+def test_a_filter_that_cannot_be_used_is_not_found_and_stores_nothing(researcher: Client, query: str) -> None:
+    response = researcher.get(PAGE + query)
+    assert response.status_code == 404
+    assert "<script>=" not in response.content.decode()
+    assert not StoredTable.objects.exists()
+
+
+def test_the_list_names_every_table_with_its_command(researcher: Client) -> None:
+    shown = text_of(researcher, LIST)
+    assert "manage.py tables association.scores --format csv" in shown
+    assert "manage.py tables review.quality --format csv" in shown
+
+
+def test_the_admin_index_leads_to_the_tables_for_those_who_may(researcher: Client) -> None:
+    assert f'href="{LIST}"' in text_of(researcher, "/admin/")
+    researcher.force_login(make_staff(may_see_tables=False, name="steward"))
+    assert f'href="{LIST}"' not in text_of(researcher, "/admin/")
+
+
+def test_a_table_not_computed_yet_says_so_and_is_computed_by_a_worker(
+    researcher: Client, django_capture_on_commit_callbacks: Capture
+) -> None:
+    make_association(picture_result(make_place_in("Africa"), "painter", 1, 0))
+    with django_capture_on_commit_callbacks() as first:
+        assert "This table is being computed" in text_of(researcher, PAGE)
+    with django_capture_on_commit_callbacks() as second:
+        text_of(researcher, PAGE)
+    assert (len(first), len(second)) == (1, 0)
+    assert StoredTable.objects.get().content is None
+    assert tables.recompute_wanted() == 1
+    assert "nothing has changed since" in text_of(researcher, PAGE)
+
+
+@pytest.mark.parametrize("ending", ["table.csv", "figure.svg"])
+def test_downloads_of_a_table_not_computed_yet_lead_to_the_page_that_says_so(researcher: Client, ending: str) -> None:
+    response = researcher.get(f"{PAGE}{ending}?continent=Africa")
+    assert response.status_code == 302
+    assert response.headers["Location"] == f"{PAGE}?continent=Africa"
+
+
+def test_a_stale_table_is_shown_with_its_time_and_asked_for(
+    researcher: Client, django_capture_on_commit_callbacks: Capture
+) -> None:
+    make_stored()
+    tables.bump("runs.association")
+    with django_capture_on_commit_callbacks() as announced:
+        shown = text_of(researcher, PAGE)
+    assert "is being recomputed" in shown
+    assert re.search(r"As of \d{4}-\d\d-\d\d \d\d:\d\d UTC", shown)
+    assert "<data " in shown
+    assert len(announced) == 1
+
+
+def test_a_failed_table_says_so_and_keeps_its_numbers(researcher: Client) -> None:
+    make_stored()
+    StoredTable.objects.update(error="MemoryError")
+    shown = text_of(researcher, PAGE)
+    assert "The last attempt to compute this table failed" in shown
+    assert "<data " in shown
+
+
+def test_the_page_shows_the_numbers_that_the_command_prints(researcher: Client) -> None:
+    make_stored()
+    out = io.StringIO()
+    call_command("tables", NAME, stdout=out)
+    values = [row["value"] for row in csv.DictReader(io.StringIO(out.getvalue())) if row["value"]]
+    shown = re.findall(r'<data value="([^"]+)">([^<]+)</data>', text_of(researcher, PAGE))
+    assert [exact for exact, _rounded in shown] == values
+    assert [rounded.replace("−", "-") for _exact, rounded in shown] == [f"{float(value):.3f}" for value in values]
+
+
+def test_the_download_is_the_text_that_the_command_prints(researcher: Client) -> None:
+    make_stored()
+    out = io.StringIO()
+    call_command("tables", NAME, stdout=out)
+    response = researcher.get(f"{PAGE}table.csv")
+    assert response.content.decode() == out.getvalue()
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert response.headers["Content-Disposition"] == 'attachment; filename="association.scores.csv"'
+
+
+def test_a_filter_in_the_address_reaches_page_downloads_and_command_line(researcher: Client) -> None:
+    make_stored()
+    tables.compute_and_store(NAME, {"continent": "Africa"})
+    shown = text_of(researcher, f"{PAGE}?continent=Africa")
+    assert "manage.py tables association.scores --format csv --filter continent=Africa" in shown
+    assert f'src="{PAGE}figure.svg?continent=Africa"' in shown
+    assert f'href="{PAGE}table.csv?continent=Africa"' in shown
+
+
+def test_what_is_not_claimed_stands_below_with_its_reason(researcher: Client) -> None:
+    make_stored(pictures=3)
+    shown = text_of(researcher, PAGE)
+    assert "fewer than 10 clusters: no interval is claimed" in shown
+    assert "taste, Africa, painter (normalised score, net)" in shown
+    assert '<td class="num small">' in shown
+
+
+def test_what_is_not_measured_is_a_dash_and_never_a_zero(researcher: Client) -> None:
+    make_stored(pictures=1)
+    shown = text_of(researcher, PAGE)
+    assert re.search(r'<abbr title="all pictures of the model score the same[^"]*">—</abbr>', shown)
+    assert len(re.findall("<data ", shown)) == 1
+
+
+def test_a_demonstration_says_so_on_page_file_name_and_figure(researcher: Client) -> None:
+    make_stored(demonstration=True)
+    assert "Demonstration: these numbers come from stand-ins" in text_of(researcher, PAGE)
+    disposition = researcher.get(f"{PAGE}table.csv").headers["Content-Disposition"]
+    assert 'filename="association.scores.demonstration.csv"' in disposition
+
+
+def test_a_selection_that_holds_nothing_says_so(researcher: Client) -> None:
+    make_stored()
+    tables.compute_and_store(NAME, {"continent": "Atlantis"})
+    assert "Nothing was measured for this choice" in text_of(researcher, f"{PAGE}?continent=Atlantis")
+    assert researcher.get(f"{PAGE}figure.svg?continent=Atlantis").status_code == 302
+
+
+def test_names_from_outside_are_escaped_and_keep_their_direction(researcher: Client) -> None:
+    make_association(picture_result(make_place_in("<b>إفريقيا</b>"), "painter", 1, 0))
+    tables.compute_and_store(NAME, {})
+    assert '<bdi dir="auto">&lt;b&gt;إفريقيا&lt;/b&gt;</bdi>' in text_of(researcher, PAGE)
+
+
+def test_the_figure_is_a_picture_that_loads_nothing(researcher: Client) -> None:
+    make_stored()
+    response = researcher.get(f"{PAGE}figure.svg")
+    assert response.headers["Content-Type"] == "image/svg+xml"
+    drawn = response.content.decode()
+    assert drawn.lstrip().startswith("<?xml")
+    assert "<script" not in drawn
+    assert not re.findall(r'href="(?!#)', drawn)
+    assert researcher.get(f"{PAGE}figure.svg").content.decode() == drawn
+
+
+def test_a_newly_computed_table_has_a_new_figure(researcher: Client) -> None:
+    make_stored()
+    before = researcher.get(f"{PAGE}figure.svg").content
+    make_stored(pictures=15, slug="later")
+    assert researcher.get(f"{PAGE}figure.svg").content != before
+
+
+def test_a_stored_page_takes_few_queries_however_many_rows(
+    researcher: Client, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    continents = ("Africa", "Asia", "Europe", "Oceania")
+    make_association(*(picture_result(make_place_in(name), "painter", 1, n) for n, name in enumerate(continents)))
+    tables.compute_and_store(NAME, {})
+    # Session, user, two of permissions, counters, table.
+    with django_assert_max_num_queries(6):
+        text_of(researcher, PAGE)
