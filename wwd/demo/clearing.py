@@ -1,0 +1,78 @@
+"""Removes the demonstration: its rows, what people did with it, and its files. Everything else stays."""
+
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from collection import photos
+from collection.models import Contributor, Dish, Photo, Source
+from evaluation import files
+from evaluation.models import Embedding, GeneratedImage, Run, Subject
+from evaluation.tables import bump
+from review.models import Campaign, CampaignImage, Reviewer
+from wwd.demo.loading import RUNS
+
+DEMONSTRATION = Q(source=Source.DEMONSTRATION)
+
+
+def subjects() -> "QuerySet[Subject]":
+    return Subject.objects.filter(Q(demonstration=True) | Q(dish__source=Source.DEMONSTRATION))
+
+
+def runs() -> "QuerySet[Run]":
+    """The runs of the demonstration, and those that somebody started on its dishes."""
+    about = Run.objects.filter(units__subject__in=subjects())
+    return Run.objects.filter(Q(slug__in=RUNS) | Q(pk__in=about.values("pk")))
+
+
+def counts() -> dict[str, int]:
+    """How many rows of the demonstration there are, by kind."""
+    return {
+        "dishes": Dish.objects.filter(DEMONSTRATION).count(),
+        "pictures": GeneratedImage.objects.filter(subject__in=subjects()).count(),
+        "runs": runs().count(),
+        "campaigns": Campaign.objects.filter(DEMONSTRATION).count(),
+        "reviewers": Reviewer.objects.filter(campaign__source=Source.DEMONSTRATION).count(),
+    }
+
+
+def clear() -> dict[str, int]:
+    """Removes all of it and says how much there was. Files go after the rows that name them."""
+    found = counts()
+    hashes, photo_files = file_hashes(), photo_paths()
+    with transaction.atomic():
+        remove_rows()
+        if any(found.values()):
+            bump("reviews", *(f"runs.{study}" for study, _config in RUNS.values()))
+    remove_files(hashes)
+    photos.remove(*photo_files)
+    return found
+
+
+def file_hashes() -> set[str]:
+    """SHA-256 of every picture and review copy of the demonstration."""
+    images = GeneratedImage.objects.filter(subject__in=subjects())
+    shown = CampaignImage.objects.filter(Q(image__in=images) | Q(campaign__source=Source.DEMONSTRATION))
+    found = {*images.values_list("sha256", flat=True), *shown.values_list("copy_sha256", flat=True)}
+    return found - {""}
+
+
+def photo_paths() -> list[str]:
+    pairs = Photo.objects.filter(dish__source=Source.DEMONSTRATION).values_list("file", "thumbnail")
+    return [path for pair in pairs for path in pair]
+
+
+def remove_rows() -> None:
+    """Rows that belong to these go with them. Vectors of words go where no other run has them."""
+    Campaign.objects.filter(DEMONSTRATION).delete()
+    runs().delete()
+    subjects().delete()
+    Embedding.objects.filter(model__demonstration=True, image=None, outcome=None).delete()
+    Dish.objects.filter(DEMONSTRATION).delete()
+    Contributor.objects.filter(DEMONSTRATION).delete()
+
+
+def remove_files(hashes: set[str]) -> None:
+    """Deletes contents that no row names any more."""
+    for name in hashes - files.named_by_rows(sorted(hashes)):
+        default_storage.delete(files.path_of(name))

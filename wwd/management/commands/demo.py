@@ -1,0 +1,37 @@
+"""`manage.py demo load|status|clear`: dishes, pictures and reviews that show the site and mean nothing."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from wwd.demo.clearing import clear, counts
+from wwd.demo.loading import load
+
+
+class Command(BaseCommand):
+    help = (
+        "Demonstration data: load adds what is missing and prints a link to judge pictures, status counts it, "
+        "clear removes all of it with its files and leaves everything else as it is."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("action", choices=("load", "status", "clear"))
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        {"load": self.load, "status": self.status, "clear": self.clear}[options["action"]]()
+
+    def load(self) -> None:
+        done = load()
+        self.stdout.write(f"Added {done.dishes} dishes, {done.pictures} pictures and {done.reviews} reviews.")
+        self.stdout.write(f"Link to judge pictures: {done.invitation.get_absolute_url()}")
+
+    def status(self) -> None:
+        self.stdout.write(f"Demonstration data here: {listed(counts())}.")
+
+    def clear(self) -> None:
+        self.stdout.write(f"Removed the demonstration data: {listed(clear())}.")
+
+
+def listed(found: dict[str, int]) -> str:
+    return ", ".join(f"{number} {kind}" for kind, number in found.items())
