@@ -69,13 +69,13 @@ class Links(Shown):
 
 class Photos(Shown):
     model = Photo
-    fields = ("caption", "state", "created_at")
+    fields = readonly_fields = ("caption", "state", "created_at")
     show_change_link = True
 
 
 class Changes(Shown):
     model = DishChange
-    fields = ("at", "by_contributor", "by_steward", "before")
+    fields = readonly_fields = ("at", "by_contributor", "by_steward", "before")
 
 
 @admin.register(Dish)

@@ -1,6 +1,6 @@
 """Form fields that hold the rules for words and return what the models want."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -44,31 +44,41 @@ class TextField(WordsField):
         super().__init__(longest, clean_text, lines, **kwargs)
 
 
-def checked_entries(names: Iterable[str]) -> None:
-    """Each entry of a list is a name that fits its column."""
-    names = list(names)
-    if len(names) > MOST_ENTRIES:
-        raise ValidationError(_("These are too many. Write up to %(most)d."), params={"most": MOST_ENTRIES})
-    for name in names:
-        clean_name(name, LONGEST_ENTRY)
+class EntriesField(LineField):
+    """A list of names in one line. Each entry is a name that fits its column; signs alone are no entry."""
+
+    def entries(self, text: str) -> list[Any]:
+        raise NotImplementedError
+
+    def name_of(self, entry: Any) -> str:
+        return str(entry)
+
+    def clean(self, value: Any) -> Any:
+        entries = self.entries(super().clean(value))
+        if self.required and not entries:
+            raise ValidationError(self.error_messages["required"], code="required")
+        if len(entries) > MOST_ENTRIES:
+            raise ValidationError(_("These are too many. Write up to %(most)d."), params={"most": MOST_ENTRIES})
+        for entry in entries:
+            clean_name(self.name_of(entry), LONGEST_ENTRY)
+        return entries
 
 
-class PlacesField(LineField):
+class PlacesField(EntriesField):
     """Names of places, separated by commas → list of names as written."""
 
-    def clean(self, value: Any) -> Any:
-        names = split_list(super().clean(value))
-        checked_entries(names)
-        return names
+    def entries(self, text: str) -> list[Any]:
+        return split_list(text)
 
 
-class LanguagesField(LineField):
+class LanguagesField(EntriesField):
     """Names of languages, separated by commas → list of (name as written, ISO 639-3 code or `mis`)."""
 
-    def clean(self, value: Any) -> Any:
-        languages = split_languages(super().clean(value))
-        checked_entries(name for name, _code in languages)
-        return languages
+    def entries(self, text: str) -> list[Any]:
+        return split_languages(text)
+
+    def name_of(self, entry: Any) -> str:
+        return str(entry[0])
 
 
 class YearField(LineField):
