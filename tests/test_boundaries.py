@@ -138,13 +138,6 @@ def test_modules_and_functions_stay_readable_at_a_sitting() -> None:
     assert lengths[int(len(lengths) * 0.9)] <= 32
 
 
-def test_there_is_more_test_than_source() -> None:
-    def lines(paths: list[Path]) -> int:
-        return sum(1 for path in paths for line in path.read_text().splitlines() if line.strip())
-
-    assert lines(sources(ROOT / "tests")) >= lines(project_sources())
-
-
 def test_pages_and_styles_name_no_outside_host() -> None:
     pattern = re.compile(r"""(?:src|href|action)=["'](?:https?:)?//|url\(["']?(?:https?:)?//|@import""")
     files = [path for name in ("templates", "static") for path in (ROOT / name).rglob("*") if path.is_file()]
