@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from celery import bootsteps
 from django.conf import settings
@@ -34,7 +35,7 @@ class Job:
 def sweep_runs() -> list[Callable[[], None]]:
     from evaluation import runner
 
-    return [lambda due=due: runner.post(due) for due in runner.sweep()]
+    return [partial(runner.post, due) for due in runner.sweep()]
 
 
 def sweep_tables() -> list[Callable[[], None]]:
@@ -95,7 +96,7 @@ class Sweeper(threading.Thread):
 class SweepStep(bootsteps.StartStopStep):
     """Starts the sweep with the worker, before it has reached a broker."""
 
-    requires = {"celery.worker.components:Pool"}
+    requires = ("celery.worker.components:Pool",)
 
     def __init__(self, parent: object, **options: object) -> None:
         super().__init__(parent, **options)

@@ -11,7 +11,7 @@ from wwd.celery import app
 
 def set_broker(url: str, options: dict[str, object]) -> None:
     app.conf.update(broker_url=url, broker_transport_options=options)
-    app.amqp._producer_pool = None
+    vars(app.amqp)["_producer_pool"] = None
 
 
 @pytest.fixture(autouse=True)
