@@ -166,10 +166,10 @@ def about_pool(pool: QuerySet[Review], mine: QuerySet[Review], questionnaire: Qu
     notes = [f"Reviews with questionnaire {questionnaire}. Clusters are dishes."]
     others = pool.exclude(reviewer__campaign__questionnaire=questionnaire).count()
     if others:
-        notes.append(f"Left out: {others} reviews with another questionnaire; the filter questionnaire shows them.")
+        notes.append(f"Reviews with another questionnaire, left out: {others}. The filter questionnaire shows them.")
     nameless = mine.filter(image__image__model=None).count()
     if nameless:
-        notes.append(f"Left out: {nameless} reviews of pictures whose model is not known.")
+        notes.append(f"Left out: {nameless} of them, about pictures whose model is not known.")
     return notes
 
 

@@ -1,6 +1,7 @@
 """Builders for tests of tables: tidy tables, people, and an association run with vectors worked out by hand."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.contrib.auth.models import Permission, User
 
@@ -19,14 +20,28 @@ AXES: Mapping[Sign, tuple[float, float]] = {"positive": (1, 0), "negative": (0, 
 WORDS: Mapping[Sign, str] = {"positive": "fine", "negative": "poor"}
 
 
-def make_row(country: str, model: str, metric: str = "food", **estimate: object) -> TidyRow:
-    values = {"value": 0.5, "n": 40, "clusters": 12, "low": 0.4, "high": 0.6, "method": "bootstrap", **estimate}
-    return TidyRow({"country": country, "model": model}, metric, Estimate(**values))  # type: ignore[arg-type]
+def make_row(country: str, model: str, metric: str = "food", **estimate: Any) -> TidyRow:
+    values: dict[str, Any] = {
+        "value": 0.5,
+        "n": 40,
+        "clusters": 12,
+        "low": 0.4,
+        "high": 0.6,
+        "method": "bootstrap",
+        **estimate,
+    }
+    return TidyRow({"country": country, "model": model}, metric, Estimate(**values))
 
 
-def make_table(rows: Iterable[TidyRow] = (), **values: object) -> TidyTable:
-    fields = {"name": "review.quality", "version": "1", "columns": COLUMNS, "rows": tuple(rows), **values}
-    return TidyTable(**fields)  # type: ignore[arg-type]
+def make_table(rows: Iterable[TidyRow] = (), **values: Any) -> TidyTable:
+    fields: dict[str, Any] = {
+        "name": "review.quality",
+        "version": "1",
+        "columns": COLUMNS,
+        "rows": tuple(rows),
+        **values,
+    }
+    return TidyTable(**fields)
 
 
 def make_staff(*, may_see_tables: bool = True, name: str = "researcher") -> User:

@@ -1,0 +1,59 @@
+"""Builders of reviews for tests of tables: whole cells of dishes × reviewers, without walking through the pages."""
+
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import Any
+
+from collection.models import Source
+from evaluation.models import GeneratedImage, Model, Role, Subject
+from review.models import Campaign, CampaignImage, Questionnaire, Review, Reviewer
+
+numbers = count(1)
+
+
+def make_campaign(version: str = "1", source: str = Source.FORM, **values: Any) -> Campaign:
+    number = next(numbers)
+    questionnaire = Questionnaire.objects.get(slug="e2", version=version)
+    defaults = {"slug": f"tables-{number}", "title": f"Campaign {number}", "questionnaire": questionnaire}
+    return Campaign.objects.create(**{**defaults, "source": source, **values})
+
+
+def make_maker(title: str = "Dalle2", **values: Any) -> Model:
+    slug = title.casefold().replace(" ", "-")
+    defaults = {"title": title, "role": Role.IMAGE_GENERATOR, "backend": "folder", "identifier": slug, **values}
+    return Model.objects.get_or_create(slug=slug, defaults=defaults)[0]
+
+
+def make_shown(campaign: Campaign, country: str = "Kenya", model: Model | None = None, **subject: Any) -> CampaignImage:
+    """A picture of a dish of its own in a campaign; without `model` nobody knows who made it."""
+    number = next(numbers)
+    defaults = {"kind": "dish", "name": f"Dish {number}", "source_key": f"tables:{number}"}
+    about = Subject.objects.create(**{**defaults, **subject})
+    image = GeneratedImage.objects.create(subject=about, model=model, source_key=f"tables:{number}")
+    return CampaignImage.objects.create(campaign=campaign, image=image, country=country, dish_name=about.name)
+
+
+def make_people(campaign: Campaign, number: int, source: str = Source.FORM) -> list[Reviewer]:
+    return [Reviewer.objects.create(campaign=campaign, country="Kenya", source=source) for _ in range(number)]
+
+
+def make_review(shown: CampaignImage, reviewer: Reviewer, **said: Any) -> Review:
+    return Review.objects.create(image=shown, reviewer=reviewer, **said)
+
+
+def make_cell(
+    campaign: Campaign,
+    country: str = "Kenya",
+    model: str = "Dalle2",
+    dishes: int = 2,
+    reviewers: int | Iterable[Reviewer] = 2,
+    says: Callable[[int, int], dict[str, Any]] = lambda dish, reviewer: {"food": True},
+) -> list[Review]:
+    """Every reviewer judges one picture of every dish: `says(dish, reviewer)` gives the columns of the review."""
+    people = make_people(campaign, reviewers) if isinstance(reviewers, int) else list(reviewers)
+    pictures = [make_shown(campaign, country, make_maker(model)) for _ in range(dishes)]
+    return [
+        make_review(shown, person, **says(dish, number))
+        for dish, shown in enumerate(pictures)
+        for number, person in enumerate(people)
+    ]
