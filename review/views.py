@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from collection.doors import Sent, public_form
+from collection.doors import Sent, public_form, sign_out
 from collection.proof import Proof
 from evaluation import files
 from review import links
@@ -49,14 +49,12 @@ def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     """Warning, what is asked, consent. Only sending the form changes anything."""
     found = invitation_for(code)
-    if request.method == "POST" and "forget" not in request.POST:
+    if "forget" in request.POST:
+        return _forget(request, found)
+    if request.method == "POST":
         return _join(request, sent, found)
     refuse_unless_open(found.campaign, found)
-    known = None if request.method == "POST" else _from_cookie(request, found)
-    response = _welcome(request, found, JoinForm(countries_of(found)), known)
-    if request.method == "POST":
-        response.delete_cookie(COOKIE, path=found.get_absolute_url(), samesite="Lax")
-    return response
+    return _welcome(request, found, JoinForm(countries_of(found)), known=_from_cookie(request, found))
 
 
 def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
@@ -135,7 +133,9 @@ def reviewer_for(found: Invitation, person: uuid.UUID) -> Reviewer:
     return reviewer
 
 
-def _welcome(request: HttpRequest, found: Invitation, form: JoinForm, known: Reviewer | None = None) -> HttpResponse:
+def _welcome(
+    request: HttpRequest, found: Invitation, form: JoinForm, known: Reviewer | None = None, message: str = ""
+) -> HttpResponse:
     full = found.limit is not None and found.used >= found.limit
     context = {
         "invitation": found,
@@ -143,10 +143,19 @@ def _welcome(request: HttpRequest, found: Invitation, form: JoinForm, known: Rev
         "consent": current_consent(),
         "form": form,
         "full": full,
+        "message": message,
         "proof": Proof.new(JOIN, about=found.code),
         "known": Proof.new(PURPOSE, known.pk) if known else None,
     }
     return render(request, "review/welcome.html", context)
+
+
+def _forget(request: HttpRequest, found: Invitation) -> HttpResponse:
+    """Ends somebody's turn: neither the review nor the collection knows them on this phone any more."""
+    message = gettext("This phone does not remember you any more. Your answers are kept.")
+    response = sign_out(request, _welcome(request, found, JoinForm(countries_of(found)), message=message))
+    response.delete_cookie(COOKIE, path=found.get_absolute_url(), samesite="Lax")
+    return response
 
 
 def _remember(response: HttpResponse, reviewer: Reviewer, found: Invitation) -> HttpResponse:

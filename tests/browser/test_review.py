@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Response
+from playwright.sync_api import Browser, BrowserContext, Page, Response, ViewportSize
 from pytest_django.live_server_helper import LiveServer
 
 from review.models import Invitation, Review, Reviewer
@@ -18,8 +18,8 @@ from tests.review.make import make_campaign, make_invitation
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 BUDGET = 14_600
-PHONE = {"width": 360, "height": 640}
-SIZES = {"phone": PHONE, "desk": {"width": 1280, "height": 800}}
+PHONE: ViewportSize = {"width": 360, "height": 640}
+SIZES: dict[str, ViewportSize] = {"phone": PHONE, "desk": {"width": 1280, "height": 800}}
 SHOTS = os.environ.get("WWD_SCREENSHOTS", "")
 
 

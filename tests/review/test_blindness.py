@@ -1,6 +1,7 @@
 """Reviewers, and whoever looks over their shoulder, learn nothing of model, prompt, seed, file or others' answers."""
 
 import re
+from typing import cast
 from urllib.parse import unquote
 
 import pytest
@@ -34,7 +35,7 @@ def walk(campaign: Campaign) -> list[tuple[str, HttpResponse]]:
     met: list[tuple[str, HttpResponse]] = []
 
     def send(address: str, **fields: object) -> str:
-        response = client.post(address, fields) if fields else client.get(address)
+        response = cast(HttpResponse, client.post(address, fields) if fields else client.get(address))
         met.append((address, response))
         return response.content.decode("latin-1")
 

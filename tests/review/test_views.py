@@ -374,8 +374,19 @@ def test_cookie_leads_back_where_cookies_work_and_is_forgotten_when_asked() -> N
     proof = PROOF.findall(page)[0]
     answer = browser.post(f"{invitation.get_absolute_url()}pictures/", {"proof": proof, "do": "next"})
     assert "Picture 1 of 2" in answer.content.decode()
-    browser.post(invitation.get_absolute_url(), {"forget": "1"})
+    forgotten = browser.post(invitation.get_absolute_url(), {"forget": "1"}).content.decode()
+    assert "This phone does not remember you any more." in forgotten
     assert "You have begun" not in browser.get(invitation.get_absolute_url()).content.decode()
+
+
+def test_every_page_offers_to_finish_and_finishing_works_when_the_campaign_is_over() -> None:
+    campaign = make_campaign()
+    phone = joined(make_invitation(campaign))
+    pages = [phone.page, phone.press("show"), phone.press("answer"), phone.press("stop"), phone.look()]
+    assert ["Finish, or somebody else" in page for page in pages] == [True] * 5
+    shut(campaign, phone.invitation, "closed")
+    response = Client().post(phone.invitation.get_absolute_url(), {"forget": "1"})
+    assert response.cookies["reviewer"].value == ""
 
 
 def test_unknown_invitation_is_a_page_that_says_what_to_do() -> None:
