@@ -1,0 +1,84 @@
+"""Files in Google Cloud Storage, over real HTTP against a server that answers as a bucket with uniform access does."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.wwd.bucket import BUCKET, Bucket, bucket
+from tests.wwd.processes import environment, snippet
+
+CONTENT = "bytes(range(256)) * 300"
+ROUND = f"""
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+import json
+content = {CONTENT}
+name = "images/ab/Ndolé.jpg"
+before = default_storage.exists(name)
+saved = default_storage.save(name, ContentFile(content))
+after = default_storage.exists(name)
+with default_storage.open(name) as file:
+    same = file.read() == content
+size = default_storage.size(name)
+default_storage.save(name, ContentFile(b"again"))
+with default_storage.open(name) as file:
+    again = file.read().decode()
+default_storage.delete(name)
+print(json.dumps([before, saved, after, same, size, again, default_storage.exists(name)]))
+"""
+MISSING = """
+from django.core.files.storage import default_storage
+try:
+    default_storage.open("images/gone")
+except FileNotFoundError:
+    print("not held")
+"""
+KEEP = """
+from evaluation import files
+sha256 = files.keep(b"a picture")
+assert files.keep(b"a picture") == sha256
+assert files.read(sha256) == b"a picture"
+print(files.path_of(sha256))
+"""
+READY = """
+from django.test import Client
+print(Client(headers={"host": "localhost"}).get("/readyz").json()["storage"])
+"""
+
+
+@pytest.fixture
+def store() -> Iterator[Bucket]:
+    with bucket() as server:
+        yield server
+
+
+def with_bucket(folder: Path, store: Bucket, name: str = BUCKET) -> dict[str, str]:
+    return environment(folder, GS_BUCKET_NAME=name, STORAGE_EMULATOR_HOST=store.address, SECRET_KEY="k" * 50)
+
+
+def test_a_file_goes_to_the_bucket_and_comes_back_whole(tmp_path: Path, store: Bucket) -> None:
+    before, saved, after, same, size, again, gone = json.loads(snippet(with_bucket(tmp_path, store), ROUND))
+    assert (before, after, gone) == (False, True, False)
+    assert saved == "images/ab/Ndolé.jpg"
+    assert same
+    assert size == 256 * 300
+    assert again == "again"
+    assert any("POST /upload/" in line for line in store.requests)
+    assert not (tmp_path / "media").exists()
+
+
+def test_a_file_that_is_not_there_is_reported_as_such(tmp_path: Path, store: Bucket) -> None:
+    assert snippet(with_bucket(tmp_path, store), MISSING) == "not held"
+
+
+def test_pictures_are_kept_in_the_bucket_under_their_hash_once(tmp_path: Path, store: Bucket) -> None:
+    path = snippet(with_bucket(tmp_path, store), KEEP)
+    assert store.objects == {path: (b"a picture", store.objects[path][1])}
+    assert sum("POST /upload/" in line for line in store.requests) == 1
+
+
+def test_a_bucket_that_answers_is_ready_and_an_unknown_one_is_not(tmp_path: Path, store: Bucket) -> None:
+    assert snippet(with_bucket(tmp_path, store), READY) == "True"
+    assert snippet(with_bucket(tmp_path, store, name="other"), READY).splitlines()[-1] == "False"
