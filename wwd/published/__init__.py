@@ -1,1 +1,11 @@
-"""Bringing published data in through the same models as our own. docs/researcher.md says what comes from which file."""
+"""Bringing published data in through the same models as our own.
+
+| file of DIR/wwd | read by | becomes |
+|---|---|---|
+| WorldWideDishes_2024_June_World_Wide_Dishes.csv | `dishes.py` | dishes with places, languages, links |
+| Community_Review_Generated_Dish_Images.csv | `reviews.py`, `release_form.py` | a closed campaign with its reviews |
+| clip/continents, clip/descriptors_embeddings*.csv | `embeddings.py` | a finished run of *association* |
+| clip/descriptors.json, vqa_questions.json | `wordings.py` | versions named *as published* |
+
+`importer.py` joins them; `source.py` reads files and notes bad rows; `writing.py` adds what is missing.
+"""

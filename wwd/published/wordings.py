@@ -84,11 +84,17 @@ M = TypeVar("M", bound=Model)
 def read_json(folder: Path, file: str) -> Any:
     """The content of a JSON file. Raises BadFile with the line at which it cannot be read."""
     try:
-        return json.loads((folder / file).read_text(encoding="utf-8"))
+        content = json.loads((folder / file).read_text(encoding="utf-8"))
+        written = json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise BadFile(file, error.lineno, f"not readable as JSON: {error.msg}") from error
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise BadFile(file, 1, "not UTF-8") from error
+    except RecursionError as error:
+        raise BadFile(file, 1, "nested too deeply") from error
+    if b"\\u0000" in written:
+        raise BadFile(file, 1, "holds a NUL character")
+    return content
 
 
 def vqa_questions(folder: Path) -> list[Any]:
