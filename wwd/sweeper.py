@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -80,12 +80,13 @@ def perform(job: Job) -> None:
 class Sweeper(threading.Thread):
     """Performs the jobs until it is stopped."""
 
-    def __init__(self) -> None:
+    def __init__(self, planned: Sequence[Job]) -> None:
         super().__init__(name="sweep", daemon=True)
+        self.planned = planned
         self.stopping = threading.Event()
 
     def run(self) -> None:
-        due = [(time.monotonic() + job.first, job) for job in jobs()]
+        due = [(time.monotonic() + job.first, job) for job in self.planned]
         while not self.stopping.wait(max(0.0, min(at for at, _ in due) - time.monotonic())):
             now = time.monotonic()
             for job in [job for at, job in due if at <= now]:
@@ -100,7 +101,7 @@ class SweepStep(bootsteps.StartStopStep):
 
     def __init__(self, parent: object, **options: object) -> None:
         super().__init__(parent, **options)
-        self.sweeper = Sweeper()
+        self.sweeper = Sweeper(jobs())
 
     def start(self, parent: object) -> None:
         os.register_at_fork(before=FORKING.acquire, after_in_parent=FORKING.release, after_in_child=FORKING.release)

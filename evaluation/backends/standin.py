@@ -28,10 +28,8 @@ class StandinEncoder:
 
     def encode_images(self, contents: Sequence[bytes]) -> Vectors:
         """Pictures → (n, 64): small colour grid and histogram, projected."""
-        statistics = np.array([colours(content) for content in contents]).reshape(len(contents), -1)
-        if not len(contents):
-            return np.zeros((0, DIMENSIONS), dtype=np.float32)
-        return np.asarray(statistics @ self.projection, dtype=np.float32)
+        statistics = np.array([colours(content) for content in contents])
+        return np.asarray(statistics.reshape(len(contents), len(self.projection)) @ self.projection, dtype=np.float32)
 
     def encode_texts(self, texts: Sequence[str]) -> Vectors:
         """Texts → (n, 64): counts of hashed letter triples, signed."""

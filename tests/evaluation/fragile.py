@@ -64,3 +64,11 @@ def perform(unit: Work) -> Iterator[Result]:
         yield Result(unit.key, "refused", reason="Against the rules.")
     elif act != "silent":
         yield Result(unit.key, text=act, circumstances={"together": True})
+
+
+class Doubled(Fragile):
+    """A plan that names its first unit twice."""
+
+    def plan(self, config: FragileConfig, catalogue: Catalogue) -> Plan:
+        units = list(super().plan(config, catalogue).units)
+        return Plan([*units, units[0]], {})

@@ -1,0 +1,125 @@
+"""Runs, units and models in the admin: what there is, how far it is, what went wrong."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from evaluation import runner
+from evaluation.models import DescriptorSet, Model, Outcome, PromptTemplate, QuestionSet, Run, Subject, Unit
+
+OPEN = Q(state__in=(Unit.State.PENDING, Unit.State.LEASED))
+
+
+class ReadOnly(admin.ModelAdmin):
+    """Rows that only the runner writes."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+def units_of_run(condition: Q) -> Coalesce:
+    """The number of a run's units for which `condition` holds."""
+    counted = Unit.objects.filter(condition, run=OuterRef("pk")).order_by().values("run").annotate(n=Count("pk"))
+    return Coalesce(Subquery(counted.values("n"), output_field=IntegerField()), 0)
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnly):
+    list_display = ("slug", "study", "state", "progress", "failed", "demonstration", "imported", "created_at")
+    list_filter = ("study", "state", "demonstration", "imported")
+    search_fields = ("slug__startswith",)
+    list_per_page = 20
+    show_full_result_count = False
+    actions = ("pause_runs", "resume_runs")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        failed = Q(state=Unit.State.FAILED)
+        rows = Run.objects.annotate(total=units_of_run(Q()), failed=units_of_run(failed), open=units_of_run(OPEN))
+        return rows.annotate(ended=F("total") - F("open"))
+
+    @admin.display(description=_("progress"))
+    def progress(self, run: Any) -> str:
+        return gettext("%(ended)d of %(total)d") % {"ended": run.ended, "total": run.total}
+
+    @admin.display(description=_("failed"))
+    def failed(self, run: Any) -> int:
+        return int(run.failed)
+
+    @admin.action(description=_("Pause the chosen runs"), permissions=["steer"])
+    def pause_runs(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
+        for run in runs:
+            runner.pause(run)
+        self.message_user(request, gettext("Paused. What workers hold at the moment is still finished."))
+
+    @admin.action(description=_("Go on with the chosen runs"), permissions=["steer"])
+    def resume_runs(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
+        for run in runs:
+            runner.resume(run)
+        self.message_user(request, gettext("The chosen runs go on."))
+
+    def has_steer_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("evaluation.change_run")
+
+
+class OutcomeInline(admin.StackedInline):
+    model = Outcome
+    fields = ("text", "numbers", "reason", "circumstances", "image", "created_at")
+    readonly_fields = fields
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Unit)
+class UnitAdmin(ReadOnly):
+    list_display = ("key", "run", "subject", "model", "state", "deliveries")
+    list_filter = ("state",)
+    list_select_related = ("run", "subject", "model")
+    search_fields = ("key__startswith", "run__slug__startswith")
+    list_per_page = 50
+    show_full_result_count = False
+    inlines = (OutcomeInline,)
+
+
+@admin.register(Model)
+class ModelAdmin(admin.ModelAdmin):
+    list_display = ("slug", "title", "role", "backend", "identifier", "revision", "demonstration")
+    list_filter = ("role", "backend", "demonstration")
+    search_fields = ("slug", "title", "identifier")
+
+
+@admin.register(PromptTemplate, DescriptorSet, QuestionSet)
+class VersionedAdmin(admin.ModelAdmin):
+    """A version that exists is never changed: a changed word is a new version."""
+
+    list_display = ("slug", "version", "source")
+    search_fields = ("slug", "version")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Subject)
+class SubjectAdmin(ReadOnly):
+    list_display = ("name", "kind", "source_key", "demonstration")
+    list_filter = ("kind", "demonstration")
+    search_fields = ("name__startswith", "source_key__startswith")
+    show_full_result_count = False

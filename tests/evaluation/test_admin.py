@@ -1,0 +1,90 @@
+"""Runs and units in the admin: how far they are, pausing, and nobody changes results by hand."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from evaluation import studies
+from evaluation.models import PromptTemplate, Run, Unit
+from evaluation.runner import create_run, work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+
+
+def make_run() -> Run:
+    run = create_run("fragile", {"acts": ["yes", "raise", "yes"]}, slug="mine")
+    work(run.pk, "a")
+    return run
+
+
+def client_with(*permissions: str) -> Client:
+    user = User.objects.create_user("staff", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_the_list_shows_how_far_a_run_is_and_what_failed() -> None:
+    make_run()
+    page = client_with("view_run").get("/admin/evaluation/run/").content.decode()
+    assert "3 of 3" in page
+    assert '<td class="field-failed">1</td>' in page
+
+
+def test_the_list_takes_few_queries_however_many_runs(django_assert_max_num_queries: Callable[[int], object]) -> None:
+    for number in range(12):
+        create_run("fragile", {"acts": ["yes"]}, slug=f"run-{number}")
+    client = client_with("view_run")
+    with django_assert_max_num_queries(12):  # type: ignore[attr-defined]
+        assert client.get("/admin/evaluation/run/").status_code == 200
+
+
+def test_a_unit_shows_its_raw_answer_and_the_reason_of_a_failure() -> None:
+    make_run()
+    client = client_with("view_unit", "view_outcome")
+    unit = Unit.objects.get(state="failed")
+    assert "RuntimeError: the card fell out" in client.get(f"/admin/evaluation/unit/{unit.pk}/change/").content.decode()
+
+
+def test_runs_are_paused_and_resumed_by_those_who_may_change_them() -> None:
+    run = create_run("fragile", {"acts": ["yes"]}, slug="mine")
+    client = client_with("view_run", "change_run")
+    for action, state in (("pause_runs", "paused"), ("resume_runs", "running")):
+        client.post("/admin/evaluation/run/", {"action": action, "_selected_action": [run.pk]})
+        run.refresh_from_db()
+        assert run.state == state
+
+
+def test_who_may_only_look_cannot_pause() -> None:
+    run = create_run("fragile", {"acts": ["yes"]}, slug="mine")
+    client_with("view_run").post("/admin/evaluation/run/", {"action": "pause_runs", "_selected_action": [run.pk]})
+    run.refresh_from_db()
+    assert run.state == Run.State.PLANNED
+
+
+@pytest.mark.parametrize("name", ["run", "unit", "subject"])
+def test_results_cannot_be_added_or_deleted_by_hand(name: str) -> None:
+    client = client_with(*(f"{verb}_{name}" for verb in ("view", "add", "change", "delete")))
+    assert client.get(f"/admin/evaluation/{name}/").status_code == 200
+    assert client.get(f"/admin/evaluation/{name}/add/").status_code == 403
+
+
+def test_a_prompt_that_exists_is_not_changed() -> None:
+    prompt = PromptTemplate.objects.earliest("pk")
+    client = client_with("view_prompttemplate", "add_prompttemplate", "change_prompttemplate")
+    path = f"/admin/evaluation/prompttemplate/{prompt.pk}/change/"
+    client.post(path, {"slug": prompt.slug, "version": prompt.version, "text": "Another", "source": ""})
+    assert PromptTemplate.objects.get(pk=prompt.pk).text == prompt.text
+
+
+def test_somebody_without_permission_sees_no_runs() -> None:
+    assert client_with().get("/admin/evaluation/run/").status_code == 403
+    assert Client().get("/admin/evaluation/run/").status_code == 302

@@ -1,0 +1,93 @@
+"""Pictures from a folder: `manage.py import_pictures`."""
+
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from PIL import Image
+
+from evaluation.backends.sketch import png
+from evaluation.models import GeneratedImage, Run
+from evaluation.pictures import import_pictures
+from tests.evaluation.make import make_dish, make_model
+
+pytestmark = pytest.mark.django_db
+PATTERN = "{model}/{subject}_{seed}.png"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "pictures"
+    found.mkdir()
+    return found
+
+
+def write(folder: Path, *names: str) -> None:
+    for number, name in enumerate(names):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(png(Image.new("RGB", (8, 8), (number, 0, 0))))
+
+
+def test_pictures_find_their_dish_by_number_name_and_key(folder: Path) -> None:
+    make_model("dalle", backend="folder")
+    first, second = make_dish("Waakye"), make_dish("Jollof")
+    write(folder, f"dalle/{first.number}_1.png", "dalle/Jollof_2.png", f"dalle/dish:{first.number}_3.png")
+    run, report = import_pictures(folder, PATTERN, "elsewhere")
+    assert (report.new, report.known, report.left_out) == (3, 0, [])
+    rows = GeneratedImage.objects.order_by("seed").values_list("subject__dish", "seed", "model__slug", "state")
+    assert list(rows) == [
+        (first.pk, 1, "dalle", "held"),
+        (second.pk, 2, "dalle", "held"),
+        (first.pk, 3, "dalle", "held"),
+    ]
+    assert (run.imported, run.study, run.state) == (True, "generation", Run.State.DONE)
+
+
+def test_importing_twice_changes_nothing(folder: Path) -> None:
+    make_model("dalle", backend="folder")
+    make_dish("Waakye")
+    write(folder, "dalle/Waakye_1.png", "dalle/Nothing_1.png")
+    import_pictures(folder, PATTERN, "elsewhere")
+    before = list(GeneratedImage.objects.values())
+    _, report = import_pictures(folder, PATTERN, "elsewhere")
+    assert (report.new, report.known, len(report.left_out)) == (0, 1, 1)
+    assert list(GeneratedImage.objects.values()) == before
+
+
+def test_a_name_that_two_dishes_share_finds_neither(folder: Path) -> None:
+    make_model("dalle", backend="folder")
+    make_dish("Fufu")
+    make_dish("Fufu")
+    write(folder, "dalle/Fufu_1.png")
+    _, report = import_pictures(folder, PATTERN, "elsewhere")
+    assert report.new == 0
+    assert report.left_out[0].reason.startswith("There is no subject 'Fufu'")
+
+
+def test_the_command_lists_what_it_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_model("dalle", backend="folder")
+    make_dish("Waakye")
+    write(folder, "Waakye_1.png", "Wakye_1.png", "notes.png")
+    call_command("import_pictures", folder, pattern="{subject}_{sample}.png", model="dalle", run_slug="elsewhere")
+    shown = capsys.readouterr()
+    assert shown.out == "Run elsewhere: 1 new pictures, 0 known, 2 files left out.\n"
+    assert "Wakye_1.png: There is no subject 'Wakye'. Did you mean Waakye" in shown.err
+    assert "notes.png: its name does not fit the pattern" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"pattern": "{subject}_{seed}.png"}, "Name the model once"),
+        ({"pattern": PATTERN, "model": "dalle"}, "Name the model once"),
+        ({"pattern": "{model}.png"}, "{subject} is needed"),
+        ({"folder": "/nowhere", "pattern": PATTERN}, "There is no folder '/nowhere'"),
+    ],
+)
+def test_wrong_options_are_explained(folder: Path, options: dict[str, str], sentence: str) -> None:
+    chosen = Path(options.pop("folder", str(folder)))
+    with pytest.raises(CommandError) as caught:
+        call_command("import_pictures", chosen, run_slug="elsewhere", **options)
+    assert sentence in str(caught.value)
+    assert not Run.objects.exists()

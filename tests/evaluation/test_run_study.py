@@ -1,0 +1,112 @@
+"""`manage.py run_study`: what it prints, and what it says about mistakes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from evaluation import studies
+from evaluation.models import GeneratedImage, Run
+from tests.evaluation.make import make_dish
+
+pytestmark = pytest.mark.django_db
+CONFIG = json.dumps({"model": "sketch", "images_per_subject": 2})
+
+
+@pytest.fixture(autouse=True)
+def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+
+
+def printed(capsys: pytest.CaptureFixture[str], *args: str, **options: Any) -> list[str]:
+    call_command("run_study", *args, **options)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_waiting_works_through_the_run_without_any_worker(capsys: pytest.CaptureFixture[str]) -> None:
+    make_dish()
+    lines = printed(capsys, "generation", config=CONFIG, wait=True, run_slug="mine")
+    assert lines == ["Run mine: 2 units, 2 of them waiting.", "Run mine is done: 2 done."]
+    assert GeneratedImage.objects.count() == 2
+
+
+def test_the_progress_bar_ends_at_the_number_of_units(capsys: pytest.CaptureFixture[str]) -> None:
+    make_dish()
+    call_command("run_study", "generation", config=CONFIG, wait=True, run_slug="mine")
+    shown = capsys.readouterr().err
+    assert "mine: 100%" in shown
+    assert "2/2" in shown
+
+
+def test_without_waiting_the_run_is_announced_and_left_to_the_workers(
+    capsys: pytest.CaptureFixture[str], announced: Callable[[], list[tuple[int, int]]]
+) -> None:
+    make_dish()
+    lines = printed(capsys, "generation", config=CONFIG, run_slug="mine")
+    assert lines[-1] == "Run mine is planned: 2 pending."
+    assert announced() == [(Run.objects.get(slug="mine").pk, 1)]
+
+
+def test_a_second_call_goes_on_with_the_same_run(capsys: pytest.CaptureFixture[str]) -> None:
+    make_dish()
+    first = printed(capsys, "generation", config=CONFIG, wait=True)
+    second = printed(capsys, "generation", config=CONFIG, wait=True)
+    assert second[-1] == first[-1]
+    assert Run.objects.count() == 1
+    assert GeneratedImage.objects.count() == 2
+
+
+def test_the_configuration_may_stand_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_dish()
+    path = tmp_path / "config.json"
+    path.write_text(CONFIG)
+    assert (
+        printed(capsys, "generation", config=str(path), wait=True, run_slug="mine")[-1] == "Run mine is done: 2 done."
+    )
+
+
+def test_failures_are_counted_in_the_last_line(capsys: pytest.CaptureFixture[str]) -> None:
+    config = json.dumps({"acts": ["yes", "refuse", "raise"]})
+    lines = printed(capsys, "fragile", config=config, wait=True, run_slug="mine")
+    assert lines[-1] == "Run mine is done: 1 done, 1 refused, 1 failed."
+
+
+def test_a_run_that_pauses_by_itself_ends_the_command_with_the_reason() -> None:
+    with pytest.raises(CommandError, match="The run paused: This machine has no card"):
+        call_command("run_study", "fragile", config='{"acts": ["unusable"]}', wait=True)
+
+
+@pytest.mark.parametrize(
+    ("slug", "config", "sentence"),
+    [
+        ("generaton", "{}", "There is no study 'generaton'. Did you mean generation?"),
+        ("generation", "nowhere.json", "The file 'nowhere.json' could not be read: No such file or directory."),
+        ("generation", "bad\0name", "could not be read"),
+        ("generation", "{model: sketch}", "--config is not JSON"),
+        ("generation", '{"model": "sketch"', "in line 1, column 19"),
+        ("generation", "[1]", "The configuration is an object"),
+        ("generation", '{"modell": "sketch"}', "Did you mean model?"),
+        ("generation", '{"model": "skech"}', "Did you mean sketch?"),
+    ],
+)
+def test_mistakes_are_explained_and_leave_nothing_behind(slug: str, config: str, sentence: str) -> None:
+    with pytest.raises(CommandError) as caught:
+        call_command("run_study", slug, config=config)
+    assert sentence in str(caught.value)
+    assert not Run.objects.exists()
+
+
+def test_a_file_that_is_no_text_is_explained(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(CommandError, match="it is not UTF-8 text"):
+        call_command("run_study", "generation", config=str(path))
+
+
+def test_an_unknown_queue_is_explained() -> None:
+    make_dish()
+    with pytest.raises(CommandError, match="Accepted: cpu, gpu, api"):
+        call_command("run_study", "generation", config=CONFIG, queue="tpu")
