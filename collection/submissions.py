@@ -14,12 +14,24 @@ from collection.photos import Prepared
 from collection.places import countries_for
 from collection.proof import Proof
 
+CONSENT_MARK = "consent:"
 CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
 
 
 def current_consent(language: str = "en") -> ConsentText:
     """The newest consent text in `language`."""
     return ConsentText.objects.filter(language=language).order_by("-version")[0]
+
+
+def consent_mark(consent: ConsentText) -> str:
+    """What a form's token carries to say which consent text stands on the page."""
+    return f"{CONSENT_MARK}{consent.pk}"
+
+
+def shown_consent(proof: Proof) -> ConsentText | None:
+    """The consent text that stood on the page of this form, None where none did."""
+    mark, _, pk = proof.about.partition(CONSENT_MARK)
+    return ConsentText.objects.filter(pk=pk).first() if pk and not mark else None
 
 
 def join(consent: ConsentText, person: uuid.UUID) -> Contributor:
@@ -33,7 +45,8 @@ def join(consent: ConsentText, person: uuid.UUID) -> Contributor:
 @transaction.atomic
 def submit_dish(proof: Proof, content: dict[str, Any]) -> Entry:
     """A new dish, once for each form. Somebody who agreed on the same page becomes a contributor with it."""
-    contributor = join(current_consent(), proof.person)
+    consent = shown_consent(proof)
+    contributor = join(consent, proof.person) if consent else Contributor.objects.get(pk=proof.person)
 
     def write() -> Dish:
         return save_dish(**content, contributor=contributor)

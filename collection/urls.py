@@ -1,6 +1,6 @@
 """Public addresses of the collection: short, because people read them to each other."""
 
-from django.urls import path
+from django.urls import path, re_path
 
 from collection.views import describe, further, own, pages
 
@@ -17,5 +17,5 @@ urlpatterns = [
     path("mine/", own.mine, name="mine"),
     path("finish/", own.finish, name="finish"),
     path("leaderboard/", pages.leaderboard, name="leaderboard"),
-    path("photos/<str:name>", pages.photo_file, name="photo-file"),
+    re_path(r"^photos/(?P<name>[\w-]{1,100}\.jpg)$", pages.photo_file, name="photo-file"),
 ]

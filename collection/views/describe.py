@@ -19,7 +19,14 @@ from collection.ledger import content_hash, replayed_receipt
 from collection.models import Contributor
 from collection.proof import Proof
 from collection.receipts import grouped
-from collection.submissions import current_consent, join, submit_correction, submit_dish
+from collection.submissions import (
+    consent_mark,
+    current_consent,
+    join,
+    shown_consent,
+    submit_correction,
+    submit_dish,
+)
 from collection.views.shown import consent_page, dish_page, empty_dish_page, more_page, not_known, typing
 
 
@@ -30,12 +37,13 @@ def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
         contributor = contributor_from_cookie(request)
         return empty_dish_page(request, contributor) if contributor else consent_page(request)
     form = ConsentForm(request.POST)
-    if sent.refused:
+    consent = shown_consent(sent.proof) if sent.proof else None
+    if consent is None:
         return consent_page(request, notice=not_known())
     if not form.is_valid():
         return consent_page(request, form)
     # A new person each time: a consent page from the cache may be sent by the next one who holds the phone.
-    contributor = join(current_consent(), uuid.uuid4())
+    contributor = join(consent, uuid.uuid4())
     return sign_in(empty_dish_page(request, contributor), contributor)
 
 
@@ -44,14 +52,16 @@ def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The four answers → receipt and the next page."""
     if request.method != "POST":
         return redirect("collection:describe")
-    if sent.proof is None:
-        return refused_dish(request, sent)
     contributor = contributor_for(sent)
+    if sent.proof is None or not (contributor or shown_consent(sent.proof)):
+        return refused_dish(request, sent)
     form = DishForm(request.POST, asks_consent=contributor is None)
     mode = "correct" if request.POST.get("choice") == "correction" else "new"
     if not form.is_valid():
         return dish_page(request, sent.proof, form, mode=mode)
-    if sent.proof.about:
+    if contributor is None:
+        return save_as_newcomer(request, sent.proof, form)
+    if sent.proof.about and not shown_consent(sent.proof):
         return choose(request, sent.proof, contributor, form)
     return save(request, sent.proof, form)
 
@@ -63,20 +73,27 @@ def save(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
     if saved is None or entry.other:
         about = Proof.new("dish", contributor.pk, saved.pk if saved else "")
         return dish_page(request, about, DishForm(initial=typing(request.POST, DishForm)), mode="ask")
-    return sign_in(more_page(request, contributor, saved), contributor)
+    return more_page(request, contributor, saved)
 
 
-def choose(request: HttpRequest, proof: Proof, contributor: Contributor | None, form: DishForm) -> HttpResponse:
+def save_as_newcomer(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
+    """Consent and dish came in one form. Only here a saved dish also begins a turn: sending an old form must not
+    bring back somebody who has finished."""
+    response = save(request, proof, form)
+    return sign_in(response, Contributor.objects.get(pk=proof.person))
+
+
+def choose(request: HttpRequest, proof: Proof, contributor: Contributor, form: DishForm) -> HttpResponse:
     """The answer to *another dish or a correction?*; `proof.about` names the dish that may be corrected."""
     former = dish_for(contributor, proof.about)
-    match request.POST.get("choice"), contributor:
-        case "another", _:
-            return save(request, proof, form)
-        case "correction", Contributor() as author:
-            submit_correction(proof, author, former, form.content)
-            former.refresh_from_db()
-            return sign_in(more_page(request, author, former), author)
-    return dish_page(request, proof, form, mode="ask")
+    choice = request.POST.get("choice")
+    if choice == "another":
+        return save(request, proof, form)
+    if choice != "correction":
+        return dish_page(request, proof, form, mode="ask")
+    submit_correction(proof, contributor, former, form.content)
+    former.refresh_from_db()
+    return more_page(request, contributor, former)
 
 
 def refused_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
@@ -87,7 +104,8 @@ def refused_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
         return render(request, "collection/receipt.html", {"receipt": grouped(receipt)})
     contributor = contributor_from_cookie(request)
     again = DishForm(initial=typing(request.POST, DishForm), asks_consent=contributor is None)
-    proof = Proof.new("dish", contributor.pk if contributor else None)
+    known = Proof.new("dish", contributor.pk) if contributor else None
+    proof = known or Proof.new("dish", about=consent_mark(current_consent()))
     return dish_page(request, proof, again, notice=not_known())
 
 

@@ -13,7 +13,7 @@ from collection.models import Contributor, Dish, Photo, Source
 from collection.places import all_places
 from collection.proof import Proof
 from collection.receipts import grouped
-from collection.submissions import current_consent
+from collection.submissions import consent_mark, current_consent, shown_consent
 
 
 def not_known() -> str:
@@ -31,7 +31,9 @@ def typing(data: QueryDict, form: type[forms.Form]) -> dict[str, Any]:
 
 
 def consent_page(request: HttpRequest, form: ConsentForm | None = None, notice: str = "") -> HttpResponse:
-    context = {"form": form or ConsentForm(), "consent": current_consent(), "proof": Proof.new("consent")}
+    consent = current_consent()
+    proof = Proof.new("consent", about=consent_mark(consent))
+    context = {"form": form or ConsentForm(), "consent": consent, "proof": proof}
     return render(request, "collection/consent.html", {**context, "notice": notice})
 
 
@@ -45,7 +47,7 @@ def dish_page(
         "mode": mode,
         "notice": notice,
         "countries": [place.name for place in all_places()],
-        "consent": current_consent() if form.asks_consent else None,
+        "consent": shown_consent(proof) if form.asks_consent else None,
     }
     return render(request, "collection/dish.html", context)
 

@@ -80,7 +80,7 @@ def make_photo(dish: Dish, state: str = Photo.State.WAITING, data: bytes | None 
 
 def make_steward(*permissions: str) -> User:
     """A member of staff with these permissions of the collection."""
-    user = User.objects.create_user(f"steward{User.objects.count()}", password="long enough 12", is_staff=True)
+    user = User.objects.create_user(f"steward{User.objects.count()}", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(content_type__app_label="collection", codename__in=permissions))
     return user
 

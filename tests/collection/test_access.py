@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from collection.models import Contributor, Dish, Photo
+from collection.models import ConsentText, Contributor, Dish, Photo
 from collection.proof import Proof
 from tests.collection.make import (
     ANSWERS,
@@ -163,6 +163,23 @@ def test_finish_leaves_no_cookie_and_no_word_of_the_person(client: Client) -> No
     for address in ("/", "/describe/", "/mine/", "/leaderboard/"):
         text = client.get(address).content.decode()
         assert "Thieb" not in text and contributor.pk.hex not in text
+
+
+def test_sending_an_old_form_after_finish_does_not_bring_the_person_back(client: Client) -> None:
+    signed_in(client)
+    form = {**ANSWERS, "proof": tokens(client.get("/describe/").content.decode())["/dish/"]}
+    client.post("/finish/")
+    page(client, "/dish/", form)
+    assert Dish.objects.count() == 1
+    assert "1 of 4" in client.get("/describe/").content.decode()
+
+
+def test_consent_is_the_one_that_stood_on_the_page(client: Client) -> None:
+    shown = client.get("/describe/").content.decode()
+    ConsentText.objects.create(version=2, language="en", sentences=["Newer."])
+    page(client, "/describe/", {**CONSENT, "proof": tokens(shown)["/describe/"]})
+    consent = Contributor.objects.get().consent
+    assert consent is not None and consent.version == 1
 
 
 def test_another_site_cannot_end_a_turn(client: Client) -> None:

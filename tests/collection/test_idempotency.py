@@ -11,6 +11,7 @@ from collection import proof as proof_module
 from collection.models import Dish, DishChange, Photo, Submission
 from collection.proof import Proof
 from collection.receipts import grouped
+from collection.submissions import consent_mark, current_consent
 from tests.collection.make import (
     ANSWERS,
     CONSENT,
@@ -172,11 +173,17 @@ def test_our_own_pages_can(headers: dict[str, str]) -> None:
 
 
 def test_somebody_who_never_agreed_is_asked_before_anything_is_saved() -> None:
-    proof = Proof.new("dish")
+    proof = Proof.new("dish", about=consent_mark(current_consent()))
     text = page(stranger(), "/dish/", {**ANSWERS, "proof": proof.token})
     assert "Without it nothing can be kept" in text and Dish.objects.count() == 0
     page(stranger(), "/dish/", {**ANSWERS, **CONSENT, "proof": proof.token})
     assert Dish.objects.count() == 1
+
+
+def test_form_of_somebody_who_is_gone_is_shown_again_with_the_consent() -> None:
+    text = page(stranger(), "/dish/", {**ANSWERS, "proof": Proof.new("dish").token})
+    assert 'value="Jollof"' in text and "I have read this, and I agree." in text
+    assert Dish.objects.count() == 0
 
 
 def test_same_photo_sent_twice_is_one_photo() -> None:
