@@ -14,6 +14,7 @@ from review.models import Reviewer
 from review.questionnaires import Answers, AnswersRefused, Question, Texts, check, questions, worded
 
 PREFIX = "q"
+NAME = "{dish_name}"
 Typed = dict[str, str | list[str]]
 ROLES = [
     (Reviewer.Role.VOLUNTEER, _("I was asked to help, or found this myself")),
@@ -26,7 +27,7 @@ class JoinForm(forms.Form):
     """Age, consent, whose dishes are theirs, how they came here."""
 
     country = forms.ChoiceField(
-        label=_("Which country's dishes do you know well?"),
+        label=_("Which country’s dishes do you know well?"),
         help_text=_("You judge pictures of dishes of this country."),
         widget=forms.RadioSelect,
         error_messages={
@@ -109,10 +110,12 @@ def typed_in(definition: Mapping[str, Any], post: QueryDict) -> Typed:
 
 
 def with_name(texts: Texts, dish_name: str) -> SafeString:
-    """The wording in the reader's language, the dish's name isolated in its own direction."""
-    name = format_html('<bdi dir="auto">{}</bdi>', dish_name)
-    parts = worded(texts, get_language() or "en").split("{dish_name}")
-    return format_html_join(name, "{}", ((part,) for part in parts))
+    """The wording in the reader's language. Both it and the dish's name keep the direction of their own script."""
+    wording = worded(texts, get_language() or "en")
+    if not wording:
+        return SafeString("")
+    name = format_html("<bdi>{}</bdi>", dish_name)
+    return format_html("<bdi>{}</bdi>", format_html_join(name, "{}", ((part,) for part in wording.split(NAME))))
 
 
 def _field(question: Question, dish_name: str) -> forms.Field:

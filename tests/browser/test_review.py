@@ -48,11 +48,17 @@ def shot(page: Page, name: str) -> None:
         page.screenshot(path=Path(SHOTS) / f"review-{name}-{page.viewport_size['width']}.png", full_page=True)
 
 
+def press(page: Page, name: str) -> None:
+    """Presses a button and waits until the page that answers is complete."""
+    with page.expect_navigation():
+        page.get_by_role("button", name=name).click()
+
+
 def begin(page: Page, live_server: LiveServer, invitation: Invitation) -> None:
     page.goto(f"{live_server.url}{invitation.get_absolute_url()}")
     for label in ("Nigeria", "I was asked to help", "I am 18", "I have read this"):
         page.get_by_label(label).check()
-    page.get_by_role("button", name="Begin").click()
+    press(page, "Begin")
 
 
 def choose(page: Page, question: str, answer: str) -> None:
@@ -76,30 +82,31 @@ def test_whole_review_without_script_and_cookies(page: Page, live_server: LiveSe
     covered = page.locator(".frame").bounding_box()
     shot(page, "covered")
     first_questions(page, "Yes")
-    page.get_by_role("button", name="Show").click()
+    press(page, "Show")
     assert page.locator(".frame img").bounding_box() == page.locator(".frame").bounding_box() == covered
     assert page.get_by_label("3", exact=True).is_checked()
     shot(page, "shown")
-    page.get_by_role("button", name="Next").click()
+    press(page, "Next")
     choose(page, "Does the picture show Àmàlà", "No")
     choose(page, "How close is the picture", "Not at all similar, or completely different")
     page.get_by_label("Why?").fill("Kò jọ àmàlà rárá")
     page.get_by_label("The picture looks disturbing").check()
     shot(page, "food")
-    page.get_by_role("button", name="Keep my answers").click()
+    press(page, "Keep my answers")
     assert page.get_by_text("Picture 2 of 3").is_visible()
     shot(page, "next")
-    page.get_by_role("button", name="Show").click()
+    press(page, "Show")
     first_questions(page, "No")
-    page.get_by_role("button", name="Next").click()
+    press(page, "Next")
     page.get_by_label("What do you see in the picture?").fill("A wall")
     shot(page, "not-food")
-    page.get_by_role("button", name="Keep my answers").click()
-    page.get_by_role("button", name="Stop here").click()
+    press(page, "Keep my answers")
+    press(page, "Stop here")
     shot(page, "stop")
-    page.locator(".address a").click()
-    page.get_by_role("button", name="Go on").click()
-    page.get_by_role("button", name="Skip").click()
+    with page.expect_navigation():
+        page.locator(".address a").click()
+    press(page, "Go on")
+    press(page, "Skip")
     assert page.get_by_role("heading", name="Thank you. You have seen every picture").is_visible()
     shot(page, "done")
     assert Reviewer.objects.count() == 1
@@ -113,19 +120,19 @@ def test_buttons_of_the_picture_stay_in_the_same_place(page: Page, live_server: 
     begin(page, live_server, make_invitation())
     names = ("Show", "Skip", "Report")
     before = [page.get_by_role("button", name=name).bounding_box() for name in names]
-    page.get_by_role("button", name="Show").click()
+    press(page, "Show")
     names = ("Hide again", "Skip", "Report")
     after = [page.get_by_role("button", name=name).bounding_box() for name in names]
     assert before == after
-    page.get_by_role("button", name="Hide again").click()
+    press(page, "Hide again")
     assert page.get_by_text("The picture is covered.").is_visible()
 
 
 def test_missing_answers_are_said_on_top_with_links_and_the_rest_is_kept(page: Page, live_server: LiveServer) -> None:
     begin(page, live_server, make_invitation())
-    page.get_by_role("button", name="Show").click()
+    press(page, "Show")
     choose(page, "Does the picture show food", "Yes")
-    page.get_by_role("button", name="Next").click()
+    press(page, "Next")
     shot(page, "errors")
     assert page.get_by_role("alert").get_by_role("link").count() == 3
     page.get_by_role("alert").get_by_role("link").first.click()
@@ -152,14 +159,14 @@ def test_pages_have_no_accessibility_fault_and_never_scroll_sideways(
     sound("warning")
     begin(page, live_server, invitation)
     sound("covered")
-    page.get_by_role("button", name="Next").click()
+    press(page, "Next")
     sound("errors")
-    page.get_by_role("button", name="Show").click()
+    press(page, "Show")
     sound("shown")
     first_questions(page, "Yes")
-    page.get_by_role("button", name="Next").click()
+    press(page, "Next")
     sound("food")
-    page.get_by_role("button", name="Stop here").click()
+    press(page, "Stop here")
     sound("stop")
     page.goto(f"{live_server.url}/review/no-such-code/")
     sound("refused")

@@ -229,7 +229,7 @@ def test_first_questions_lead_to_the_food_branch_and_its_answers_are_kept() -> N
     phone = joined()
     phone.press("show")
     page = phone.answer(FOOD, page=1)
-    assert "Does the picture show <bdi" in page
+    assert "<bdi>Does the picture show <bdi>Àmàlà</bdi>?</bdi>" in page
     assert "What do you see" not in page
     assert Review.objects.count() == 0
     page = phone.answer({**GOOD, "explanation": "Like my grandmother's"})
