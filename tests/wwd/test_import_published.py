@@ -1,5 +1,6 @@
 """`manage.py import_published` on small folders written by hand: bad rows, repetition, dry runs, missing files."""
 
+import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,19 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from collection.models import Dish, DishCountry, DishLanguage, PhotoLink
-from evaluation.models import DescriptorSet, Embedding, InputCounter, Run
+from evaluation import runner
+from evaluation.models import (
+    DescriptorSet,
+    Embedding,
+    InputCounter,
+    Model,
+    PromptTemplate,
+    QuestionSet,
+    Run,
+    Subject,
+    Unit,
+)
+from evaluation.studies.base import ConfigError
 from review.models import Campaign, Review
 from tests.wwd.make import make_published, write_csv, write_dishes, write_reviews, write_vectors
 from wwd.published import dishes, embeddings, release_form, reviews, wordings
@@ -376,3 +389,108 @@ def test_words_keep_their_group_and_sign(tmp_path: Path) -> None:
     assert words.groups == {"taste": {"positive": ["tasty"], "negative": ["bland"]}}
     compared = DescriptorSet.objects.get(slug="comparison-16", version="as published")
     assert compared.groups == {"comparison": {"none": ["clean"]}}
+
+
+def test_nothing_is_drawn_where_nobody_watches(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run(make_published(tmp_path))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_review_that_was_lost_comes_back_alone(tmp_path: Path) -> None:
+    folder = make_published(tmp_path)
+    write_reviews(folder, *({"Rater_id": rater} for rater in "123"))
+    run(folder)
+    kept = set(Review.objects.exclude(reviewer__source_key__endswith="/2").values_list("pk", flat=True))
+    Review.objects.exclude(pk__in=kept).delete()
+    out, _err = run(folder)
+    assert "\nreviews: 1 added, 2 here already" in out
+    assert kept < set(Review.objects.values_list("pk", flat=True))
+
+
+def test_a_run_that_was_cut_short_goes_on(tmp_path: Path) -> None:
+    folder = make_published(tmp_path)
+    run(folder)
+    units = Unit.objects.filter(run__slug=embeddings.RUN)
+    whole = set(units.values_list("key", flat=True))
+    units.filter(key__startswith="text:").delete()
+    run(folder)
+    assert set(units.values_list("key", flat=True)) == whole
+    assert not units.filter(outcome__embedding=None).exists()
+
+
+def test_what_staff_changed_at_a_model_stays(tmp_path: Path) -> None:
+    folder = make_published(tmp_path)
+    run(folder)
+    Model.objects.filter(slug="dalle2").update(title="DALL·E 2", revision="2024")
+    out, err = run(folder)
+    assert err == ""
+    assert Model.objects.get(slug="dalle2").title == "DALL·E 2"
+    assert "models: 0 added, 4 here already" in out
+
+
+def test_models_of_others_can_be_asked_for_nothing_here(tmp_path: Path) -> None:
+    run(make_published(tmp_path))
+    with pytest.raises(ConfigError, match="was used elsewhere"):
+        runner.create_run("generation", {"model": "dalle2"})
+
+
+def test_imported_vectors_serve_other_runs_of_the_same_encoder(tmp_path: Path) -> None:
+    """The encoder as published cannot compute: a new run finds the words that were imported, and no others."""
+    run(make_published(tmp_path))
+    generation = runner.create_run("generation", {"model": "sketch", "images_per_subject": 1}, slug="pictures")
+    while runner.work(generation.pk, "test"):
+        pass
+    config = {"images": "pictures", "encoder": "clip-vit-base-patch32", "descriptors": "app-g"}
+    again = runner.create_run("association", config)
+    while runner.work(again.pk, "test"):
+        pass
+    states = dict(Unit.objects.filter(run=again).values_list("key", "state"))
+    assert states.pop("text:taste:positive:tasty") == states.pop("text:taste:negative:bland") == Unit.State.DONE
+    assert set(states.values()) == {Unit.State.FAILED}
+
+
+def test_a_reviewed_dish_carries_country_and_continent(tmp_path: Path) -> None:
+    folder = make_published(tmp_path)
+    write_reviews(folder, {"Country": "United States"}, {"Country": "Nowhere"})
+    run(folder)
+    labels = {subject.labels["country"][0]: subject.labels for subject in Subject.objects.filter(kind="dish")}
+    assert labels["United States"] == {"country": ["United States"], "continent": ["North America"]}
+    assert labels["Nowhere"] == {"country": ["Nowhere"], "continent": []}
+
+
+def test_prompts_and_questions_as_far_as_printed_are_versions_of_their_own(tmp_path: Path) -> None:
+    run(make_published(tmp_path))
+    asked = QuestionSet.objects.get(slug="knowledge", version="as published").questions
+    assert [question["code"] for question in asked if not question["names_countries"]] == ["country"]
+    assert len(next(question for question in asked if question["code"] == "utensils")["options"]) == 9
+    prompt = PromptTemplate.objects.get(slug="vqa-question", version="as published")
+    assert prompt.text.startswith("Question: {text}. Choices: {choices}.")
+    assert "App. F" in prompt.source
+
+
+def test_the_same_words_in_two_groups_are_two_units_with_one_vector(tmp_path: Path) -> None:
+    folder = make_published(tmp_path)
+    groups = {"taste": {"positive": ["tasty"], "negative": []}, "style": {"positive": [], "negative": ["tasty"]}}
+    content = {"descriptors": [{name: signs} for name, signs in groups.items()]}
+    (folder / "wwd" / wordings.DESCRIPTORS_FILE).write_text(json.dumps(content), encoding="utf-8")
+    write_vectors(folder / "wwd" / embeddings.WORDS_FILE, {"A photo of tasty food.": (1, 1, 0)})
+    run(folder)
+    units = Unit.objects.filter(key__endswith=":tasty")
+    assert set(units.values_list("key", flat=True)) == {"text:taste:positive:tasty", "text:style:negative:tasty"}
+    assert units.values("outcome__embedding").distinct().count() == 1
+
+
+@pytest.mark.parametrize(
+    ("cell", "ticked", "own_words"),
+    [
+        ("", [], ""),
+        ("This image looks disturbing", ["disturbing"], ""),
+        ("This image looks disturbing, ", ["disturbing"], ""),
+        ("This image looks disturbing, This image looks disturbing", ["disturbing"], ""),
+        ("looks hideous", [], "looks hideous"),
+        ("this image looks disturbing", [], "this image looks disturbing"),
+        ("This image looks disturbing, odd, grey", ["disturbing"], "odd, grey"),
+    ],
+)
+def test_boxes_are_told_from_own_words(cell: str, ticked: list[str], own_words: str) -> None:
+    assert release_form.boxes(cell, release_form.SEVERAL["others"]) == (ticked, own_words)
