@@ -25,6 +25,7 @@ from collection.models import (
     PhotoLink,
     Source,
 )
+from collection.receipts import read_receipt
 
 
 class ReadOnly(admin.ModelAdmin):
@@ -90,6 +91,14 @@ class DishAdmin(admin.ModelAdmin):
     list_per_page = 50
     show_full_result_count = False
     inlines = (Languages, Places, Photos, Links, Changes)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Dish], search_term: str
+    ) -> tuple[QuerySet[Dish], bool]:
+        """A receipt number, in digits of any script, finds its dish; other terms search numbers and names."""
+        if receipt := read_receipt(search_term):
+            return queryset.filter(submission__receipt=receipt), True
+        return super().get_search_results(request, queryset, search_term)
 
     @admin.display(description=_("source"))
     def marked_source(self, dish: Dish) -> str:

@@ -12,7 +12,7 @@ from django.test import Client
 from PIL import Image
 
 from collection.dishes import save_dish
-from collection.models import ConsentText, Contributor, Dish, Photo, Source
+from collection.models import Contributor, Dish, Photo, Source
 from collection.photos import prepare, store
 from collection.proof import Proof
 from collection.submissions import current_consent, join
@@ -27,10 +27,6 @@ ANSWERS = {
 TICKS = {"taken_by_me": "on", "may_be_shared": "on", "no_people": "on", "is_photograph": "on"}
 CONSENT = {"adult": "on", "agree": "on"}
 TOKEN = re.compile(r'action="(?P<action>[^"]+)"[^>]*><input type="hidden" name="proof" value="(?P<proof>[^"]+)"')
-
-
-def make_consent() -> ConsentText:
-    return current_consent()
 
 
 def make_contributor() -> Contributor:

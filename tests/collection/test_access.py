@@ -7,8 +7,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from collection.models import ConsentText, Contributor, Dish, Photo
+from collection.models import ConsentText, Contributor, Dish, Photo, Submission
 from collection.proof import Proof
+from collection.receipts import grouped
 from tests.collection.make import (
     ANSWERS,
     CONSENT,
@@ -262,6 +263,15 @@ def test_demonstration_is_marked_in_the_list_of_dishes(client: Client) -> None:
     make_dish(source="demonstration")
     client.force_login(make_steward("view_dish"))
     assert "DEMONSTRATION" in client.get("/admin/collection/dish/").content.decode()
+
+
+def test_receipt_number_finds_its_dish(client: Client) -> None:
+    make_dish("Other")
+    page(stranger(), "/dish/", dish_form(make_contributor()))
+    receipt = grouped(Submission.objects.get().receipt)
+    client.force_login(make_steward("view_dish"))
+    text = client.get("/admin/collection/dish/", {"q": receipt}).content.decode()
+    assert "Jollof" in text and "Other" not in text
 
 
 def test_page_of_a_dish_shows_words_places_and_history(client: Client) -> None:
