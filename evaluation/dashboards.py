@@ -70,7 +70,7 @@ def table_detail(request: HttpRequest, name: str) -> HttpResponse:
         metrics=[metric.replace("_", " ") for metric in metrics],
         lines=table_page.lines(view.table, metrics) if view.table else [],
         reasons=table_page.reasons(view.table) if view.table else {},
-        methods=sorted({row.estimate.method for row in view.table.rows} - {""}) if view.table else [],
+        methods=table_page.methods(view.table) if view.table else [],
         definitions={metric.replace("_", " "): _(text) for metric, text in view.spec.metrics.items()},
         command=table_page.command(name, view.filters),
         query=f"?{urlencode(view.filters)}" if view.filters else "",

@@ -63,11 +63,16 @@ def cell(estimate: Estimate, digits: int) -> Cell:
 
 
 def number(value: float, digits: int) -> str:
-    """`value` rounded for reading, with a true minus sign and none before a zero."""
-    text = f"{value:.{digits}f}"
+    """`value` rounded for reading, a count as it is, with a true minus sign and none before a zero."""
+    text = str(value) if isinstance(value, int) else f"{value:.{digits}f}"
     if float(text) == 0:
         text = text.lstrip("-")
     return text.replace("-", MINUS)
+
+
+def methods(table: TidyTable) -> list[str]:
+    """How the intervals that are claimed were made."""
+    return sorted({row.estimate.method for row in table.rows if row.estimate.low is not None})
 
 
 def reasons(table: TidyTable) -> dict[str, list[str]]:

@@ -61,7 +61,6 @@ def to_csv(table: TidyTable) -> str:
 def to_json(spec: TableSpec, table: TidyTable, filters: Mapping[str, str], fingerprint: str) -> str:
     """Everything that the CSV has no place for too: definitions, notes, methods, reasons."""
     content = to_content(table)
-    methods = sorted({row.estimate.method for row in table.rows if row.estimate.method})
     document = {
         "name": spec.name,
         "title": spec.title,
@@ -70,7 +69,6 @@ def to_json(spec: TableSpec, table: TidyTable, filters: Mapping[str, str], finge
         "filters": dict(sorted(filters.items())),
         "fingerprint": fingerprint,
         "metrics": dict(spec.metrics),
-        "methods": methods,
         **content,
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

@@ -19,6 +19,7 @@ from django.utils.module_loading import import_string
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import InputCounter, StoredTable
 from evaluation.names import unknown
+from evaluation.ordering import in_order
 from evaluation.table_spec import Filters, TableSpec
 from evaluation.table_text import from_content, to_content
 from wwd.tables import TABLES
@@ -174,13 +175,13 @@ def recompute_wanted() -> int:
 
 
 def compute(table: TableSpec, filters: Filters) -> TidyTable:
-    """The table of `filters`, from the data as it is now. Nothing is stored."""
+    """The table of `filters` from the data as it is now, in the one order of rows. Nothing is stored."""
     from evaluation.study_tables import study_table
 
     made = table.compute(filters) if table.compute else study_table(table, filters)
     columns = {name: value for name, value in filters.items() if name in table.columns}
-    rows = tuple(row for row in made.rows if all(row.groups[name] == value for name, value in columns.items()))
-    return replace(made, rows=rows)
+    rows = [row for row in made.rows if all(row.groups[name] == value for name, value in columns.items())]
+    return replace(made, rows=in_order(rows, table.columns, table.metrics))
 
 
 def _recompute(row: StoredTable) -> bool:

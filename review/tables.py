@@ -14,7 +14,7 @@ from collection.models import Dish, Source
 from evaluation.metrics.bootstrap import Interval, two_way
 from evaluation.metrics.proportion import share, wilson
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.ordering import in_order, place
+from evaluation.ordering import place
 from evaluation.table_spec import Filters, TableSpec
 from review.models import Questionnaire, Review
 from review.unappetising import as_published, text_codes
@@ -58,8 +58,7 @@ def quality(filters: Filters) -> TidyTable:
         for (country, model), cell in cells.items():
             rows += cell_rows({"country": country, "model": model}, cell, filters.get("interval", INTERVALS[0]))
         notes += [*about_pool(pool, mine, questionnaire), about_reviewers(cells)]
-    listed = in_order(rows, QUALITY.columns, QUALITY.metrics)
-    return TidyTable(QUALITY.name, QUALITY.version, QUALITY.columns, listed, tuple(notes), demonstration)
+    return TidyTable(QUALITY.name, QUALITY.version, QUALITY.columns, tuple(rows), tuple(notes), demonstration)
 
 
 def countable(filters: Filters) -> tuple[QuerySet[Review], bool]:

@@ -5,5 +5,6 @@ This list stands above the apps because tables come from `evaluation` and `revie
 
 TABLES = {
     "association.scores": "evaluation.studies.association:SCORES",
+    "generation.counts": "evaluation.studies.generation:COUNTS",
     "review.quality": "review.tables:QUALITY",
 }

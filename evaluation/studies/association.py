@@ -26,7 +26,7 @@ from evaluation.backends.base import Encoder
 from evaluation.metrics import association as metrics
 from evaluation.metrics.bootstrap import one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.ordering import in_order, ordered
+from evaluation.ordering import ordered
 from evaluation.studies.base import (
     Catalogue,
     ConfigError,
@@ -174,10 +174,8 @@ class Association(Study):
             net = _net(scored, signs)
             rows += _group_rows(group, scored, net, missing)
             extra |= _ranges(group, scored, net)
-        ordered_rows = in_order(rows, SCORES.columns, SCORES.metrics)
-        return TidyTable(
-            SCORES.name, SCORES.version, SCORES.columns, ordered_rows, _notes(groups, scored, missing), extra=extra
-        )
+        notes = _notes(groups, scored, missing)
+        return TidyTable(SCORES.name, SCORES.version, SCORES.columns, tuple(rows), notes, extra=extra)
 
 
 def text_payloads(words: DescriptorData) -> Iterator[dict[str, Any]]:

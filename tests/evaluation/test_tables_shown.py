@@ -79,6 +79,15 @@ def test_numbers_are_rounded_with_a_true_minus_and_none_before_zero(value: float
     assert table_page.number(value, 3) == shown
 
 
+def test_counts_are_shown_as_counts() -> None:
+    assert (table_page.number(12, 3), table_page.number(-3, 3)) == ("12", "−3")
+
+
+def test_only_methods_of_claimed_intervals_are_explained() -> None:
+    rows = [make_row("Kenya", "Dalle2"), make_row("Ghana", "Dalle2", low=None, high=None, method="count")]
+    assert table_page.methods(make_table(rows)) == ["bootstrap"]
+
+
 def test_reasons_name_the_groups_and_metrics_they_concern() -> None:
     rows = [make_row("Kenya", "Dalle2", metric, reason=REASON) for metric in ("food", "correct_dish")]
     assert table_page.reasons(make_table([*rows, make_row("Ghana", "Dalle2")])) == {
