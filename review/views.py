@@ -18,7 +18,7 @@ from evaluation import files
 from review import links
 from review.campaigns import countries_of, current_consent, join, refuse_unless_open
 from review.forms import JoinForm
-from review.models import Invitation, Reviewer
+from review.models import Invitation, Reviewer, ReviewerConsent
 from review.refused import Refused
 from review.turns import PURPOSE, Turn, act, next_picture
 from wwd.middleware import never_compress
@@ -59,12 +59,13 @@ def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
 
 def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
     form = JoinForm(countries_of(found), request.POST)
-    if sent.proof is None or sent.proof.about != found.code:
+    consent = _agreed(found, sent.proof)
+    if consent is None:
         form.add_error(None, gettext("This page was open for too long, or did not come from here. Send it once more."))
-    if not form.is_valid() or sent.proof is None:
+    if not form.is_valid() or consent is None or sent.proof is None:
         return _welcome(request, found, form)
     chosen = (form.cleaned_data["country"], form.cleaned_data["role"])
-    reviewer = join(found.code, sent.proof.person, *chosen, current_consent())
+    reviewer = join(found.code, sent.proof.person, *chosen, consent)
     if (reviewer.country, reviewer.role) != chosen:
         form.add_error(None, gettext("Somebody already began with this page. Send it once more to begin as yourself."))
         return _welcome(request, found, form)
@@ -137,17 +138,26 @@ def _welcome(
     request: HttpRequest, found: Invitation, form: JoinForm, known: Reviewer | None = None, message: str = ""
 ) -> HttpResponse:
     full = found.limit is not None and found.used >= found.limit
+    consent = current_consent()
     context = {
         "invitation": found,
         "campaign": found.campaign,
-        "consent": current_consent(),
+        "consent": consent,
         "form": form,
         "full": full,
         "message": message,
-        "proof": Proof.new(JOIN, about=found.code),
+        "proof": Proof.new(JOIN, about=f"{found.code} {consent.pk}"),
         "known": Proof.new(PURPOSE, known.pk) if known else None,
     }
     return render(request, "review/welcome.html", context)
+
+
+def _agreed(found: Invitation, proof: Proof | None) -> ReviewerConsent | None:
+    """The consent text that stood on the page which was sent; None where that was no page of this invitation."""
+    code, _, key = proof.about.rpartition(" ") if proof else ("", "", "")
+    if code != found.code:
+        return None
+    return ReviewerConsent.objects.filter(pk=key).first()
 
 
 def _forget(request: HttpRequest, found: Invitation) -> HttpResponse:

@@ -94,6 +94,15 @@ def test_agreeing_counts_the_invitation_and_keeps_the_text_that_was_shown() -> N
     assert "Picture 1 of 2" in phone.page
 
 
+def test_consent_is_recorded_as_the_page_showed_it_though_a_newer_text_came_meanwhile() -> None:
+    phone = Phone(make_invitation())
+    shown = ReviewerConsent.objects.get()
+    phone.look()
+    ReviewerConsent.objects.create(version=2, language="en", warning=["New."], sentences=["New."])
+    phone.join()
+    assert Reviewer.objects.get().consent == shown
+
+
 @pytest.mark.parametrize("missing", ["adult", "agree", "country", "role"])
 def test_joining_needs_age_agreement_country_and_role_and_keeps_the_rest(missing: str) -> None:
     phone = joined(**{missing: None})
