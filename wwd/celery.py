@@ -5,10 +5,12 @@ import os
 from celery import Celery
 from django.conf import settings
 
+from wwd import broker
 from wwd.sweeper import SweepStep
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wwd.settings")
 
+broker.register()
 app = Celery("wwd")
 
 
