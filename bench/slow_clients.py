@@ -110,11 +110,11 @@ async def measure(port: int, clients: int, size: int, rate: int, limit: float = 
 
 
 @contextmanager
-def server(folder: Path, port: int) -> Iterator[None]:
-    """gunicorn with deploy/gunicorn.conf.py over a fresh SQLite database in `folder`."""
+def server(folder: Path, port: int, **changes: str) -> Iterator[None]:
+    """gunicorn with deploy/gunicorn.conf.py over a fresh SQLite database in `folder`; `changes` of variables."""
     dropped = ("DATABASE_URL", "REDIS_URL", "GS_BUCKET_NAME")
     kept = {name: value for name, value in os.environ.items() if name not in dropped and not name.startswith("WWD_")}
-    environ = {**kept, "WWD_VAR_DIR": str(folder)}
+    environ = {**kept, "WWD_VAR_DIR": str(folder), **changes}
     for words in (["migrate", "--verbosity", "0"], ["collectstatic", "--no-input", "--verbosity", "0"]):
         subprocess.run([sys.executable, "manage.py", *words], cwd=ROOT, env=environ, check=True)
     command = [sys.executable, "-m", "gunicorn", "-c", "deploy/gunicorn.conf.py", "--bind", f"{HOST}:{port}"]

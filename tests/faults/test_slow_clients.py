@@ -10,7 +10,7 @@ from tests.wwd.processes import free_port
 
 CLIENTS = 50
 # A proof that is none: the site says so in a page, which means that the whole form was read.
-ORDINARY = {200, 302, 303, 400, 403, 409, 422}
+ORDINARY = {200, 403, 422}
 
 
 async def open_the_site_while_all_are_sending(port: int) -> list[int]:
@@ -26,8 +26,9 @@ async def open_the_site_while_all_are_sending(port: int) -> list[int]:
 
 
 def test_fifty_slow_phones_all_arrive_and_the_start_page_answers_meanwhile(tmp_path: Path) -> None:
+    """On one process: with two, chance may send them all to one and the visitor to the other."""
     port = free_port()
-    with server(tmp_path, port):
+    with server(tmp_path, port, WWD_WEB_PROCESSES="1"):
         statuses = asyncio.run(open_the_site_while_all_are_sending(port))
     assert len(statuses) == CLIENTS
     assert set(statuses) <= ORDINARY
