@@ -6,6 +6,7 @@ import socket
 from celery import shared_task
 
 from evaluation import runner, tables
+from wwd.sweeper import ending
 
 # Below the broker's visibility timeout: a task that hangs is gone before its message comes again.
 TIME_LIMIT = 3000
@@ -14,7 +15,7 @@ TIME_LIMIT = 3000
 @shared_task(time_limit=TIME_LIMIT)
 def work_on_run(run_id: int, announcement: int) -> None:
     if runner.hear(run_id, announcement):
-        runner.work(run_id, f"{socket.gethostname()}:{os.getpid()}")
+        runner.work(run_id, f"{socket.gethostname()}:{os.getpid()}", stop=ending)
 
 
 @shared_task(time_limit=TIME_LIMIT)

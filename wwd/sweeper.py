@@ -4,6 +4,7 @@ It needs neither a broker nor a clock service. What is due is found by asking th
 """
 
 import logging
+import mmap
 import os
 import threading
 import time
@@ -20,6 +21,13 @@ logger = logging.getLogger(__name__)
 # Held while the thread uses the database, and around every fork: no child inherits an open connection.
 FORKING = threading.Lock()
 DAY = 24 * 60 * 60
+# One byte that all processes of a worker share: set once it was told to stop.
+ENDING = mmap.mmap(-1, 1)
+
+
+def ending() -> bool:
+    """True once the worker was told to stop: whoever works in slices ends after what is in hand."""
+    return ENDING[0] == 1
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,7 @@ class SweepStep(bootsteps.StartStopStep):
         self.sweeper.start()
 
     def stop(self, parent: object) -> None:
+        ENDING[0] = 1
         self.sweeper.stopping.set()
 
     terminate = stop

@@ -58,15 +58,21 @@ def hear(run_id: int, number: int) -> bool:
     return bool(Run.objects.filter(pk=run_id, heard__lt=number).update(heard=F("announced")))
 
 
-def work(run_id: int, worker: str, seconds: float = SLICE_SECONDS, report: Callable[[], None] = lambda: None) -> int:
-    """Works through a run in batches for about `seconds`; returns how many units it ended.
+def work(
+    run_id: int,
+    worker: str,
+    seconds: float = SLICE_SECONDS,
+    report: Callable[[], None] = lambda: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> int:
+    """Works through a run in batches for about `seconds`, or until `stop`; returns how many units it ended.
 
     Where more waits than the first batch, one more announcement calls the next idle worker. `report` is called
     after every batch.
     """
     run = Run.objects.get(pk=run_id)
     study, end, ended, called = studies.load(run.study), time.monotonic() + seconds, 0, False
-    while time.monotonic() < end and (batch := next_batch(run, worker, study.batch_size)):
+    while time.monotonic() < end and not stop() and (batch := next_batch(run, worker, study.batch_size)):
         if not called and waiting(Run.objects.filter(pk=run.pk)).exists():
             announce(run)
             called = True

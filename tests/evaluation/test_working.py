@@ -149,6 +149,13 @@ def test_a_slice_of_time_ends_and_the_rest_waits() -> None:
     assert states(run) == ["pending"] * 9
 
 
+def test_a_worker_that_is_told_to_stop_ends_what_is_in_hand_and_leaves_the_rest() -> None:
+    run = make_run(*["yes"] * 9)
+    told: list[bool] = []
+    assert work(run.pk, "a", report=lambda: told.append(True), stop=lambda: bool(told)) == 4
+    assert states(run) == ["done"] * 4 + ["pending"] * 5
+
+
 def test_a_broker_that_is_down_stops_nobody(broker_down: None) -> None:
     run = make_run("yes")
     announce(run)

@@ -192,6 +192,16 @@ def test_units_of_a_killed_worker_are_each_done_once_without_any_service(embedde
     assert embedded.count() == WHOLE
 
 
+def test_a_worker_that_is_told_to_stop_leaves_nothing_leased(embedded: Site) -> None:
+    embedded.run(PLAN)
+    embedded.start_worker()
+    embedded.wait_until(lambda: embedded.done() >= UNITS // 10)
+    embedded.workers[-1].terminate()
+    assert embedded.workers[-1].wait(timeout=TOO_LONG) == 0
+    assert embedded.leased() == 0
+    assert embedded.done() < UNITS
+
+
 @pytest.mark.postgres
 @pytest.mark.redis
 def test_units_of_a_killed_worker_are_each_done_once(served: Site) -> None:
