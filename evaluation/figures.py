@@ -17,14 +17,16 @@ from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyTable
 from evaluation.ordering import model_key, ordered
 
 # Told apart by people who see few colours, and by their lightness when printed in grey.
-COLOURS = {"dalle2": "#0b3c6f", "dalle3": "#e69f00", "sd21": "#b5527e", "real": "#111111"}
-SPARE_COLOURS = ("#56b4e9", "#009e73", "#8c510a", "#f0e442")
+COLOURS = {"dalle2": "#0b3c6f", "dalle3": "#e69f00", "sd21": "#b5527e", "real": "#111111", "sketch": "#56b4e9"}
+SPARE_COLOURS = ("#009e73", "#8c510a", "#8c8c8c", "#c9a7e0")
 PLACES = ("continent", "country")
 UNDER_FIGURE = (
     "Lines: 95 % intervals; no line, no interval is claimed. "
     f"Hatched: small group (n under {SMALL_N} or under {SMALL_CLUSTERS} clusters). “–”: not measured."
 )
 SIZE = (3.7, 2.3)  # inches of one panel
+PLACE_WIDTH = 0.17  # inches that a place's name needs at least
+MOST_BESIDE = 16  # with more places than this, panels stand one under another
 # The drawing library keeps caches that threads share; one figure at a time costs little and cannot mix them.
 _one_at_a_time = threading.Lock()
 
@@ -42,6 +44,12 @@ class Layout:
     @property
     def deep(self) -> int:
         return -(-len(self.panels) // self.wide)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height of the figure in inches."""
+        width = max(SIZE[0], PLACE_WIDTH * len(self.places) * max(1, len(self.models) / 3))
+        return min(width, 14.0) * self.wide, SIZE[1] * self.deep + 0.9
 
 
 def colours(models: Sequence[str]) -> dict[str, str]:
@@ -64,6 +72,8 @@ def layout(table: TidyTable, metrics: Sequence[str]) -> Layout | None:
     chosen = [dict(zip(others, names, strict=True)) for names in product(*(values[column] for column in others))]
     panels = tuple((groups, metric) for groups in chosen for metric in metrics)
     wide = len(metrics) if others and len(metrics) <= 3 else 2
+    if len(values[along]) > MOST_BESIDE:
+        wide = 1
     models = tuple(values.get("model", [""]))
     return Layout(along, tuple(values[along]), models, panels, min(wide, len(panels)))
 
@@ -92,7 +102,7 @@ def _figure(table: TidyTable, plan: Layout) -> Any:
     _style()
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(SIZE[0] * plan.wide, SIZE[1] * plan.deep + 0.9), layout="constrained")
+    figure = Figure(figsize=plan.size, layout="constrained")
     held = {(tuple(row.groups[column] for column in table.columns), row.metric): row.estimate for row in table.rows}
     axes = figure.subplots(plan.deep, plan.wide, squeeze=False).ravel()
     for axis, (groups, metric) in zip(axes, plan.panels, strict=False):
@@ -132,7 +142,10 @@ def _finish(axis: Any, plan: Layout, title: str) -> None:
     """Title, zero line, and the places' names."""
     axis.set_title(title, loc="left")
     axis.axhline(0, color="#6a5a4d", linewidth=0.6)
-    axis.set_xticks(range(len(plan.places)), plan.places, rotation=30, ha="right", rotation_mode="anchor")
+    turned = 60 if len(plan.places) > MOST_BESIDE else 30
+    axis.set_xticks(range(len(plan.places)), plan.places, rotation=turned, ha="right", rotation_mode="anchor")
+    if not any(bar.get_height() for bar in axis.patches):
+        axis.set_ylim(0, 1)
     axis.set_xlim(-0.6, len(plan.places) - 0.4)
     axis.grid(axis="y", color="#d9c9b6", linewidth=0.4)
     axis.set_axisbelow(True)

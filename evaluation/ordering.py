@@ -12,8 +12,8 @@ _ALIASES = {"stablediffusion": "sd21", "stablediffusion21": "sd21"}
 
 
 def model_key(name: str) -> str:
-    """One key for the spellings of a model: `DALL·E 2`, `Dalle2` and `dalle2` are the same."""
-    plain = "".join(sign for sign in name.casefold() if sign.isalnum())
+    """One key for the spellings of a model: `DALL·E 2`, `Dalle2 (May 2024)` and `dalle2` are the same."""
+    plain = "".join(sign for sign in name.partition(" (")[0].casefold() if sign.isalnum())
     return _ALIASES.get(plain, plain)
 
 

@@ -168,7 +168,7 @@ def test_what_is_not_claimed_stands_below_with_its_reason(researcher: Client) ->
     shown = text_of(researcher, PAGE)
     assert "fewer than 10 clusters: no interval is claimed" in shown
     assert "taste, Africa, painter (normalised score, net)" in shown
-    assert '<td class="num small">' in shown
+    assert '<td class="num small-group">' in shown
 
 
 def test_what_is_not_measured_is_a_dash_and_never_a_zero(researcher: Client) -> None:

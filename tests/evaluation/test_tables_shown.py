@@ -36,7 +36,7 @@ def test_continents_and_models_have_one_order_and_the_rest_the_alphabet() -> Non
     assert ordered(["kenya", "Ghana", "Angola"], "country") == ["Angola", "Ghana", "kenya"]
 
 
-@pytest.mark.parametrize("name", ["Dalle2", "dalle2", "DALL·E 2", "DALL-E 2"])
+@pytest.mark.parametrize("name", ["Dalle2", "dalle2", "DALL·E 2", "DALL-E 2 (published)"])
 def test_spellings_of_a_model_are_one_model(name: str) -> None:
     assert model_key(name) == "dalle2"
 
@@ -187,6 +187,23 @@ def test_bars_start_at_zero_so_that_their_lengths_can_be_compared() -> None:
     assert plan is not None
     low, high = figures._figure(plan_table, plan).axes[0].get_ylim()
     assert low <= 0 < 0.95 <= high
+
+
+def test_bars_that_are_all_zero_stand_on_a_scale_without_negative_numbers() -> None:
+    table = make_table([make_row("Kenya", "Dalle2", value=0.0, low=None, high=None)])
+    plan = figures.layout(table, ["food"])
+    assert plan is not None
+    assert figures._figure(table, plan).axes[0].get_ylim() == (0, 1)
+
+
+def test_fifty_countries_get_the_width_that_their_names_need() -> None:
+    few = figures.layout(make_table([make_row("Kenya", "Dalle2", metric) for metric in ("a", "b")]), ["a", "b"])
+    rows = [make_row(f"Country {number}", "Dalle2", metric) for number in range(50) for metric in ("a", "b")]
+    many = figures.layout(make_table(rows), ["a", "b"])
+    assert few is not None
+    assert many is not None
+    assert (few.wide, many.wide) == (2, 1)
+    assert many.size[0] / 50 >= figures.PLACE_WIDTH
 
 
 def test_nothing_to_draw_gives_no_figure() -> None:
