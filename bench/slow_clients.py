@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -131,13 +132,12 @@ def server(folder: Path, port: int, **changes: str) -> Iterator[None]:
 def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     for _ in range(300):
         try:
-            asyncio.run(open_page(port, "/healthz", 10))
+            with urllib.request.urlopen(f"http://{HOST}:{port}/healthz", timeout=10):
+                return
         except OSError:
-            time.sleep(0.1)
             if process.poll() is not None:
                 break
-        else:
-            return
+            time.sleep(0.1)
     raise RuntimeError("The web server did not start; see its log.")
 
 

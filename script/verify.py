@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BASE = Path(__file__).resolve().parent.parent
-REPORT = BASE / "var" / "test" / "results.xml"
+OUTPUT = BASE / "var" / "test"
+REPORT = OUTPUT / "results.xml"
 CODE = ["wwd", "collection", "evaluation", "review", "tests", "bench", "script", "deploy", "manage.py"]
 # What `check --deploy` is asked about: a site as docs/operations.md describes it.
 PRODUCTION = {
@@ -38,7 +39,7 @@ def manage(*words: str) -> list[str]:
 
 def lint_steps() -> list[Step]:
     present = [name for name in CODE if (BASE / name).exists()]
-    static = {"WWD_STATIC_ROOT": str(BASE / "var" / "test" / "static")}
+    static = {"WWD_STATIC_ROOT": str(OUTPUT / "collected")}
     deployment = manage("check", "--deploy", "--fail-level", "WARNING")
     return [
         Step("ruff check", module("ruff", "check", "."), {}),
@@ -51,9 +52,11 @@ def lint_steps() -> list[Step]:
 
 
 def pytest_step(words: list[str]) -> Step:
-    """All tests, on two cores unless the caller says how many."""
+    """All tests, on two cores unless the caller says how many, away from what a running site keeps in `var/`."""
     cores = [] if any(word.startswith("-n") for word in words) else ["-n", "2", "--dist", "loadfile"]
-    return Step("pytest", module("pytest", *cores, f"--junitxml={REPORT}", *words), {})
+    folder = OUTPUT / "run"
+    (folder / "static").mkdir(parents=True, exist_ok=True)
+    return Step("pytest", module("pytest", *cores, f"--junitxml={REPORT}", *words), {"WWD_VAR_DIR": str(folder)})
 
 
 def run(step: Step) -> tuple[int, str]:
@@ -89,7 +92,6 @@ def arguments() -> tuple[argparse.Namespace, list[str]]:
 
 def main() -> int:
     options, words = arguments()
-    REPORT.parent.mkdir(parents=True, exist_ok=True)
     REPORT.unlink(missing_ok=True)
     steps = [*([] if options.tests_only else lint_steps()), pytest_step(words)]
     rows: list[tuple[Step, int, float]] = []

@@ -12,12 +12,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SERVICES = ("DATABASE_URL", "REDIS_URL", "GS_BUCKET_NAME", "SECRET_KEY", "GOOGLE_APPLICATION_CREDENTIALS")
+DROPPED = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "GS_BUCKET_NAME",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "SECRET_KEY",
+    # Set for tests beside Playwright; Django refuses it in deployment.
+    "DJANGO_ALLOW_ASYNC_UNSAFE",
+)
 
 
 def environment(folder: Path, **changes: str) -> dict[str, str]:
     """Ours without its services and WWD_… variables; what runs is kept in `folder`."""
-    kept = {name: value for name, value in os.environ.items() if name not in SERVICES and not name.startswith("WWD_")}
+    kept = {name: value for name, value in os.environ.items() if name not in DROPPED and not name.startswith("WWD_")}
     return {**kept, "DJANGO_SETTINGS_MODULE": "wwd.settings", "WWD_VAR_DIR": str(folder), **changes}
 
 
