@@ -2,8 +2,12 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.utils.translation import gettext_lazy as _
 
 from wwd import health
+
+admin.site.site_header = admin.site.site_title = _("World Wide Dishes")
+admin.site.index_title = _("For staff")
 
 handler400 = "wwd.errors.bad_request"
 

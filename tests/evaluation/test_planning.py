@@ -108,7 +108,7 @@ def test_labels_are_frozen_with_the_run() -> None:
 def test_the_definition_says_what_must_be_equal_to_be_compared() -> None:
     make_dish()
     run = create_run("generation", generation())
-    assert run.definition["prompt"] == "generation-specific as-published"
+    assert run.definition["prompt"] == "generation-specific as published"
     assert len(run.definition["prompt_sha256"]) == 64
     assert (run.definition["model"], run.definition["revision"], run.study_version) == ("sketch", "1", "1")
 
@@ -156,7 +156,7 @@ def test_the_model_says_which_queue_its_runs_go_to() -> None:
         ),
         ({"model": "sketch", "subjects": {"kind": "dish", "demonstration": True}}, "nothing is selected"),
         ({"model": "sketch", "prompt": "generation-specfic"}, "Did you mean generation-specific"),
-        ({"model": "sketch", "prompt_version": "as-publshed"}, "Did you mean as-published?"),
+        ({"model": "sketch", "prompt_version": "as publshed"}, "Did you mean as published?"),
         (
             {"model": "sketch", "prompt": "generation-unspecific"},
             "no placeholder 'place'. Known: countries, local_name",
@@ -244,8 +244,8 @@ def test_a_later_version_of_a_prompt_is_used_unless_one_is_named() -> None:
     make_dish()
     PromptTemplate.objects.create(slug="generation-specific", version="2", text="Draw {local_name}.")
     assert create_run("generation", generation()).units.first().payload["prompt"] == "Draw Waakye."  # type: ignore[union-attr]
-    named = create_run("generation", generation(prompt_version="as-published"))
-    assert named.definition["prompt"] == "generation-specific as-published"
+    named = create_run("generation", generation(prompt_version="as published"))
+    assert named.definition["prompt"] == "generation-specific as published"
 
 
 def test_shipped_rows_are_added_once_and_never_overwrite_what_staff_changed() -> None:
