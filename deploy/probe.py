@@ -1,4 +1,4 @@
-"""Health check of a container: exit 0 when the web server answers /healthz."""
+"""Health check of a container: exit 0 when the web server answers /healthz. `probe.py [PORT]`, 8000 unless given."""
 
 import http.client
 import os
@@ -8,7 +8,8 @@ import sys
 def main() -> int:
     # The site answers only to its own names.
     host = os.environ.get("WWD_ALLOWED_HOSTS", "localhost").split(",")[0].strip().lstrip(".")
-    connection = http.client.HTTPConnection("127.0.0.1", 8000, timeout=4)
+    port = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=4)
     try:
         connection.request("GET", "/healthz", headers={"Host": host})
         return 0 if connection.getresponse().status == 200 else 1

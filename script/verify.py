@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BASE = Path(__file__).resolve().parent.parent
-OUTPUT = BASE / "var" / "test"
+OUTPUT = Path(os.environ.get("WWD_TEST_OUTPUT") or BASE / "var" / "test")
 REPORT = OUTPUT / "results.xml"
 CODE = ["wwd", "collection", "evaluation", "review", "tests", "bench", "script", "deploy", "manage.py"]
 # What `check --deploy` is asked about: a site as docs/operations.md describes it.

@@ -14,7 +14,7 @@ from wwd.settings import env
 
 LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 # Read by tests only, so that settings do not know it.
-TEST_VARIABLES = ("WWD_PUBLISHED_DATA",)
+TEST_VARIABLES = ("WWD_PUBLISHED_DATA", "WWD_TEST_OUTPUT")
 
 
 def unknown_variables(names: Iterable[str], known: Iterable[str]) -> list[CheckMessage]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.wwd.processes import environment, free_port, manage, snippet
+from tests.wwd.processes import environment, free_port, gunicorn, manage, python, snippet
 
 ASK = """
 from django.test import Client
@@ -94,3 +94,12 @@ def test_pages_that_need_no_broker_answer_while_it_is_down(tmp_path: Path) -> No
     assert manage(environ, "migrate", "--verbosity", "0").returncode == 0
     code = ASK.replace("/readyz", "/admin/login/").replace(", response.content.decode()", "")
     assert snippet(environ, code).splitlines()[-1] == "200"
+
+
+def test_the_probe_of_a_container_asks_under_a_name_that_the_site_answers_to(tmp_path: Path) -> None:
+    environ = environment(tmp_path, WWD_ALLOWED_HOSTS=".dishes.example, localhost, 127.0.0.1", WWD_WEB_PROCESSES="1")
+    with gunicorn(environ, tmp_path / "log") as site:
+        port = site.rpartition(":")[2]
+        assert python(["deploy/probe.py", port], environ).returncode == 0
+        assert python(["deploy/probe.py", port], {**environ, "WWD_ALLOWED_HOSTS": "other.example"}).returncode == 1
+    assert python(["deploy/probe.py", str(free_port())], environ).returncode == 1
