@@ -1,12 +1,14 @@
 """What people tell: contributors, their consent, dishes, photos. Rules here are about one row."""
 
 import uuid
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+
+from collection.lookalikes import mixes_look_alikes
 
 
 class Continent(models.TextChoices):
@@ -198,6 +200,9 @@ class Dish(models.Model):
     occasions_more = models.TextField(max_length=1000, blank=True)
     recipe = models.TextField(max_length=2000, blank=True)
     more_details = models.TextField(max_length=8000, blank=True)
+    mixed_letters = models.BooleanField(
+        default=False, db_index=True, help_text=_("A word of its name mixes look-alike letters of several scripts.")
+    )
 
     objects = DishQuerySet.as_manager()
 
@@ -207,6 +212,10 @@ class Dish(models.Model):
 
     def __str__(self) -> str:
         return self.local_name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.mixed_letters = mixes_look_alikes(self.local_name)
+        super().save(*args, **kwargs)
 
 
 class DishLanguage(models.Model):
@@ -327,6 +336,95 @@ class PhotoLink(models.Model):
 
     def __str__(self) -> str:
         return self.url[:80]
+
+
+class PhotoPart(models.Model):
+    """A piece of a photo on its way: whoever sends it goes on where it stopped. A sweep removes it after a day."""
+
+    dish = models.ForeignKey(Dish, on_delete=models.CASCADE, related_name="parts")
+    sha256 = models.CharField(max_length=64, help_text=_("Of the whole photo, as its sender states it."))
+    start = models.PositiveIntegerField(help_text=_("Bytes of the photo that come before this part."))
+    size = models.PositiveIntegerField(help_text=_("Bytes."))
+    file = models.CharField(max_length=120, unique=True, help_text=_("Path in the storage, random."))
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dish", "sha256", "start"], name="one_part_per_place")]
+
+    def __str__(self) -> str:
+        return f"{self.sha256[:8]} {self.start}"
+
+
+class Ingredient(models.Model):
+    """One ingredient under all its spellings, counted over accepted dishes."""
+
+    name = models.CharField(max_length=120, help_text=_("As most dishes write it."))
+    dishes = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["-dishes", "name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class IngredientSpelling(models.Model):
+    """A way to write an ingredient; spellings that differ in case or accents only share a row."""
+
+    folded = models.CharField(max_length=240, unique=True)
+    name = models.CharField(max_length=120)
+    ingredient = models.ForeignKey(Ingredient, on_delete=models.CASCADE, related_name="spellings")
+
+    class Meta:
+        ordering = ["folded"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DishIngredient(models.Model):
+    """An accepted dish that holds an ingredient, in the spelling of its contributor."""
+
+    dish = models.ForeignKey(Dish, on_delete=models.CASCADE, related_name="indexed_ingredients")
+    spelling = models.ForeignKey(IngredientSpelling, on_delete=models.CASCADE, related_name="uses")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dish", "spelling"], name="one_row_per_dish_and_spelling")]
+
+    def __str__(self) -> str:
+        return f"{self.dish_id} {self.spelling_id}"
+
+
+class Report(models.Model):
+    """Somebody says that a public dish or picture should not be shown like this; a steward decides."""
+
+    class Reason(models.TextChoices):
+        PERSON = "person", _("I am, or a child is, in it")
+        MINE = "mine", _("It is my photo, and I did not give it")
+        OUTSIDERS = "outsiders", _("It is not for outsiders")
+        INSULTING = "insulting", _("It is insulting")
+        WRONG = "wrong", _("It is wrong")
+
+    class State(models.TextChoices):
+        OPEN = "open", _("waits for a decision")
+        UPHELD = "upheld", _("not shown any more")
+        DISMISSED = "dismissed", _("shown")
+
+    dish = models.ForeignKey(Dish, on_delete=models.CASCADE, related_name="reports")
+    photo = models.ForeignKey(Photo, on_delete=models.CASCADE, null=True, blank=True, related_name="reports")
+    reason = models.CharField(max_length=12, choices=Reason)
+    words = models.TextField(max_length=1000, blank=True)
+    hid = models.BooleanField(default=False, help_text=_("This report itself hid what it is about."))
+    state = models.CharField(max_length=12, choices=State, default=State.OPEN, db_index=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.get_reason_display()} ({self.dish_id})"
 
 
 class Submission(models.Model):
