@@ -8,7 +8,14 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from collection.consent_models import Ambassador as Ambassador
+from collection.consent_models import ConsentText as ConsentText
+from collection.consent_models import Opening as Opening
 from collection.lookalikes import mixes_look_alikes
+from collection.rights_models import FinishedTurn as FinishedTurn
+from collection.rights_models import ReturnCode as ReturnCode
+from collection.rights_models import Tries as Tries
+from collection.rights_models import Withdrawal as Withdrawal
 
 
 class Continent(models.TextChoices):
@@ -82,23 +89,6 @@ class Country(models.Model):
         return self.name
 
 
-class ConsentText(models.Model):
-    """One consent text as shown; never changed once somebody agreed to it, a new version is added instead."""
-
-    version = models.PositiveIntegerField()
-    language = models.CharField(max_length=12)
-    sentences = models.JSONField(help_text=_("At most eight sentences, in order."))
-    licence_words = models.CharField(max_length=60, default="CC-BY-4.0")
-    licence_photos = models.CharField(max_length=60, default="CC-BY-NC-4.0")
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["version", "language"], name="one_consent_per_version_language")]
-
-    def __str__(self) -> str:
-        return f"{self.version} ({self.language})"
-
-
 class Contributor(models.Model):
     """Somebody who describes dishes; nothing that names a person is stored here."""
 
@@ -107,8 +97,22 @@ class Contributor(models.Model):
         SPOKEN = "spoken", _("spoken")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    consent = models.ForeignKey(ConsentText, on_delete=models.PROTECT, null=True)
+    consent = models.ForeignKey(ConsentText, on_delete=models.PROTECT, null=True, help_text=_("The text that counts."))
+    consent_draft = models.ForeignKey(
+        ConsentText,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text=_("The unconfirmed translation that stood beside it."),
+    )
+    consent_opening = models.ForeignKey(
+        Opening, on_delete=models.PROTECT, null=True, blank=True, help_text=_("What was filled in into the text.")
+    )
     consent_way = models.CharField(max_length=8, choices=Way, default=Way.READ)
+    understood = models.JSONField(
+        default=list, blank=True, help_text=_("First answers to the three questions: true, false, or null for none.")
+    )
     consent_at = models.DateTimeField(null=True)
     entered_by = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True)
     alias = models.CharField(max_length=60, blank=True)
