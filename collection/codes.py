@@ -1,0 +1,112 @@
+"""Return codes: sixteen digits in four groups, like an airtime voucher. The last one is a check digit.
+
+A code proves more than a cookie or a form: it opens everything of one person. Only its HMAC is stored. The digits
+are derived from a random seed and the site's key, so that a page that was lost on its way can show them again.
+"""
+
+import hmac
+import secrets
+import uuid
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+
+from collection.limits import TooManyTries, count_try
+from collection.models import ReturnCode
+from collection.receipts import check_digit
+
+__all__ = ["Mistyped", "TooManyTries", "forget", "has_code", "issue", "person_for", "read_code", "shown_again"]
+
+LENGTH = 16
+PREFIX = 8
+# A person who types wrongly tries a few times; guessing needs many. 10**15 codes exist.
+MOST_TRIES_OF_A_PREFIX = 10
+MOST_TRIES_IN_ALL = 3000
+SHOWN_AGAIN = timedelta(hours=1)
+
+
+class Mistyped(ValueError):
+    """No such number can be a code: a digit is missing or wrong. The text says so."""
+
+    def __init__(self) -> None:
+        super().__init__(_("The code has 16 digits, and one of these is missing or wrong. Compare it with your note."))
+
+
+def issue(person: uuid.UUID, kind: str) -> str:
+    """A new code for this person, in four groups; the former one is worth nothing from now on."""
+    seed = secrets.token_urlsafe(32)
+    digits = digits_of(seed, settings.SECRET_KEY)
+    values = {"kind": kind, "seed": seed, "digest": digest_of(digits, settings.SECRET_KEY)}
+    ReturnCode.objects.update_or_create(
+        person=person, defaults={**values, "created_at": timezone.now(), "used_at": None}
+    )
+    return grouped(digits)
+
+
+def shown_again(person: uuid.UUID) -> str | None:
+    """The code, for the page that shows it, where that page was lost on its way: within an hour, until first used."""
+    since = timezone.now() - SHOWN_AGAIN
+    row = ReturnCode.objects.filter(person=person, created_at__gte=since, used_at=None).first()
+    if row is None:
+        return None
+    digits = digits_of(row.seed, settings.SECRET_KEY)
+    genuine = hmac.compare_digest(digest_of(digits, settings.SECRET_KEY), row.digest)
+    return grouped(digits) if genuine else None
+
+
+def has_code(person: uuid.UUID) -> bool:
+    return ReturnCode.objects.filter(person=person).exists()
+
+
+def forget(person: uuid.UUID) -> None:
+    """This person's code opens nothing any more."""
+    ReturnCode.objects.filter(person=person).delete()
+
+
+def person_for(text: str, kind: str) -> uuid.UUID | None:
+    """Whose code this is, typed with digits of any script, spaces or dashes; None where nobody has it.
+
+    Raises Mistyped where the check digit says so, and TooManyTries. Call it outside a transaction: tries are counted
+    whether or not what follows succeeds.
+    """
+    digits = read_code(text)
+    count_try(f"code {kind}", MOST_TRIES_IN_ALL)
+    count_try(f"code {kind} {digits[:PREFIX]}", MOST_TRIES_OF_A_PREFIX)
+    row = ReturnCode.objects.filter(kind=kind, digest__in=list(digests_of(digits))).first()
+    if row is None:
+        return None
+    ReturnCode.objects.filter(pk=row.pk).update(used_at=timezone.now())
+    return row.person
+
+
+def read_code(text: str) -> str:
+    """The sixteen digits in what somebody typed. Raises Mistyped."""
+    digits = "".join(str(int(sign)) for sign in text if sign.isdecimal())
+    if len(digits) != LENGTH or check_digit(digits) != "0":
+        raise Mistyped
+    return digits
+
+
+def grouped(digits: str) -> str:
+    """1234567812345678 → 1234 5678 1234 5678."""
+    return " ".join(digits[start : start + 4] for start in range(0, LENGTH, 4))
+
+
+def digits_of(seed: str, key: str) -> str:
+    number = int.from_bytes(salted_hmac("wwd.code.digits", seed, secret=key, algorithm="sha256").digest())
+    digits = f"{number % 10 ** (LENGTH - 1):0{LENGTH - 1}d}"
+    return digits + check_digit(digits)
+
+
+def digest_of(digits: str, key: str) -> str:
+    return salted_hmac("wwd.code", digits, secret=key, algorithm="sha256").hexdigest()
+
+
+def digests_of(digits: str) -> Iterator[str]:
+    """The digest under the present key and under former ones."""
+    for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+        yield digest_of(digits, key)
