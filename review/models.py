@@ -2,7 +2,10 @@
 
 import secrets
 import uuid
+from typing import Self
 
+from django.conf import settings
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -10,7 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Country, Source
-from evaluation.models import GeneratedImage
+from evaluation.models import GeneratedImage, Model, Run
+
+# No signs that look alike: a short code is read out, or copied from paper.
+SHORT_SIGNS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
 class Questionnaire(models.Model):
@@ -42,6 +48,19 @@ class Campaign(models.Model):
     questionnaire = models.ForeignKey(Questionnaire, on_delete=models.PROTECT)
     wanted_opinions = models.PositiveSmallIntegerField(default=3)
     state = models.CharField(max_length=8, choices=State, default=State.DRAFT)
+    real_percent = models.PositiveSmallIntegerField(
+        default=5,
+        validators=[MaxValueValidator(50)],
+        help_text=_("Unmarked real photographs among the pictures, in per cent."),
+    )
+    repeat_percent = models.PositiveSmallIntegerField(
+        default=5,
+        validators=[MaxValueValidator(50)],
+        help_text=_("Pictures that a person is asked about once more after a while, in per cent of their answers."),
+    )
+    ethics_reference = models.CharField(
+        max_length=200, blank=True, help_text=_("Who approved the study, and the number.")
+    )
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
@@ -56,6 +75,54 @@ class Campaign(models.Model):
         return self.state == self.State.OPEN and started and not ended
 
 
+class CampaignText(models.Model):
+    """What a campaign says of itself before anybody joins, in one language."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="texts")
+    language = models.CharField(max_length=12, help_text=_("Language tag: en, ar, pt-br."))
+    title = models.CharField(max_length=120)
+    introduction = models.TextField(max_length=2000, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["campaign", "language"], name="one_text_per_campaign_language")]
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.language})"
+
+
+class SupportContact(models.Model):
+    """Somebody whom reviewers of a country can call when pictures upset them."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="contacts")
+    country = models.CharField(max_length=120, help_text=_("As the pictures' country is written."))
+    name = models.CharField(max_length=120)
+    phone = models.CharField(max_length=40, help_text=_("With the country's code: +234 …"))
+    note = models.CharField(max_length=200, blank=True, help_text=_("Languages and hours, for example."))
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "country", "phone"], name="one_contact_per_campaign_country")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.country})"
+
+
+class FirstLook(models.Model):
+    """Somebody of the staff looked at the first pictures of a model before reviewers do."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="looks")
+    model = models.ForeignKey(Model, on_delete=models.CASCADE)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["campaign", "model"], name="one_first_look_per_model")]
+
+    def __str__(self) -> str:
+        return f"{self.campaign_id} {self.model_id}"
+
+
 class CampaignImage(models.Model):
     """A picture in a campaign, judged for one country. `id` is random: it tells nothing of model or order."""
 
@@ -67,6 +134,7 @@ class CampaignImage(models.Model):
     copy_sha256 = models.CharField(
         max_length=64, blank=True, help_text=_("The review copy, equal in kind for all models.")
     )
+    large_sha256 = models.CharField(max_length=64, blank=True, help_text=_("The larger copy, shown on request."))
 
     class Meta:
         constraints = [
@@ -78,8 +146,56 @@ class CampaignImage(models.Model):
         return str(self.id)
 
 
+class ContentTag(models.Model):
+    """Something in a picture that reviewers may choose never to see."""
+
+    class Kind(models.TextChoices):
+        BLOOD = "blood", _("blood or raw meat")
+        ANIMALS = "animals", _("whole animals or their heads")
+        INSECTS = "insects", _("insects")
+        PORK = "pork", _("pork")
+        ALCOHOL = "alcohol", _("alcohol")
+        PEOPLE = "people", _("distorted people, hands or faces")
+        SPOILED = "spoiled", _("food that looks spoiled or dirty")
+        INSULTING = "insulting", _("something that may insult a people or a faith")
+
+    image = models.ForeignKey(CampaignImage, on_delete=models.CASCADE, related_name="tags")
+    kind = models.CharField(max_length=12, choices=Kind)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["image", "kind"], name="one_tag_of_a_kind_per_image")]
+
+    def __str__(self) -> str:
+        return self.get_kind_display()
+
+
+class Preparation(models.Model):
+    """Pictures that are being prepared for a campaign, away from any request. The lease is by the database's clock."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="preparations")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, blank=True)
+    model = models.ForeignKey(Model, on_delete=models.CASCADE, null=True, blank=True)
+    country = models.CharField(max_length=120, blank=True)
+    dishes = models.JSONField(default=list, help_text=_("Names or numbers; empty for all."))
+    total = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+    added = models.PositiveIntegerField(default=0)
+    last = models.PositiveBigIntegerField(default=0, help_text=_("Where to go on: the last picture that was handled."))
+    left_out = models.JSONField(default=dict, help_text=_("Why pictures were left out, and how many."))
+    leased_until = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.done} / {self.total}"
+
+
 def invitation_code() -> str:
     return secrets.token_urlsafe(12)
+
+
+def short_code() -> str:
+    return "".join(secrets.choice(SHORT_SIGNS) for _ in range(8))
 
 
 class Invitation(models.Model):
@@ -87,7 +203,11 @@ class Invitation(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invitations")
     code = models.CharField(max_length=32, unique=True, default=invitation_code)
+    short = models.CharField(
+        max_length=8, unique=True, default=short_code, help_text=_("To be read out, or written on paper.")
+    )
     country = models.ForeignKey(Country, on_delete=models.PROTECT, null=True, blank=True)
+    meant_for = models.CharField(max_length=120, blank=True, help_text=_("A person or group; only staff see it."))
     limit = models.PositiveIntegerField(
         null=True, blank=True, help_text=_("How many people may join; empty for any number.")
     )
@@ -114,6 +234,8 @@ class ReviewerConsent(models.Model):
     language = models.CharField(max_length=12)
     warning = models.JSONField(help_text=_("Sentences shown first."))
     sentences = models.JSONField(help_text=_("At most eight sentences, in order."))
+    confirmed_by = models.CharField(max_length=120, blank=True, help_text=_("Who read it and stands for its words."))
+    confirmed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -140,6 +262,10 @@ class Reviewer(models.Model):
     role = models.CharField(max_length=10, choices=Role, blank=True)
     consent = models.ForeignKey(ReviewerConsent, on_delete=models.PROTECT, null=True)
     consent_at = models.DateTimeField(null=True)
+    avoids = models.JSONField(default=list, blank=True, help_text=_("Kinds of content that this person never sees."))
+    rested_at = models.DateTimeField(null=True, blank=True, help_text=_("When they last went on after a pause."))
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    keep_answers = models.BooleanField(default=False, help_text=_("Withdrew, and leaves the answers without a name."))
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
     source_key = models.CharField(max_length=120, unique=True, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -148,8 +274,55 @@ class Reviewer(models.Model):
         return str(self.id)
 
 
+class ReviewerBackground(models.Model):
+    """What reviewers told about themselves, freely. Only stewards may read it; no export contains it."""
+
+    reviewer = models.OneToOneField(Reviewer, on_delete=models.CASCADE, primary_key=True, related_name="background")
+    countries = models.TextField(max_length=500, blank=True)
+    cultures = models.TextField(max_length=500, blank=True)
+    languages = models.TextField(max_length=500, blank=True)
+    lived = models.TextField(max_length=500, blank=True)
+    told_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = _("background of a reviewer")
+        verbose_name_plural = _("backgrounds of reviewers")
+
+    def __str__(self) -> str:
+        return str(self.reviewer_id)
+
+
+class Note(models.Model):
+    """A note of a reviewer to the team, and the team's answer."""
+
+    reviewer = models.ForeignKey(Reviewer, on_delete=models.CASCADE, related_name="notes")
+    text = models.TextField(max_length=2000)
+    at = models.DateTimeField(auto_now_add=True)
+    answer = models.TextField(max_length=2000, blank=True)
+    answered_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-at"]
+
+    def __str__(self) -> str:
+        return self.text[:60]
+
+
+class Exclusion(models.Model):
+    """A reviewer left out of the tables, with the reason; tables can be shown with and without."""
+
+    reviewer = models.OneToOneField(Reviewer, on_delete=models.CASCADE, primary_key=True, related_name="exclusion")
+    reason = models.TextField(max_length=1000)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
+    at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.reason[:60]
+
+
 class Assignment(models.Model):
-    """A picture reserved for a reviewer, then answered or skipped. A person gets a picture once."""
+    """A picture reserved for a reviewer, then answered or skipped. Once per person, and once more as a repeat."""
 
     class State(models.TextChoices):
         RESERVED = "reserved", _("reserved")
@@ -158,21 +331,45 @@ class Assignment(models.Model):
         REPORTED = "reported", _("reported")
         EXPIRED = "expired", _("expired")
 
+    class Reason(models.TextChoices):
+        UPSETTING = "upsetting", _("It upsets me")
+        UNKNOWN = "unknown", _("I do not know the dish")
+        UNCLEAR = "unclear", _("I cannot tell what to answer")
+        BROKEN = "broken", _("The picture did not arrive")
+        OTHER = "other", _("Something else")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     reviewer = models.ForeignKey(Reviewer, on_delete=models.CASCADE, related_name="assignments")
     image = models.ForeignKey(CampaignImage, on_delete=models.CASCADE, related_name="assignments")
+    repeat = models.BooleanField(default=False)
     state = models.CharField(max_length=8, choices=State, default=State.RESERVED)
+    reason = models.CharField(max_length=10, choices=Reason, blank=True, help_text=_("Of a skip or a report."))
     until = models.DateTimeField()
     shown_at = models.DateTimeField(null=True, blank=True)
+    handled_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["reviewer", "image"], name="one_assignment_per_person_and_image")
+            models.UniqueConstraint(fields=["reviewer", "image", "repeat"], name="one_assignment_per_person_and_image")
         ]
-        indexes = [models.Index(fields=["image", "state"])]
+        indexes = [models.Index(fields=["image", "state"]), models.Index(fields=["reviewer", "handled_at"])]
 
     def __str__(self) -> str:
         return f"{self.reviewer_id} {self.image_id}"
+
+
+class ReviewQuerySet(models.QuerySet["Review"]):
+    """The one definition of which reviews tables count."""
+
+    def counted(self, include_excluded: bool = False) -> Self:
+        """Not surplus, no repeat, not by somebody who withdrew their answers; left out persons only when asked for."""
+        kept = self.present().filter(surplus=False, repeat=False)
+        return kept if include_excluded else kept.filter(reviewer__exclusion=None)
+
+    def present(self) -> Self:
+        """Everything except answers that their reviewer withdrew: surplus and repeats included."""
+        return self.filter(Q(reviewer__withdrawn_at=None) | Q(reviewer__keep_answers=True))
 
 
 class Review(models.Model):
@@ -210,11 +407,24 @@ class Review(models.Model):
         null=True, blank=True, help_text=_("Derived columns of the release, as released.")
     )
     surplus = models.BooleanField(default=False, help_text=_("Came after the wanted number of opinions was reached."))
+    repeat = models.BooleanField(default=False, help_text=_("The same picture asked about once more."))
+    words_read_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        help_text=_("Who read the free text and found nothing that tells who somebody is; exports need it."),
+    )
+    words_read_at = models.DateTimeField(null=True, blank=True)
     source_key = models.CharField(max_length=300, unique=True, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = ReviewQuerySet.as_manager()
+
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["reviewer", "image"], name="one_review_per_person_and_image")]
+        constraints = [
+            models.UniqueConstraint(fields=["reviewer", "image", "repeat"], name="one_review_per_person_and_image")
+        ]
 
     def __str__(self) -> str:
         return f"{self.reviewer_id} {self.image_id}"
