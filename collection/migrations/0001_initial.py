@@ -9,7 +9,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -18,510 +17,875 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Contributor',
+            name="Contributor",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('consent_way', models.CharField(choices=[('read', 'read'), ('spoken', 'spoken')], default='read', max_length=8)),
-                ('understood', models.JSONField(blank=True, default=list, help_text='First answers to the three questions: true, false, or null for none.')),
-                ('consent_at', models.DateTimeField(null=True)),
-                ('alias', models.CharField(blank=True, max_length=60)),
-                ('source', models.CharField(choices=[('form', 'form'), ('import', 'published data'), ('demonstration', 'demonstration')], default='form', max_length=16)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('entered_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to='collection.contributor')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "consent_way",
+                    models.CharField(choices=[("read", "read"), ("spoken", "spoken")], default="read", max_length=8),
+                ),
+                (
+                    "understood",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="First answers to the three questions: true, false, or null for none.",
+                    ),
+                ),
+                ("consent_at", models.DateTimeField(null=True)),
+                ("alias", models.CharField(blank=True, max_length=60)),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[("form", "form"), ("import", "published data"), ("demonstration", "demonstration")],
+                        default="form",
+                        max_length=16,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "entered_by",
+                    models.ForeignKey(
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to="collection.contributor"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ConsentText',
+            name="ConsentText",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.PositiveIntegerField()),
-                ('language', models.CharField(help_text='As browsers write it: en, pt, zh-hant.', max_length=12)),
-                ('sentences', models.JSONField(help_text='At most eight sentences, in order. {controller}, {contact}, {payment} and others are filled in.', validators=[collection.consent_models.check_eight])),
-                ('unpaid', models.CharField(blank=True, help_text='{payment} without any.', max_length=300, validators=[collection.consent_models.check_one])),
-                ('paid', models.CharField(blank=True, help_text='{payment} with {thanks}.', max_length=300, validators=[collection.consent_models.check_one])),
-                ('questions', models.JSONField(blank=True, default=list, validators=[collection.consent_models.check_questions])),
-                ('aloud', models.JSONField(blank=True, default=list, help_text='The short text that is read to somebody who does not read it.', validators=[collection.consent_models.check_sentences])),
-                ('licence_words', models.CharField(default='CC-BY-4.0', max_length=60)),
-                ('licence_photos', models.CharField(default='CC-BY-NC-4.0', max_length=60)),
-                ('confirmed_by', models.CharField(blank=True, help_text='Name of the person who knows this language and stands for the text.', max_length=120)),
-                ('confirmed_on', models.DateField(blank=True, null=True)),
-                ('recording', models.CharField(blank=True, db_index=True, editable=False, max_length=40)),
-                ('recording_bytes', models.PositiveIntegerField(default=0, editable=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("version", models.PositiveIntegerField()),
+                ("language", models.CharField(help_text="As browsers write it: en, pt, zh-hant.", max_length=12)),
+                (
+                    "sentences",
+                    models.JSONField(
+                        help_text="At most eight sentences, in order. {controller}, {contact}, {payment} and others are filled in.",
+                        validators=[collection.consent_models.check_eight],
+                    ),
+                ),
+                (
+                    "unpaid",
+                    models.CharField(
+                        blank=True,
+                        help_text="{payment} without any.",
+                        max_length=300,
+                        validators=[collection.consent_models.check_one],
+                    ),
+                ),
+                (
+                    "paid",
+                    models.CharField(
+                        blank=True,
+                        help_text="{payment} with {thanks}.",
+                        max_length=300,
+                        validators=[collection.consent_models.check_one],
+                    ),
+                ),
+                (
+                    "questions",
+                    models.JSONField(blank=True, default=list, validators=[collection.consent_models.check_questions]),
+                ),
+                (
+                    "aloud",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="The short text that is read to somebody who does not read it.",
+                        validators=[collection.consent_models.check_sentences],
+                    ),
+                ),
+                ("licence_words", models.CharField(default="CC-BY-4.0", max_length=60)),
+                ("licence_photos", models.CharField(default="CC-BY-NC-4.0", max_length=60)),
+                (
+                    "confirmed_by",
+                    models.CharField(
+                        blank=True,
+                        help_text="Name of the person who knows this language and stands for the text.",
+                        max_length=120,
+                    ),
+                ),
+                ("confirmed_on", models.DateField(blank=True, null=True)),
+                ("recording", models.CharField(blank=True, db_index=True, editable=False, max_length=40)),
+                ("recording_bytes", models.PositiveIntegerField(default=0, editable=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Counter',
+            name="Counter",
             fields=[
-                ('name', models.CharField(max_length=20, primary_key=True, serialize=False)),
-                ('value', models.PositiveBigIntegerField()),
+                ("name", models.CharField(max_length=20, primary_key=True, serialize=False)),
+                ("value", models.PositiveBigIntegerField()),
             ],
         ),
         migrations.CreateModel(
-            name='Country',
+            name="Country",
             fields=[
-                ('code', models.CharField(max_length=8, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=120, unique=True)),
-                ('aliases', models.JSONField(default=list, help_text='Other names that people use, any script.')),
-                ('continents', models.JSONField(default=list, help_text='One or more of the seven continents.')),
+                ("code", models.CharField(max_length=8, primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=120, unique=True)),
+                ("aliases", models.JSONField(default=list, help_text="Other names that people use, any script.")),
+                ("continents", models.JSONField(default=list, help_text="One or more of the seven continents.")),
             ],
             options={
-                'verbose_name_plural': 'countries',
-                'ordering': ['name'],
+                "verbose_name_plural": "countries",
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Dish',
+            name="Dish",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveBigIntegerField(help_text='The id in releases, never used twice.', unique=True)),
-                ('source', models.CharField(choices=[('form', 'form'), ('import', 'published data'), ('demonstration', 'demonstration')], default='form', max_length=16)),
-                ('source_key', models.CharField(blank=True, max_length=120, null=True, unique=True)),
-                ('state', models.CharField(choices=[('waiting', 'waiting for a steward'), ('accepted', 'accepted'), ('hidden', 'hidden'), ('rejected', 'rejected'), ('withdrawn', 'withdrawn')], default='waiting', max_length=12)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('changed_at', models.DateTimeField(auto_now=True)),
-                ('local_name', models.CharField(max_length=200)),
-                ('english_name', models.CharField(blank=True, max_length=200)),
-                ('ingredients', models.TextField(help_text='As written, separated by commas or lines.', max_length=4000)),
-                ('regions', models.TextField(blank=True, max_length=1000)),
-                ('cultures', models.TextField(blank=True, max_length=1000)),
-                ('time_of_day', models.JSONField(default=list)),
-                ('time_of_day_more', models.TextField(blank=True, max_length=1000)),
-                ('kinds', models.JSONField(default=list)),
-                ('kinds_more', models.TextField(blank=True, max_length=1000)),
-                ('utensils', models.TextField(blank=True, max_length=1000)),
-                ('drink', models.TextField(blank=True, max_length=1000)),
-                ('occasions', models.CharField(blank=True, choices=[('regular', 'Regularly'), ('special', 'Only on special occasions'), ('both', 'Both')], max_length=8)),
-                ('occasions_more', models.TextField(blank=True, max_length=1000)),
-                ('recipe', models.TextField(blank=True, max_length=2000)),
-                ('more_details', models.TextField(blank=True, max_length=8000)),
-                ('mixed_letters', models.BooleanField(db_index=True, default=False, help_text='A word of its name mixes look-alike letters of several scripts.')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "number",
+                    models.PositiveBigIntegerField(help_text="The id in releases, never used twice.", unique=True),
+                ),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[("form", "form"), ("import", "published data"), ("demonstration", "demonstration")],
+                        default="form",
+                        max_length=16,
+                    ),
+                ),
+                ("source_key", models.CharField(blank=True, max_length=120, null=True, unique=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "waiting for a steward"),
+                            ("accepted", "accepted"),
+                            ("hidden", "hidden"),
+                            ("rejected", "rejected"),
+                            ("withdrawn", "withdrawn"),
+                        ],
+                        default="waiting",
+                        max_length=12,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("changed_at", models.DateTimeField(auto_now=True)),
+                ("local_name", models.CharField(max_length=200)),
+                ("english_name", models.CharField(blank=True, max_length=200)),
+                (
+                    "ingredients",
+                    models.TextField(help_text="As written, separated by commas or lines.", max_length=4000),
+                ),
+                ("regions", models.TextField(blank=True, max_length=1000)),
+                ("cultures", models.TextField(blank=True, max_length=1000)),
+                ("time_of_day", models.JSONField(default=list)),
+                ("time_of_day_more", models.TextField(blank=True, max_length=1000)),
+                ("kinds", models.JSONField(default=list)),
+                ("kinds_more", models.TextField(blank=True, max_length=1000)),
+                ("utensils", models.TextField(blank=True, max_length=1000)),
+                ("drink", models.TextField(blank=True, max_length=1000)),
+                (
+                    "occasions",
+                    models.CharField(
+                        blank=True,
+                        choices=[("regular", "Regularly"), ("special", "Only on special occasions"), ("both", "Both")],
+                        max_length=8,
+                    ),
+                ),
+                ("occasions_more", models.TextField(blank=True, max_length=1000)),
+                ("recipe", models.TextField(blank=True, max_length=2000)),
+                ("more_details", models.TextField(blank=True, max_length=8000)),
+                (
+                    "mixed_letters",
+                    models.BooleanField(
+                        db_index=True,
+                        default=False,
+                        help_text="A word of its name mixes look-alike letters of several scripts.",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'dishes',
+                "verbose_name_plural": "dishes",
             },
         ),
         migrations.CreateModel(
-            name='DishChange',
+            name="DishChange",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('before', models.JSONField(help_text='Field name to former value, changed fields only.')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("before", models.JSONField(help_text="Field name to former value, changed fields only.")),
             ],
             options={
-                'ordering': ['-at'],
+                "ordering": ["-at"],
             },
         ),
         migrations.CreateModel(
-            name='DishContinent',
+            name="DishContinent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('continent', models.CharField(choices=[('Africa', 'Africa'), ('Antarctica', 'Antarctica'), ('Asia', 'Asia'), ('Europe', 'Europe'), ('North America', 'North America'), ('Oceania', 'Oceania'), ('South America', 'South America')], max_length=16)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "continent",
+                    models.CharField(
+                        choices=[
+                            ("Africa", "Africa"),
+                            ("Antarctica", "Antarctica"),
+                            ("Asia", "Asia"),
+                            ("Europe", "Europe"),
+                            ("North America", "North America"),
+                            ("Oceania", "Oceania"),
+                            ("South America", "South America"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='DishCountry',
+            name="DishCountry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveSmallIntegerField(default=0)),
-                ('name', models.CharField(max_length=120)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveSmallIntegerField(default=0)),
+                ("name", models.CharField(max_length=120)),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
         migrations.CreateModel(
-            name='DishIngredient',
+            name="DishIngredient",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
             ],
         ),
         migrations.CreateModel(
-            name='DishLanguage',
+            name="DishLanguage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveSmallIntegerField(default=0)),
-                ('name', models.CharField(max_length=120)),
-                ('code', models.CharField(default='mis', max_length=3)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveSmallIntegerField(default=0)),
+                ("name", models.CharField(max_length=120)),
+                ("code", models.CharField(default="mis", max_length=3)),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
         migrations.CreateModel(
-            name='FinishedTurn',
+            name="FinishedTurn",
             fields=[
-                ('person', models.UUIDField(primary_key=True, serialize=False)),
-                ('at', models.DateTimeField()),
+                ("person", models.UUIDField(primary_key=True, serialize=False)),
+                ("at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='Ingredient',
+            name="Ingredient",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='As most dishes write it.', max_length=120)),
-                ('dishes', models.PositiveIntegerField(default=0)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(help_text="As most dishes write it.", max_length=120)),
+                ("dishes", models.PositiveIntegerField(default=0)),
             ],
             options={
-                'ordering': ['-dishes', 'name'],
+                "ordering": ["-dishes", "name"],
             },
         ),
         migrations.CreateModel(
-            name='IngredientSpelling',
+            name="IngredientSpelling",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('folded', models.CharField(max_length=240, unique=True)),
-                ('name', models.CharField(max_length=120)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("folded", models.CharField(max_length=240, unique=True)),
+                ("name", models.CharField(max_length=120)),
             ],
             options={
-                'ordering': ['folded'],
+                "ordering": ["folded"],
             },
         ),
         migrations.CreateModel(
-            name='Opening',
+            name="Opening",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('controller', models.CharField(blank=True, help_text='Who is responsible for the collection.', max_length=200)),
-                ('contact', models.CharField(blank=True, help_text='How to reach them without the web: a telephone number, an address.', max_length=200)),
-                ('ethics_reference', models.CharField(blank=True, help_text="Of the ethics committee's approval.", max_length=200)),
-                ('ethics_until', models.DateField(blank=True, help_text="The last day on which anything is collected, by the server's date (UTC).", null=True)),
-                ('thanks', models.CharField(blank=True, help_text='What people get for taking part. Empty: the text says that it is unpaid.', max_length=200)),
-                ('kilobytes', models.PositiveIntegerField(default=50, help_text='Data that one dish without a photo costs, in kB; stands in the consent text.', validators=[django.core.validators.MinValueValidator(1)])),
-                ('megabytes', models.PositiveIntegerField(default=15, help_text='Data of the largest photo.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(15)])),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "controller",
+                    models.CharField(blank=True, help_text="Who is responsible for the collection.", max_length=200),
+                ),
+                (
+                    "contact",
+                    models.CharField(
+                        blank=True,
+                        help_text="How to reach them without the web: a telephone number, an address.",
+                        max_length=200,
+                    ),
+                ),
+                (
+                    "ethics_reference",
+                    models.CharField(blank=True, help_text="Of the ethics committee's approval.", max_length=200),
+                ),
+                (
+                    "ethics_until",
+                    models.DateField(
+                        blank=True,
+                        help_text="The last day on which anything is collected, by the server's date (UTC).",
+                        null=True,
+                    ),
+                ),
+                (
+                    "thanks",
+                    models.CharField(
+                        blank=True,
+                        help_text="What people get for taking part. Empty: the text says that it is unpaid.",
+                        max_length=200,
+                    ),
+                ),
+                (
+                    "kilobytes",
+                    models.PositiveIntegerField(
+                        default=50,
+                        help_text="Data that one dish without a photo costs, in kB; stands in the consent text.",
+                        validators=[django.core.validators.MinValueValidator(1)],
+                    ),
+                ),
+                (
+                    "megabytes",
+                    models.PositiveIntegerField(
+                        default=15,
+                        help_text="Data of the largest photo.",
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(15),
+                        ],
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'verbose_name': 'opening of the collection',
-                'verbose_name_plural': 'opening of the collection',
-                'ordering': ['-pk'],
+                "verbose_name": "opening of the collection",
+                "verbose_name_plural": "opening of the collection",
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Photo',
+            name="Photo",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('file', models.CharField(blank=True, db_index=True, help_text='Path in the storage, random.', max_length=120)),
-                ('thumbnail', models.CharField(blank=True, db_index=True, max_length=120)),
-                ('sha256', models.CharField(blank=True, db_index=True, help_text='Of the bytes as they arrived.', max_length=64)),
-                ('width', models.PositiveIntegerField(default=0)),
-                ('height', models.PositiveIntegerField(default=0)),
-                ('caption', models.TextField(blank=True, max_length=1000)),
-                ('taken_by_me', models.BooleanField(default=False)),
-                ('may_be_shared', models.BooleanField(default=False)),
-                ('no_people', models.BooleanField(default=False)),
-                ('is_photograph', models.BooleanField(default=False)),
-                ('state', models.CharField(choices=[('draft', 'not yet confirmed by its contributor'), ('waiting', 'waiting for a steward'), ('accepted', 'accepted'), ('hidden', 'hidden'), ('rejected', 'rejected')], default='draft', max_length=12)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "file",
+                    models.CharField(
+                        blank=True, db_index=True, help_text="Path in the storage, random.", max_length=120
+                    ),
+                ),
+                ("thumbnail", models.CharField(blank=True, db_index=True, max_length=120)),
+                (
+                    "sha256",
+                    models.CharField(
+                        blank=True, db_index=True, help_text="Of the bytes as they arrived.", max_length=64
+                    ),
+                ),
+                ("width", models.PositiveIntegerField(default=0)),
+                ("height", models.PositiveIntegerField(default=0)),
+                ("caption", models.TextField(blank=True, max_length=1000)),
+                ("taken_by_me", models.BooleanField(default=False)),
+                ("may_be_shared", models.BooleanField(default=False)),
+                ("no_people", models.BooleanField(default=False)),
+                ("is_photograph", models.BooleanField(default=False)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "not yet confirmed by its contributor"),
+                            ("waiting", "waiting for a steward"),
+                            ("accepted", "accepted"),
+                            ("hidden", "hidden"),
+                            ("rejected", "rejected"),
+                        ],
+                        default="draft",
+                        max_length=12,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
-            name='PhotoLink',
+            name="PhotoLink",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('public', 'Creative Commons picture'), ('uploaded', 'uploaded to the former platform')], default='public', max_length=10)),
-                ('url', models.TextField(blank=True)),
-                ('name', models.CharField(blank=True, max_length=60)),
-                ('caption', models.TextField(blank=True)),
-                ('none_exists', models.BooleanField(default=False)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("public", "Creative Commons picture"),
+                            ("uploaded", "uploaded to the former platform"),
+                        ],
+                        default="public",
+                        max_length=10,
+                    ),
+                ),
+                ("url", models.TextField(blank=True)),
+                ("name", models.CharField(blank=True, max_length=60)),
+                ("caption", models.TextField(blank=True)),
+                ("none_exists", models.BooleanField(default=False)),
             ],
         ),
         migrations.CreateModel(
-            name='PhotoPart',
+            name="PhotoPart",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sha256', models.CharField(help_text='Of the whole photo, as its sender states it.', max_length=64)),
-                ('start', models.PositiveIntegerField(help_text='Bytes of the photo that come before this part.')),
-                ('size', models.PositiveIntegerField(help_text='Bytes.')),
-                ('file', models.CharField(help_text='Path in the storage, random.', max_length=120, unique=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True, db_index=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("sha256", models.CharField(help_text="Of the whole photo, as its sender states it.", max_length=64)),
+                ("start", models.PositiveIntegerField(help_text="Bytes of the photo that come before this part.")),
+                ("size", models.PositiveIntegerField(help_text="Bytes.")),
+                ("file", models.CharField(help_text="Path in the storage, random.", max_length=120, unique=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True, db_index=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Report',
+            name="Report",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reason', models.CharField(choices=[('person', 'I am, or a child is, in it'), ('mine', 'It is my photo, and I did not give it'), ('outsiders', 'It is not for outsiders'), ('insulting', 'It is insulting'), ('wrong', 'It is wrong')], max_length=12)),
-                ('words', models.TextField(blank=True, max_length=1000)),
-                ('hid', models.BooleanField(default=False, help_text='This report itself hid what it is about.')),
-                ('state', models.CharField(choices=[('open', 'waits for a decision'), ('upheld', 'not shown any more'), ('dismissed', 'shown')], db_index=True, default='open', max_length=12)),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "reason",
+                    models.CharField(
+                        choices=[
+                            ("person", "I am, or a child is, in it"),
+                            ("mine", "It is my photo, and I did not give it"),
+                            ("outsiders", "It is not for outsiders"),
+                            ("insulting", "It is insulting"),
+                            ("wrong", "It is wrong"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("words", models.TextField(blank=True, max_length=1000)),
+                ("hid", models.BooleanField(default=False, help_text="This report itself hid what it is about.")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("open", "waits for a decision"),
+                            ("upheld", "not shown any more"),
+                            ("dismissed", "shown"),
+                        ],
+                        db_index=True,
+                        default="open",
+                        max_length=12,
+                    ),
+                ),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['-created_at'],
+                "ordering": ["-created_at"],
             },
         ),
         migrations.CreateModel(
-            name='ReturnCode',
+            name="ReturnCode",
             fields=[
-                ('person', models.UUIDField(primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('contributor', 'contributor'), ('reviewer', 'reviewer')], max_length=11)),
-                ('seed', models.CharField(help_text="Random; gives the digits together with the site's key.", max_length=43)),
-                ('digest', models.CharField(help_text='HMAC of the digits.', max_length=64, unique=True)),
-                ('created_at', models.DateTimeField()),
-                ('used_at', models.DateTimeField(blank=True, null=True)),
+                ("person", models.UUIDField(primary_key=True, serialize=False)),
+                (
+                    "kind",
+                    models.CharField(choices=[("contributor", "contributor"), ("reviewer", "reviewer")], max_length=11),
+                ),
+                (
+                    "seed",
+                    models.CharField(help_text="Random; gives the digits together with the site's key.", max_length=43),
+                ),
+                ("digest", models.CharField(help_text="HMAC of the digits.", max_length=64, unique=True)),
+                ("created_at", models.DateTimeField()),
+                ("used_at", models.DateTimeField(blank=True, null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Submission',
+            name="Submission",
             fields=[
-                ('form', models.UUIDField(primary_key=True, serialize=False)),
-                ('purpose', models.CharField(choices=[('dish', 'dish'), ('more', 'more about the dish'), ('photo', 'photo'), ('about', 'about you')], max_length=8)),
-                ('content_hash', models.CharField(max_length=64)),
-                ('receipt', models.CharField(max_length=16, unique=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("form", models.UUIDField(primary_key=True, serialize=False)),
+                (
+                    "purpose",
+                    models.CharField(
+                        choices=[
+                            ("dish", "dish"),
+                            ("more", "more about the dish"),
+                            ("photo", "photo"),
+                            ("about", "about you"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("content_hash", models.CharField(max_length=64)),
+                ("receipt", models.CharField(max_length=16, unique=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Tries',
+            name="Tries",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=64)),
-                ('window', models.DateTimeField(help_text='Start of the window.')),
-                ('number', models.PositiveIntegerField(default=0)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=64)),
+                ("window", models.DateTimeField(help_text="Start of the window.")),
+                ("number", models.PositiveIntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(
-            name='Withdrawal',
+            name="Withdrawal",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('person', models.UUIDField(db_index=True, help_text='Whose code can undo it.', null=True)),
-                ('reason', models.CharField(choices=[('own', 'with the return code'), ('everything', 'everything of this person, with the return code'), ('lost_code', 'without the code: receipt number and name of the dish'), ('steward', 'by a steward')], max_length=10)),
-                ('former_state', models.CharField(blank=True, max_length=12)),
-                ('merged', models.JSONField(default=list, help_text='Ids of dishes that were merged into this one.')),
-                ('at', models.DateTimeField()),
-                ('erase_after', models.DateTimeField(blank=True, null=True)),
-                ('undone_at', models.DateTimeField(blank=True, null=True)),
-                ('erased_at', models.DateTimeField(blank=True, null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("person", models.UUIDField(db_index=True, help_text="Whose code can undo it.", null=True)),
+                (
+                    "reason",
+                    models.CharField(
+                        choices=[
+                            ("own", "with the return code"),
+                            ("everything", "everything of this person, with the return code"),
+                            ("lost_code", "without the code: receipt number and name of the dish"),
+                            ("steward", "by a steward"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("former_state", models.CharField(blank=True, max_length=12)),
+                ("merged", models.JSONField(default=list, help_text="Ids of dishes that were merged into this one.")),
+                ("at", models.DateTimeField()),
+                ("erase_after", models.DateTimeField(blank=True, null=True)),
+                ("undone_at", models.DateTimeField(blank=True, null=True)),
+                ("erased_at", models.DateTimeField(blank=True, null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='AboutYou',
+            name="AboutYou",
             fields=[
-                ('contributor', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, serialize=False, to='collection.contributor')),
-                ('agreed_at', models.DateTimeField()),
-                ('year_of_birth', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('nationalities_more', models.CharField(blank=True, max_length=200)),
-                ('name', models.CharField(blank=True, max_length=120)),
-                ('email', models.EmailField(blank=True, max_length=254)),
-                ('credit_me', models.BooleanField(default=False)),
-                ('may_contact', models.BooleanField(default=False)),
+                (
+                    "contributor",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        serialize=False,
+                        to="collection.contributor",
+                    ),
+                ),
+                ("agreed_at", models.DateTimeField()),
+                ("year_of_birth", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("nationalities_more", models.CharField(blank=True, max_length=200)),
+                ("name", models.CharField(blank=True, max_length=120)),
+                ("email", models.EmailField(blank=True, max_length=254)),
+                ("credit_me", models.BooleanField(default=False)),
+                ("may_contact", models.BooleanField(default=False)),
             ],
             options={
-                'verbose_name': 'personal details',
-                'verbose_name_plural': 'personal details',
+                "verbose_name": "personal details",
+                "verbose_name_plural": "personal details",
             },
         ),
         migrations.CreateModel(
-            name='Ambassador',
+            name="Ambassador",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('label', models.CharField(help_text='So that staff know who this is. Nobody else sees it.', max_length=60)),
-                ('until', models.DateField(help_text='The last day of the raised limits.')),
-                ('invitation', models.CharField(default=collection.consent_models.new_invitation, editable=False, max_length=32, unique=True)),
-                ('opened_at', models.DateTimeField(editable=False, null=True)),
-                ('named_at', models.DateTimeField(auto_now_add=True)),
-                ('contributor', models.OneToOneField(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, to='collection.contributor')),
-                ('named_by', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "label",
+                    models.CharField(help_text="So that staff know who this is. Nobody else sees it.", max_length=60),
+                ),
+                ("until", models.DateField(help_text="The last day of the raised limits.")),
+                (
+                    "invitation",
+                    models.CharField(
+                        default=collection.consent_models.new_invitation, editable=False, max_length=32, unique=True
+                    ),
+                ),
+                ("opened_at", models.DateTimeField(editable=False, null=True)),
+                ("named_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "contributor",
+                    models.OneToOneField(
+                        blank=True,
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to="collection.contributor",
+                    ),
+                ),
+                (
+                    "named_by",
+                    models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.AddField(
-            model_name='contributor',
-            name='consent',
-            field=models.ForeignKey(help_text='The text that counts.', null=True, on_delete=django.db.models.deletion.PROTECT, to='collection.consenttext'),
+            model_name="contributor",
+            name="consent",
+            field=models.ForeignKey(
+                help_text="The text that counts.",
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                to="collection.consenttext",
+            ),
         ),
         migrations.AddField(
-            model_name='contributor',
-            name='consent_draft',
-            field=models.ForeignKey(blank=True, help_text='The unconfirmed translation that stood beside it.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='collection.consenttext'),
+            model_name="contributor",
+            name="consent_draft",
+            field=models.ForeignKey(
+                blank=True,
+                help_text="The unconfirmed translation that stood beside it.",
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="collection.consenttext",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='consenttext',
-            constraint=models.UniqueConstraint(fields=('version', 'language'), name='one_consent_per_version_language'),
+            model_name="consenttext",
+            constraint=models.UniqueConstraint(fields=("version", "language"), name="one_consent_per_version_language"),
         ),
         migrations.AddConstraint(
-            model_name='consenttext',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('confirmed_by', ''), ('confirmed_on', None)), models.Q(models.Q(('confirmed_by', ''), _negated=True), ('confirmed_on__isnull', False)), _connector='OR'), name='consent_confirmed_by_name_and_date'),
+            model_name="consenttext",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("confirmed_by", ""), ("confirmed_on", None)),
+                    models.Q(models.Q(("confirmed_by", ""), _negated=True), ("confirmed_on__isnull", False)),
+                    _connector="OR",
+                ),
+                name="consent_confirmed_by_name_and_date",
+            ),
         ),
         migrations.AddField(
-            model_name='ambassador',
-            name='country',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='collection.country'),
+            model_name="ambassador",
+            name="country",
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="collection.country"),
         ),
         migrations.AddField(
-            model_name='dish',
-            name='contributor',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='dishes', to='collection.contributor'),
+            model_name="dish",
+            name="contributor",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="dishes",
+                to="collection.contributor",
+            ),
         ),
         migrations.AddField(
-            model_name='dish',
-            name='merged_into',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='merged', to='collection.dish'),
+            model_name="dish",
+            name="merged_into",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="merged",
+                to="collection.dish",
+            ),
         ),
         migrations.AddField(
-            model_name='dishchange',
-            name='by_contributor',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to='collection.contributor'),
+            model_name="dishchange",
+            name="by_contributor",
+            field=models.ForeignKey(
+                blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to="collection.contributor"
+            ),
         ),
         migrations.AddField(
-            model_name='dishchange',
-            name='by_steward',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL),
+            model_name="dishchange",
+            name="by_steward",
+            field=models.ForeignKey(
+                blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+            ),
         ),
         migrations.AddField(
-            model_name='dishchange',
-            name='dish',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='collection.dish'),
+            model_name="dishchange",
+            name="dish",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="changes", to="collection.dish"
+            ),
         ),
         migrations.AddField(
-            model_name='dishcontinent',
-            name='dish',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='continents', to='collection.dish'),
+            model_name="dishcontinent",
+            name="dish",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="continents", to="collection.dish"
+            ),
         ),
         migrations.AddField(
-            model_name='dishcountry',
-            name='country',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='collection.country'),
+            model_name="dishcountry",
+            name="country",
+            field=models.ForeignKey(
+                blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to="collection.country"
+            ),
         ),
         migrations.AddField(
-            model_name='dishcountry',
-            name='dish',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='places', to='collection.dish'),
+            model_name="dishcountry",
+            name="dish",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="places", to="collection.dish"
+            ),
         ),
         migrations.AddField(
-            model_name='dishingredient',
-            name='dish',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='indexed_ingredients', to='collection.dish'),
+            model_name="dishingredient",
+            name="dish",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="indexed_ingredients", to="collection.dish"
+            ),
         ),
         migrations.AddField(
-            model_name='dishlanguage',
-            name='dish',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='languages', to='collection.dish'),
+            model_name="dishlanguage",
+            name="dish",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="languages", to="collection.dish"
+            ),
         ),
         migrations.AddField(
-            model_name='ingredientspelling',
-            name='ingredient',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='spellings', to='collection.ingredient'),
+            model_name="ingredientspelling",
+            name="ingredient",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="spellings", to="collection.ingredient"
+            ),
         ),
         migrations.AddField(
-            model_name='dishingredient',
-            name='spelling',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='uses', to='collection.ingredientspelling'),
+            model_name="dishingredient",
+            name="spelling",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="uses", to="collection.ingredientspelling"
+            ),
         ),
         migrations.AddField(
-            model_name='opening',
-            name='made_by',
-            field=models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL),
+            model_name="opening",
+            name="made_by",
+            field=models.ForeignKey(
+                editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+            ),
         ),
         migrations.AddField(
-            model_name='contributor',
-            name='consent_opening',
-            field=models.ForeignKey(blank=True, help_text='What was filled in into the text.', null=True, on_delete=django.db.models.deletion.PROTECT, to='collection.opening'),
+            model_name="contributor",
+            name="consent_opening",
+            field=models.ForeignKey(
+                blank=True,
+                help_text="What was filled in into the text.",
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                to="collection.opening",
+            ),
         ),
         migrations.AddField(
-            model_name='photo',
-            name='dish',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='photos', to='collection.dish'),
+            model_name="photo",
+            name="dish",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="photos", to="collection.dish"
+            ),
         ),
         migrations.AddField(
-            model_name='photolink',
-            name='dish',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='links', to='collection.dish'),
+            model_name="photolink",
+            name="dish",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="links", to="collection.dish"
+            ),
         ),
         migrations.AddField(
-            model_name='photopart',
-            name='dish',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='parts', to='collection.dish'),
+            model_name="photopart",
+            name="dish",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="parts", to="collection.dish"
+            ),
         ),
         migrations.AddField(
-            model_name='report',
-            name='decided_by',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL),
+            model_name="report",
+            name="decided_by",
+            field=models.ForeignKey(
+                blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+            ),
         ),
         migrations.AddField(
-            model_name='report',
-            name='dish',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reports', to='collection.dish'),
+            model_name="report",
+            name="dish",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="reports", to="collection.dish"
+            ),
         ),
         migrations.AddField(
-            model_name='report',
-            name='photo',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='reports', to='collection.photo'),
+            model_name="report",
+            name="photo",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="reports",
+                to="collection.photo",
+            ),
         ),
         migrations.AddField(
-            model_name='submission',
-            name='contributor',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='collection.contributor'),
+            model_name="submission",
+            name="contributor",
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="collection.contributor"),
         ),
         migrations.AddField(
-            model_name='submission',
-            name='dish',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, to='collection.dish'),
+            model_name="submission",
+            name="dish",
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, to="collection.dish"),
         ),
         migrations.AddField(
-            model_name='submission',
-            name='photo',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to='collection.photo'),
+            model_name="submission",
+            name="photo",
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to="collection.photo"),
         ),
         migrations.AddConstraint(
-            model_name='tries',
-            constraint=models.UniqueConstraint(fields=('key', 'window'), name='one_row_per_key_and_window'),
+            model_name="tries",
+            constraint=models.UniqueConstraint(fields=("key", "window"), name="one_row_per_key_and_window"),
         ),
         migrations.AddField(
-            model_name='withdrawal',
-            name='dish',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='withdrawals', to='collection.dish'),
+            model_name="withdrawal",
+            name="dish",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.CASCADE, related_name="withdrawals", to="collection.dish"
+            ),
         ),
         migrations.AddField(
-            model_name='aboutyou',
-            name='nationalities',
-            field=models.ManyToManyField(blank=True, to='collection.country'),
+            model_name="aboutyou",
+            name="nationalities",
+            field=models.ManyToManyField(blank=True, to="collection.country"),
         ),
         migrations.AddIndex(
-            model_name='dish',
-            index=models.Index(fields=['state', 'source'], name='collection__state_1c9caa_idx'),
+            model_name="dish",
+            index=models.Index(fields=["state", "source"], name="collection__state_1c9caa_idx"),
         ),
         migrations.AddIndex(
-            model_name='dish',
-            index=models.Index(fields=['local_name'], name='collection__local_n_20e6ec_idx'),
+            model_name="dish",
+            index=models.Index(fields=["local_name"], name="collection__local_n_20e6ec_idx"),
         ),
         migrations.AddConstraint(
-            model_name='dishcontinent',
-            constraint=models.UniqueConstraint(fields=('dish', 'continent'), name='one_row_per_dish_continent'),
+            model_name="dishcontinent",
+            constraint=models.UniqueConstraint(fields=("dish", "continent"), name="one_row_per_dish_continent"),
         ),
         migrations.AddConstraint(
-            model_name='dishcountry',
-            constraint=models.UniqueConstraint(fields=('dish', 'position'), name='one_country_per_position'),
+            model_name="dishcountry",
+            constraint=models.UniqueConstraint(fields=("dish", "position"), name="one_country_per_position"),
         ),
         migrations.AddConstraint(
-            model_name='dishlanguage',
-            constraint=models.UniqueConstraint(fields=('dish', 'position'), name='one_language_per_position'),
+            model_name="dishlanguage",
+            constraint=models.UniqueConstraint(fields=("dish", "position"), name="one_language_per_position"),
         ),
         migrations.AddConstraint(
-            model_name='dishingredient',
-            constraint=models.UniqueConstraint(fields=('dish', 'spelling'), name='one_row_per_dish_and_spelling'),
+            model_name="dishingredient",
+            constraint=models.UniqueConstraint(fields=("dish", "spelling"), name="one_row_per_dish_and_spelling"),
         ),
         migrations.AddConstraint(
-            model_name='photo',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'rejected']), models.Q(('is_photograph', True), ('may_be_shared', True), ('no_people', True), ('taken_by_me', True)), _connector='OR'), name='shown_photo_is_confirmed'),
+            model_name="photo",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("state__in", ["draft", "rejected"]),
+                    models.Q(
+                        ("is_photograph", True), ("may_be_shared", True), ("no_people", True), ("taken_by_me", True)
+                    ),
+                    _connector="OR",
+                ),
+                name="shown_photo_is_confirmed",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='photolink',
-            constraint=models.UniqueConstraint(fields=('dish', 'kind'), name='one_link_per_dish_and_kind'),
+            model_name="photolink",
+            constraint=models.UniqueConstraint(fields=("dish", "kind"), name="one_link_per_dish_and_kind"),
         ),
         migrations.AddConstraint(
-            model_name='photopart',
-            constraint=models.UniqueConstraint(fields=('dish', 'sha256', 'start'), name='one_part_per_place'),
+            model_name="photopart",
+            constraint=models.UniqueConstraint(fields=("dish", "sha256", "start"), name="one_part_per_place"),
         ),
         migrations.AddIndex(
-            model_name='withdrawal',
-            index=models.Index(condition=models.Q(('erased_at', None)), fields=['erase_after'], name='due_withdrawals'),
+            model_name="withdrawal",
+            index=models.Index(condition=models.Q(("erased_at", None)), fields=["erase_after"], name="due_withdrawals"),
         ),
         migrations.AddConstraint(
-            model_name='withdrawal',
-            constraint=models.UniqueConstraint(condition=models.Q(('undone_at', None)), fields=('dish',), name='one_standing_withdrawal_per_dish'),
+            model_name="withdrawal",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("undone_at", None)), fields=("dish",), name="one_standing_withdrawal_per_dish"
+            ),
         ),
     ]
