@@ -4,24 +4,23 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from collection import ingredients
+from collection.consent_forms import ConsentForm, tick
 from collection.fields import LanguagesField, LineField, NameField, PlacesField, TextField, YearField
-from collection.models import Dish, DishKind, Occasion, TimeOfDay
+from collection.models import Dish, DishKind, Occasion, Report, TimeOfDay
 
 UNKNOWN_CHOICE = {"invalid_choice": _("This is none of the choices. Choose again."), "invalid_list": _("Choose again.")}
 
 
-def tick(label: Any, sentence: Any) -> forms.BooleanField:
-    """A box that must be ticked; `sentence` says so where it is not."""
-    return forms.BooleanField(label=label, error_messages={"required": sentence})
-
-
-class ConsentForm(forms.Form):
-    """The two ticks before anything is asked."""
-
-    adult = tick(_("I am 18 years old or older."), _("Only people of 18 years or older can take part."))
-    agree = tick(_("I have read this, and I agree."), _("Tick this if you agree. Without it nothing can be kept."))
+def with_chosen(data: QueryDict) -> QueryDict:
+    """What was sent, with the suggestions that were ticked written into the ingredients."""
+    chosen = [name for name in data.getlist("also") if len(name) <= ingredients.LONGEST][: ingredients.MOST_SUGGESTED]
+    written = data.copy()
+    written["ingredients"] = ingredients.completed(data.get("ingredients", ""), chosen)
+    return written
 
 
 class DishForm(forms.Form):
@@ -57,8 +56,8 @@ class DishForm(forms.Form):
         error_messages={"required": _("Write what is in it.")},
     )
 
-    def __init__(self, *args: Any, asks_consent: bool = False, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Any = None, *, asks_consent: bool = False, **kwargs: Any) -> None:
+        super().__init__(with_chosen(data) if isinstance(data, QueryDict) else data, **kwargs)
         self.asks_consent = asks_consent
         if asks_consent:
             self.fields.update(ConsentForm().fields)
@@ -191,3 +190,15 @@ class AboutForm(forms.Form):
         if email and not email.isascii():
             raise ValidationError(_("This is not a whole e-mail address. Check it, or leave it out."))
         return str(email)
+
+
+class ReportForm(forms.Form):
+    """Why a public dish or picture should not be shown like this."""
+
+    reason = forms.ChoiceField(
+        label=_("What is wrong?"),
+        choices=Report.Reason,
+        widget=forms.RadioSelect,
+        error_messages={"required": _("Choose what is wrong."), **UNKNOWN_CHOICE},
+    )
+    words = TextField(1000, required=False, label=_("More about it"), help_text=_("Only the project reads this."))

@@ -1,55 +1,35 @@
 """What each step of the journey writes. Every function may be called twice with the same form without harm."""
 
-import uuid
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from collection import photos
+from collection.consents import join, shown_consent
 from collection.dishes import change_dish, save_dish
 from collection.ledger import Entry, content_hash, earlier_entry, record
-from collection.models import AboutYou, ConsentText, Contributor, Dish, Photo, Submission
+from collection.models import AboutYou, Contributor, Dish, Photo, Submission
 from collection.photos import Prepared
 from collection.places import countries_for
 from collection.proof import Proof
+from collection.quotas import take_dish
 
-CONSENT_MARK = "consent:"
 CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
-
-
-def current_consent(language: str = "en") -> ConsentText:
-    """The newest consent text in `language`."""
-    return ConsentText.objects.filter(language=language).order_by("-version")[0]
-
-
-def consent_mark(consent: ConsentText) -> str:
-    """What a form's token carries to say which consent text stands on the page."""
-    return f"{CONSENT_MARK}{consent.pk}"
-
-
-def shown_consent(proof: Proof) -> ConsentText | None:
-    """The consent text that stood on the page of this form, None where none did."""
-    mark, _, pk = proof.about.partition(CONSENT_MARK)
-    return ConsentText.objects.filter(pk=pk).first() if pk and not mark else None
-
-
-def join(consent: ConsentText, person: uuid.UUID) -> Contributor:
-    """A contributor who has just agreed to `consent`."""
-    contributor, _created = Contributor.objects.get_or_create(
-        pk=person, defaults={"consent": consent, "consent_at": timezone.now()}
-    )
-    return contributor
 
 
 @transaction.atomic
 def submit_dish(proof: Proof, content: dict[str, Any]) -> Entry:
-    """A new dish, once for each form. Somebody who agreed on the same page becomes a contributor with it."""
-    consent = shown_consent(proof)
-    contributor = join(consent, proof.person) if consent else Contributor.objects.get(pk=proof.person)
+    """A new dish, once for each form. Somebody who agreed on the same page becomes a contributor with it.
+
+    Raises QuotaReached where this person has described enough for a day.
+    """
+    shown = shown_consent(proof)
+    contributor = join(shown, proof.person) if shown else Contributor.objects.get(pk=proof.person)
 
     def write() -> Dish:
-        return save_dish(**content, contributor=contributor)
+        take_dish(contributor)
+        return save_dish(**content, contributor=contributor, source=contributor.source)
 
     return record(proof.form, Submission.Purpose.DISH, contributor, content_hash(content), write)
 
@@ -87,15 +67,24 @@ def replaced(entry: Entry, digest: str, write: Any) -> Entry:
     return entry
 
 
+def photo_digest(dish: Dish, sha256: str) -> str:
+    return content_hash({"photo": sha256, "dish": dish.pk})
+
+
+def photo_sent(proof: Proof, dish: Dish, sha256: str) -> Photo | None:
+    """The photo that this form brought before, where it was the same one."""
+    entry = earlier_entry(proof.form, photo_digest(dish, sha256))
+    return entry.submission.photo if entry and entry.same else None
+
+
 def submit_photo(proof: Proof, contributor: Contributor, dish: Dish, prepared: Prepared) -> Photo:
     """The photo's row, once for each form and content. Another picture from the same form takes the place of the draft.
 
     Files are written before the transaction and removed after it where no row names them.
     """
-    digest = content_hash({"photo": prepared.sha256, "dish": dish.pk})
-    known = earlier_entry(proof.form, digest)
-    if known and known.same and known.submission.photo:
-        return known.submission.photo
+    if known := photo_sent(proof, dish, prepared.sha256):
+        return known
+    digest = photo_digest(dish, prepared.sha256)
     file, thumbnail = photos.store(prepared)
     written: list[Photo] = []
 

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from collection.views import describe, further, own, pages
+from collection.views import describe, further, own, pages, public
 
 app_name = "collection"
 urlpatterns = [
@@ -11,11 +11,17 @@ urlpatterns = [
     path("dish/", describe.dish, name="dish"),
     path("more/", further.more, name="more"),
     path("photo/", further.photo, name="photo"),
+    path("photo/part/", further.photo_part, name="photo-part"),
     path("caption/", further.caption, name="caption"),
     path("about/", further.about, name="about"),
     path("another/", own.another, name="another"),
     path("mine/", own.mine, name="mine"),
     path("finish/", own.finish, name="finish"),
     path("leaderboard/", pages.leaderboard, name="leaderboard"),
+    path("dishes/", public.dishes, name="dishes"),
+    path("dishes/<int:number>/", public.dish, name="public-dish"),
+    path("dishes/<int:number>/report/", public.report_dish, name="report-dish"),
+    path("pictures/<uuid:pk>/report/", public.report_photo, name="report-photo"),
+    path("ingredients/", pages.ingredients, name="ingredients"),
     re_path(r"^photos/(?P<name>[\w-]{1,100}\.jpg)$", pages.photo_file, name="photo-file"),
 ]

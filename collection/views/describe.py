@@ -27,7 +27,15 @@ from collection.submissions import (
     submit_correction,
     submit_dish,
 )
-from collection.views.shown import consent_page, dish_page, empty_dish_page, more_page, not_known, typing
+from collection.views.shown import (
+    consent_page,
+    dish_page,
+    empty_dish_page,
+    more_page,
+    not_known,
+    suggestions_page,
+    typing,
+)
 
 
 @public_form("consent", "GET")
@@ -55,6 +63,8 @@ def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     contributor = contributor_for(sent)
     if sent.proof is None or not (contributor or shown_consent(sent.proof)):
         return refused_dish(request, sent)
+    if "suggest" in request.POST:
+        return suggestions_page(request, sent.proof, asks_consent=contributor is None)
     form = DishForm(request.POST, asks_consent=contributor is None)
     mode = "correct" if request.POST.get("choice") == "correction" else "new"
     if not form.is_valid():

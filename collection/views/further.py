@@ -1,15 +1,23 @@
 """What may follow a receipt: the rest of B.4, a photo with its caption, the optional *about you*."""
 
 from django.core.files.uploadedfile import UploadedFile
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from collection import photos
+from collection import parts, photos
 from collection.doors import Sent, contributor_for, contributor_from_cookie, dish_for, photo_for, public_form
 from collection.forms import AboutForm, CaptionForm, MoreForm
-from collection.models import Contributor, Dish
-from collection.submissions import confirm_photo, discard_photo, save_about, submit_more, submit_photo
+from collection.models import Contributor, Dish, Photo
+from collection.proof import Proof
+from collection.submissions import (
+    confirm_photo,
+    discard_photo,
+    photo_sent,
+    save_about,
+    submit_more,
+    submit_photo,
+)
 from collection.uploads import limited_upload
 from collection.views.shown import (
     caption_page,
@@ -77,20 +85,53 @@ def photo(request: HttpRequest, sent: Sent) -> HttpResponse:
     contributor, dish = author_and_dish(sent)
     if "skip" in request.POST:
         return thanks_page(request, contributor, dish)
-    upload = request.FILES.get("photo")
-    if not isinstance(upload, UploadedFile):
-        missing = _("Choose a photo, or go on without one.")
-        return photo_page(request, contributor, dish, photos.too_large() if cut_off(request) else missing)
     try:
-        prepared = photos.prepare(photos.arrived(upload))
+        arrived = arrived_photo(request, sent.proof, contributor, dish)
     except photos.PhotoError as error:
         return photo_page(request, contributor, dish, str(error))
-    return caption_page(request, contributor, submit_photo(sent.proof, contributor, dish, prepared))
+    return caption_page(request, contributor, arrived)
 
 
-def cut_off(request: HttpRequest) -> bool:
-    """The upload was larger than allowed and its rest was thrown away."""
-    return bool(request.META.get("wwd.upload_cut_off"))
+def arrived_photo(request: HttpRequest, proof: Proof, contributor: Contributor, dish: Dish) -> Photo:
+    """The photo in this request, or the one whose parts came before it. Raises PhotoError."""
+    sha256 = request.POST.get("whole", "")
+    if not sha256:
+        return submit_photo(proof, contributor, dish, photos.prepare(uploaded(request)))
+    try:
+        data = parts.whole(dish, sha256)
+    except photos.PhotoError:
+        if known := photo_sent(proof, dish, sha256):
+            return known
+        raise
+    kept = submit_photo(proof, contributor, dish, photos.prepare(data))
+    parts.forget(dish, sha256)
+    return kept
+
+
+def uploaded(request: HttpRequest) -> bytes:
+    """The bytes of the chosen file. Raises PhotoError where none came or it was too large."""
+    upload = request.FILES.get("photo")
+    if isinstance(upload, UploadedFile):
+        return photos.arrived(upload)
+    if request.META.get("wwd.upload_cut_off"):
+        raise photos.PhotoError(photos.too_large())
+    raise photos.PhotoError(_("Choose a photo, or go on without one."))
+
+
+@limited_upload
+@public_form("photo")
+def photo_part(request: HttpRequest, sent: Sent) -> JsonResponse:
+    """A part of a photo → how many bytes of it are here. Without a part it only tells that."""
+    if sent.proof is None:
+        return JsonResponse({"error": not_known()}, status=403)
+    _contributor, dish = author_and_dish(sent)
+    upload = request.FILES.get("part")
+    data = bytes(upload.read()) if isinstance(upload, UploadedFile) else b""
+    try:
+        part = parts.read_part(request.POST.get("sha256", ""), request.POST.get("start", ""), data)
+        return JsonResponse({"here": parts.keep(dish, part)})
+    except photos.PhotoError as error:
+        return JsonResponse({"error": str(error)}, status=400)
 
 
 @public_form("caption", "GET")

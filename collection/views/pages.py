@@ -2,11 +2,12 @@
 
 from django.core.files.storage import default_storage
 from django.db.models import Q
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from collection.doors import photo_to_show
+from collection.ingredients import suggest
 from collection.leaderboard import by_country
 
 FIRST_PLACES = 5
@@ -20,6 +21,14 @@ def start(request: HttpRequest) -> HttpResponse:
 @require_safe
 def leaderboard(request: HttpRequest) -> HttpResponse:
     return render(request, "collection/leaderboard.html", {"board": by_country()})
+
+
+@require_safe
+def ingredients(request: HttpRequest) -> JsonResponse:
+    """Ingredients of accepted dishes that begin with `q`, for the phone that asks while somebody writes."""
+    response = JsonResponse({"names": suggest(request.GET.get("q", ""))})
+    response["Cache-Control"] = "public, max-age=600"
+    return response
 
 
 @require_safe

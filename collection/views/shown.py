@@ -7,7 +7,17 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from collection.forms import AboutForm, CaptionForm, ConsentForm, DishForm, MoreForm, more_answers, place_answers
+from collection.forms import (
+    AboutForm,
+    CaptionForm,
+    ConsentForm,
+    DishForm,
+    MoreForm,
+    more_answers,
+    place_answers,
+    with_chosen,
+)
+from collection.ingredients import suggest_for
 from collection.ledger import receipt_of
 from collection.models import Contributor, Dish, Photo, Source
 from collection.places import all_places
@@ -23,6 +33,7 @@ def not_known() -> str:
 def typing(data: QueryDict, form: type[forms.Form]) -> dict[str, Any]:
     """What was typed, as initial values: it is shown again without being judged."""
     several = (forms.MultipleChoiceField,)
+    data = with_chosen(data) if form is DishForm else data
     return {
         name: data.getlist(name) if isinstance(field, several) else data[name]
         for name, field in form.base_fields.items()
@@ -38,7 +49,13 @@ def consent_page(request: HttpRequest, form: ConsentForm | None = None, notice: 
 
 
 def dish_page(
-    request: HttpRequest, proof: Proof, form: DishForm, *, mode: str = "new", notice: str = ""
+    request: HttpRequest,
+    proof: Proof,
+    form: DishForm,
+    *,
+    mode: str = "new",
+    notice: str = "",
+    suggestions: list[str] | None = None,
 ) -> HttpResponse:
     """The four questions. `mode`: *new*, *ask* (another dish or a correction?) or *correct*."""
     context = {
@@ -46,10 +63,19 @@ def dish_page(
         "proof": proof,
         "mode": mode,
         "notice": notice,
+        "suggestions": suggestions,
         "countries": [place.name for place in all_places()],
         "consent": shown_consent(proof) if form.asks_consent else None,
     }
     return render(request, "collection/dish.html", context)
+
+
+def suggestions_page(request: HttpRequest, proof: Proof, *, asks_consent: bool) -> HttpResponse:
+    """The same typing with ingredients to tick; nothing is stored and nothing is judged yet."""
+    typed = {**typing(request.POST, DishForm), **{name: name in request.POST for name in ConsentForm.base_fields}}
+    form = DishForm(initial=typed, asks_consent=asks_consent)
+    mode = request.POST["suggest"] if request.POST["suggest"] in ("ask", "correct") else "new"
+    return dish_page(request, proof, form, mode=mode, suggestions=suggest_for(typed.get("ingredients", "")))
 
 
 def empty_dish_page(request: HttpRequest, contributor: Contributor, place_of: Dish | None = None) -> HttpResponse:

@@ -1,0 +1,66 @@
+"""Public dishes, and the way to say that one should not be shown like this. Looking changes nothing."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from collection.browsing import answers, dishes_of, page_of, places, public_dish, public_photo
+from collection.doors import Sent, public_form
+from collection.forms import ReportForm
+from collection.models import Source
+from collection.proof import Proof
+from collection.reports import Target, report
+from collection.views.shown import not_known, typing
+
+
+@require_safe
+def dishes(request: HttpRequest) -> HttpResponse:
+    """Places with dishes, or with `place` the dishes of one."""
+    place = request.GET.get("place", "").replace("\0", "")
+    page = page_of(dishes_of(place) if place else places(), request.GET.get("page", ""))
+    if place and not page.object_list:
+        raise Http404
+    return render(request, "collection/public_dishes.html", {"place": place, "page": page})
+
+
+@require_safe
+def dish(request: HttpRequest, number: int) -> HttpResponse:
+    found = public_dish(number)
+    context = {
+        "dish": found,
+        "answers": answers(found),
+        "places": found.places.all(),
+        "languages": found.languages.all(),
+        "demonstration": found.source == Source.DEMONSTRATION,
+    }
+    return render(request, "collection/public_dish.html", context)
+
+
+@public_form("report", "GET")
+def report_dish(request: HttpRequest, sent: Sent, number: int) -> HttpResponse:
+    return answer_report(request, sent, Target(public_dish(number)))
+
+
+@public_form("report", "GET")
+def report_photo(request: HttpRequest, sent: Sent, pk: str) -> HttpResponse:
+    photo = public_photo(pk)
+    return answer_report(request, sent, Target(photo.dish, photo))
+
+
+def answer_report(request: HttpRequest, sent: Sent, target: Target) -> HttpResponse:
+    """GET: what is wrong with it? POST: the report is entered."""
+    if request.method != "POST":
+        return report_page(request, target, ReportForm())
+    if sent.proof is None or sent.proof.about != target.mark:
+        return report_page(request, target, ReportForm(initial=typing(request.POST, ReportForm)), not_known())
+    form = ReportForm(request.POST)
+    if not form.is_valid():
+        return report_page(request, target, form)
+    report(target, form.cleaned_data["reason"], form.cleaned_data["words"])
+    return render(request, "collection/report_thanks.html", {"target": target})
+
+
+def report_page(request: HttpRequest, target: Target, form: ReportForm, notice: str = "") -> HttpResponse:
+    proof = Proof.new("report", about=target.mark)
+    context = {"target": target, "form": form, "proof": proof, "notice": notice}
+    return render(request, "collection/report.html", context)
