@@ -23,8 +23,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
-from collection.models import Contributor, Dish, DishQuerySet, Photo
-from collection.proof import Proof, ProofError, ProofExpired, check_origin, check_request
+from collection.models import Contributor, Dish, DishQuerySet, Photo, Withdrawal
+from collection.proof import Proof, ProofError, ProofExpired, check_origin, check_request, genuine, now
+from collection.turns import finish_turn, is_over, over
 
 # Every cookie that says who is describing or reviewing has a name that starts with this: *Finish* clears them all.
 COOKIE = "turn"
@@ -41,12 +42,14 @@ class Sent:
 
     `proof` is set where the form's token is genuine and current. `expired` holds a token that is genuine but too old:
     it says which form that was and proves nothing. `refused` is true for every POST without a current proof: show the
-    form again with the typing and a fresh token, store nothing.
+    form again with the typing and a fresh token, store nothing. `finished`: the token is `expired` because its person
+    ended their turn after it was made; nothing of that person may be shown.
     """
 
     proof: Proof | None = None
     expired: Proof | None = None
     refused: bool = False
+    finished: bool = False
 
     @property
     def person(self) -> uuid.UUID | None:
@@ -61,7 +64,10 @@ def read_sent(request: HttpRequest, purpose: str) -> Sent:
         if not purpose:
             check_origin(request)
             return Sent()
-        return Sent(proof=check_request(request, purpose))
+        proof = check_request(request, purpose)
+        if over(proof):
+            return Sent(expired=proof, refused=True, finished=True)
+        return Sent(proof=proof)
     except ProofExpired as error:
         return Sent(expired=error.proof, refused=True)
     except ProofError:
@@ -103,7 +109,7 @@ def sign_in(response: HttpResponse, contributor: Contributor) -> HttpResponse:
     """Lets this browser session go on as `contributor`, as far as a cookie alone may (see `recent_dishes`)."""
     response.set_signed_cookie(
         COOKIE,
-        contributor.pk.hex,
+        f"{contributor.pk.hex}.{now()}",
         salt=COOKIE_SALT,
         httponly=True,
         samesite="Lax",
@@ -113,7 +119,9 @@ def sign_in(response: HttpResponse, contributor: Contributor) -> HttpResponse:
 
 
 def sign_out(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Ends this person's turn: no cookie that starts with `turn`, and no page of theirs for the Back button."""
+    """Ends this person's turn, on the server too: no cookie that starts with `turn`, no page for the Back button."""
+    for person in persons_here(request):
+        finish_turn(person)
     for name in request.COOKIES:
         if name.startswith(COOKIE):
             response.delete_cookie(name, samesite="Lax")
@@ -121,17 +129,37 @@ def sign_out(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     return response
 
 
+def persons_here(request: HttpRequest) -> set[uuid.UUID]:
+    """Who this browser still is: by the cookie, and by the form on the page where *finish* was pressed."""
+    contributor = contributor_from_cookie(request)
+    found = {contributor.pk} if contributor else set()
+    try:
+        proof = genuine(request.POST.get("proof", ""))
+    except ProofError:
+        return found
+    return found if over(proof) else {*found, proof.person}
+
+
 def contributor_from_cookie(request: HttpRequest) -> Contributor | None:
     try:
         value = request.get_signed_cookie(COOKIE, salt=COOKIE_SALT, max_age=COOKIE_REACH)
-        return Contributor.objects.filter(pk=uuid.UUID(value)).first()
+        person, _, at = value.partition(".")
+        if is_over(uuid.UUID(person), int(at)):
+            return None
+        return present(uuid.UUID(person))
     except (KeyError, ValueError, signing.BadSignature):
         return None
 
 
+def present(person: uuid.UUID) -> Contributor | None:
+    """The contributor, unless they have withdrawn everything."""
+    gone = Withdrawal.objects.filter(person=person, dish=None, undone_at=None)
+    return Contributor.objects.filter(pk=person).exclude(pk__in=gone.values("person")).first()
+
+
 def contributor_for(sent: Sent) -> Contributor | None:
     """The contributor that the form proved, None for somebody who has not agreed yet."""
-    return Contributor.objects.filter(pk=sent.person).first() if sent.person else None
+    return present(sent.person) if sent.person else None
 
 
 def own_dishes(contributor: Contributor) -> DishQuerySet:

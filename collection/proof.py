@@ -4,14 +4,18 @@ It replaces the CSRF cookie on these forms, so that a refused or lost cookie cos
 can make a token, it is bound to one form, one person and one purpose, and it runs out by the server's clock.
 """
 
+import time
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from django.core import signing
 from django.http import HttpRequest
 
 MAX_AGE = timedelta(days=90)
+# Made only for somebody who typed their return code; short, because such a page can take everything away.
+BY_CODE = "by code"
+BY_CODE_AGE = timedelta(hours=1)
 SALT = "wwd.proof"
 
 
@@ -27,14 +31,23 @@ class ProofExpired(ProofError):
         self.proof = proof
 
 
+def now() -> int:
+    """Milliseconds since 1970 by the server's clock."""
+    return time.time_ns() // 1_000_000
+
+
 @dataclass(frozen=True)
 class Proof:
-    """What a token says. `person` is a contributor's or reviewer's id, `about` the row that the form is for."""
+    """What a token says. `person` is a contributor's or reviewer's id, `about` the row that the form is for.
+
+    `at`: when it was made, in milliseconds since 1970; what was made before its person finished proves nothing.
+    """
 
     purpose: str
     form: uuid.UUID
     person: uuid.UUID
     about: str = ""
+    at: int = field(default_factory=now, compare=False)
 
     @classmethod
     def new(cls, purpose: str, person: uuid.UUID | None = None, about: object = "") -> "Proof":
@@ -43,29 +56,34 @@ class Proof:
 
     def renewed(self) -> "Proof":
         """The same person and purpose with a fresh form UUID: the next entry, not a repetition."""
-        return replace(self, form=uuid.uuid4())
+        return replace(self, form=uuid.uuid4(), at=now())
 
     @property
     def token(self) -> str:
         """The signed text for the form's hidden field."""
-        content = [self.purpose, self.form.hex, self.person.hex, self.about]
+        content = [self.purpose, self.form.hex, self.person.hex, self.about, self.at]
         return signing.dumps(content, salt=SALT)
 
 
 def read_token(token: str, purpose: str) -> Proof:
-    """The proof in `token`. Raises ProofExpired past `MAX_AGE` and ProofError for anything not genuine."""
-    try:
-        content = signing.loads(token, salt=SALT)
-        proof = Proof(content[0], uuid.UUID(content[1]), uuid.UUID(content[2]), content[3])
-    except (signing.BadSignature, ValueError, IndexError, TypeError) as error:
-        raise ProofError("forged") from error
+    """The proof in `token`. Raises ProofExpired past its age and ProofError for anything not genuine."""
+    proof = genuine(token)
     if proof.purpose != purpose:
         raise ProofError("made for another form")
     try:
-        signing.loads(token, salt=SALT, max_age=MAX_AGE)
+        signing.loads(token, salt=SALT, max_age=BY_CODE_AGE if purpose == BY_CODE else MAX_AGE)
     except signing.SignatureExpired:
         raise ProofExpired(proof) from None
     return proof
+
+
+def genuine(token: str) -> Proof:
+    """What a token of any purpose and age says. Raises ProofError for anything that we did not make."""
+    try:
+        purpose, form, person, about, at = signing.loads(token, salt=SALT)
+        return Proof(purpose, uuid.UUID(form), uuid.UUID(person), about, int(at))
+    except (signing.BadSignature, ValueError, TypeError) as error:
+        raise ProofError("forged") from error
 
 
 def check_origin(request: HttpRequest) -> None:

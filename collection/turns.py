@@ -1,0 +1,30 @@
+"""The end of somebody's turn, held by the server: forms and cookies from before it prove nothing any more."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from django.utils import timezone
+
+from collection.models import FinishedTurn
+from collection.proof import MAX_AGE, Proof
+
+
+def finish_turn(person: uuid.UUID) -> None:
+    """From now on, whoever comes as this person proves it anew, with the return code."""
+    FinishedTurn.objects.update_or_create(person=person, defaults={"at": timezone.now()})
+
+
+def is_over(person: uuid.UUID, at: int) -> bool:
+    """Whether this person finished after `at` (milliseconds since 1970)."""
+    made = datetime.fromtimestamp(at / 1000, UTC)
+    return FinishedTurn.objects.filter(person=person, at__gte=made).exists()
+
+
+def over(proof: Proof) -> bool:
+    return is_over(proof.person, proof.at)
+
+
+def forget_old_turns() -> int:
+    """Removes rows that no token still asks for."""
+    removed, _by_model = FinishedTurn.objects.filter(at__lt=timezone.now() - MAX_AGE - timedelta(days=1)).delete()
+    return removed
