@@ -145,6 +145,7 @@ WEB_PROCESSES = env.whole("WWD_WEB_PROCESSES", 2, least=1)
 # More than 50: so many phones on a 2G line may send a photo to one process at a time.
 WEB_THREADS = env.whole("WWD_WEB_THREADS", 64, least=1)
 SWEEP_SECONDS = env.whole("WWD_SWEEP_SECONDS", 30, least=1)
+RETENTION_DAYS = env.whole("WWD_RETENTION_DAYS", 3 * 365, least=30)
 MAX_PHOTO_BYTES = 15 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # Photos somewhat too large still reach their form, which can say so beside the field.

@@ -20,7 +20,8 @@ from django.db.models.functions import Now
 logger = logging.getLogger(__name__)
 # Held while the thread uses the database, and around every fork: no child inherits an open connection.
 FORKING = threading.Lock()
-DAY = 24 * 60 * 60
+HOUR = 60 * 60
+DAY = 24 * HOUR
 # One byte that all processes of a worker share: set once it was told to stop.
 ENDING = mmap.mmap(-1, 1)
 
@@ -61,11 +62,27 @@ def sweep_files() -> list[Callable[[], None]]:
     return []
 
 
+def erase_withdrawn() -> list[Callable[[], None]]:
+    from collection import erasure
+
+    erasure.erase_due()
+    return []
+
+
+def retire_old() -> list[Callable[[], None]]:
+    from collection import retention
+
+    retention.retire()
+    return []
+
+
 def jobs() -> list[Job]:
     return [
         Job("runs", settings.SWEEP_SECONDS, 0, sweep_runs),
         Job("tables", settings.SWEEP_SECONDS, 0, sweep_tables),
         Job("files", DAY, 10 * 60, sweep_files),
+        Job("withdrawals", HOUR, 5 * 60, erase_withdrawn),
+        Job("retention", DAY, 15 * 60, retire_old),
     ]
 
 

@@ -1,0 +1,142 @@
+"""Withdrawing: a dish is hidden at once everywhere; seven days later `collection.erasure` removes it."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from collection.limits import count_try
+from collection.ingredients import index_ingredients
+from collection.models import AboutYou, Contributor, Dish, Submission, Withdrawal
+from collection.receipts import read_receipt
+from collection.signals import dish_restored, dish_withdrawn
+from collection.words import fold
+
+UNDO = timedelta(days=7)
+MOST_TRIES_OF_A_RECEIPT = 5
+MOST_TRIES_IN_ALL = 300
+
+
+def standing() -> QuerySet[Withdrawal]:
+    """Withdrawals that were not taken back."""
+    return Withdrawal.objects.filter(undone_at=None)
+
+
+def undoable() -> QuerySet[Withdrawal]:
+    return standing().filter(erased_at=None)
+
+
+@transaction.atomic
+def withdraw_dish(dish: Dish, reason: str, person: uuid.UUID | None = None) -> Withdrawal:
+    """Hides a dish at once and plans its erasure; a second call finds the first. A lost code waits for a steward."""
+    dish = Dish.objects.select_for_update().get(pk=dish.pk)
+    if known := standing().filter(dish=dish).first():
+        return known
+    now = timezone.now()
+    withdrawal = Withdrawal.objects.create(
+        dish=dish,
+        person=person,
+        reason=reason,
+        former_state=dish.state,
+        merged=list(dish.merged.order_by("pk").values_list("pk", flat=True)),
+        at=now,
+        erase_after=None if reason == Withdrawal.Reason.LOST_CODE else now + UNDO,
+    )
+    set_state(dish, Dish.State.WITHDRAWN)
+    stand_alone(withdrawal.merged)
+    dish_withdrawn.send(sender=Dish, dishes=[dish.pk])
+    return withdrawal
+
+
+def set_state(dish: Dish, state: str) -> None:
+    dish.state = state
+    dish.save(update_fields=["state", "changed_at"])
+    index_ingredients(dish)
+
+
+def stand_alone(merged: Sequence[int]) -> None:
+    """Dishes that were merged into a withdrawn one come back: the first of them for itself, the others with it."""
+    if merged:
+        Dish.objects.filter(pk=merged[0]).update(merged_into=None)
+        Dish.objects.filter(pk__in=merged[1:]).update(merged_into=merged[0])
+
+
+@transaction.atomic
+def undo(withdrawal: Withdrawal) -> bool:
+    """The dish is again what it was before; False where it is too late or was done before."""
+    undone = undoable().filter(pk=withdrawal.pk).update(undone_at=timezone.now())
+    if not undone or withdrawal.dish_id is None:
+        return bool(undone)
+    dish = Dish.objects.select_for_update().get(pk=withdrawal.dish_id)
+    merged = Q(merged_into=None) | Q(merged_into__in=withdrawal.merged)
+    Dish.objects.filter(merged, pk__in=withdrawal.merged).update(merged_into=dish)
+    set_state(dish, withdrawal.former_state)
+    dish_restored.send(sender=Dish, dishes=[dish.pk])
+    return True
+
+
+@transaction.atomic
+def withdraw_everything(contributor: Contributor) -> Withdrawal:
+    """All dishes and whatever is known about this person: hidden at once, erased after the same seven days."""
+    known = standing().filter(person=contributor.pk, dish=None).first()
+    for dish in Dish.objects.filter(contributor=contributor).live():
+        withdraw_dish(dish, Withdrawal.Reason.EVERYTHING, contributor.pk)
+    now = timezone.now()
+    standing().filter(dish__contributor=contributor, erase_after=None).update(erase_after=now + UNDO)
+    return known or Withdrawal.objects.create(
+        person=contributor.pk, reason=Withdrawal.Reason.EVERYTHING, at=now, erase_after=now + UNDO
+    )
+
+
+@transaction.atomic
+def undo_everything(person: uuid.UUID) -> bool:
+    """Takes back `withdraw_everything`; dishes that were withdrawn one by one before stay withdrawn."""
+    mine = undoable().filter(person=person, reason=Withdrawal.Reason.EVERYTHING)
+    return sum(undo(withdrawal) for withdrawal in list(mine)) > 0
+
+
+@transaction.atomic
+def remove_details(contributor: Contributor) -> None:
+    """Personal details and the public name go at once; nothing of them is kept."""
+    AboutYou.objects.filter(contributor=contributor).delete()
+    Contributor.objects.filter(pk=contributor.pk).update(alias="")
+
+
+def hide_by_receipt(receipt_text: str, name: str) -> bool:
+    """For somebody without the code: receipt number and name hide that dish, and a steward decides.
+
+    Raises TooManyTries. Call it outside a transaction.
+    """
+    receipt = read_receipt(receipt_text)
+    if receipt is None:
+        return False
+    count_try("receipt", MOST_TRIES_IN_ALL)
+    count_try(f"receipt {receipt}", MOST_TRIES_OF_A_RECEIPT)
+    submission = Submission.objects.filter(receipt=receipt).exclude(dish=None).select_related("dish").first()
+    if submission is None or submission.dish is None:
+        return False
+    dish = submission.dish
+    if dish.state == Dish.State.WITHDRAWN or fold(dish.local_name) != fold(name) or not name.strip():
+        return False
+    withdraw_dish(dish, Withdrawal.Reason.LOST_CODE)
+    return True
+
+
+def confirm(withdrawals: QuerySet[Withdrawal]) -> int:
+    """A steward says that a dish hidden without a code shall go: it is erased after the usual days."""
+    waiting = withdrawals.filter(undone_at=None, erased_at=None, erase_after=None)
+    return waiting.update(erase_after=timezone.now() + UNDO)
+
+
+def withdrawn_publicly() -> QuerySet[Withdrawal]:
+    """Withdrawals of dishes that anybody may have seen, in the order of their numbers; nothing but ids is told."""
+    shown = standing().exclude(erase_after=None).exclude(dish=None)
+    return (
+        shown.filter(former_state__in=[Dish.State.ACCEPTED, Dish.State.HIDDEN])
+        .exclude(dish__source="demonstration")
+        .select_related("dish")
+        .order_by("dish__number")
+    )
