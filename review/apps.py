@@ -5,9 +5,12 @@ from django.db.models.signals import post_delete, post_migrate
 
 
 def removed_review_makes_tables_stale(**signal: Any) -> None:
-    """However a review goes (withdrawal, admin, cascade), the tables made of it are no longer fresh."""
+    """However a review goes (withdrawal, admin, cascade), its picture wants one more and tables are not fresh."""
     from evaluation import tables
+    from review.campaigns import recount
+    from review.models import CampaignImage
 
+    recount(CampaignImage.objects.filter(pk=signal["instance"].image_id))
     tables.bump("reviews")
 
 

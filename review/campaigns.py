@@ -3,10 +3,12 @@
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
 
@@ -14,7 +16,7 @@ from collection.models import Country
 from evaluation import tables
 from evaluation.models import GeneratedImage
 from review.assignment import load_without, locked
-from review.copies import CopyError, keep_copy
+from review.copies import CopyError, keep_copies
 from review.models import (
     Assignment,
     Campaign,
@@ -57,12 +59,12 @@ def prepare(campaign: Campaign, images: Iterable[GeneratedImage], country: str =
 
 def _add(campaign: Campaign, image: GeneratedImage, countries: Iterable[str], done: Prepared) -> None:
     try:
-        copy = keep_copy(image.sha256)
+        copy, large = keep_copies(image.sha256)
     except CopyError as error:
         done.left_out[image.source_key] = str(error)
         return
     dish = image.subject.dish
-    words = {"dish_name": dish.local_name if dish else image.subject.name, "copy_sha256": copy}
+    words = {"dish_name": dish.local_name if dish else image.subject.name, "copy_sha256": copy, "large_sha256": large}
     for country in countries:
         _, created = CampaignImage.objects.get_or_create(
             campaign=campaign, image=image, country=country, defaults=words
@@ -137,11 +139,16 @@ class Saved:
 
 
 def save_review(
-    reviewer: Reviewer, image: CampaignImage, answers: Mapping[str, Any], *, correction: bool = False
+    reviewer: Reviewer,
+    image: CampaignImage,
+    answers: Mapping[str, Any],
+    *,
+    correction: bool = False,
+    repeat: bool = False,
 ) -> Saved:
     """Keeps what `reviewer` says of `image`. Raises AnswersRefused or Refused, then nothing is stored.
 
-    An answer that comes after the wanted number was reached is kept as surplus.
+    An answer that comes after the wanted number was reached is kept as surplus; a `repeat` is never counted.
     """
     definition = reviewer.campaign.questionnaire.definition
     kept = check(definition, answers)
@@ -151,11 +158,13 @@ def save_review(
         refuse_unless_open(campaign, reviewer.invitation)
         if (image.campaign_id, image.country) != (campaign.pk, reviewer.country):
             raise Refused(gettext("This picture is not one of yours. Go on to the next picture."), 403)
-        stored = Review.objects.filter(reviewer=reviewer, image=image).first()
+        stored = Review.objects.filter(reviewer=reviewer, image=image, repeat=repeat).first()
         if stored:
             return _again(stored, columns, correction)
-        surplus = load_without(image, reviewer, now) >= campaign.wanted_opinions
-        review = Review.objects.create(reviewer=reviewer, image=image, surplus=surplus, **columns)
+        surplus = not repeat and load_without(image, reviewer, now) >= campaign.wanted_opinions
+        review = Review.objects.create(reviewer=reviewer, image=image, surplus=surplus, repeat=repeat, **columns)
+        if not (surplus or repeat):
+            CampaignImage.objects.filter(pk=image.pk).update(opinions=F("opinions") + 1)
         _mark_answered(review, now)
         tables.bump("reviews")
     return Saved(review, "saved")
@@ -168,17 +177,26 @@ def _again(stored: Review, columns: Mapping[str, Any], correction: bool) -> Save
     if not correction:
         return Saved(stored, "differs")
     ReviewChange.objects.create(review=stored, before=stored.answers)
+    # Other words have not been read by anybody yet.
+    stored.words_read_by = stored.words_read_at = None
     for column, value in columns.items():
         setattr(stored, column, value)
-    stored.save(update_fields=list(columns))
+    stored.save(update_fields=[*columns, "words_read_by", "words_read_at"])
     tables.bump("reviews")
     return Saved(stored, "corrected")
 
 
-def _mark_answered(review: Review, now: Any) -> None:
+def _mark_answered(review: Review, now: datetime) -> None:
     """The assignment is done; one that was reported stays reported, so that the picture stays hidden."""
-    mine = Assignment.objects.filter(reviewer=review.reviewer, image=review.image)
-    if not mine.exclude(state=Assignment.State.REPORTED).update(state=Assignment.State.ANSWERED) and not mine.exists():
-        Assignment.objects.create(
-            reviewer=review.reviewer, image=review.image, state=Assignment.State.ANSWERED, until=now
-        )
+    mine = Assignment.objects.filter(reviewer=review.reviewer, image=review.image, repeat=review.repeat)
+    answered = {"state": Assignment.State.ANSWERED, "handled_at": now}
+    if not mine.exclude(state=Assignment.State.REPORTED).update(**answered) and not mine.exists():
+        who = {"reviewer": review.reviewer, "image": review.image, "repeat": review.repeat}
+        Assignment.objects.create(**who, **answered, until=now)
+
+
+def recount(images: QuerySet[CampaignImage]) -> None:
+    """Counts the opinions of these pictures anew, after some went or came back."""
+    counted = Review.objects.counted(include_excluded=True).filter(image=OuterRef("pk")).order_by()
+    numbers = counted.values("image").annotate(number=Count("pk")).values("number")
+    images.update(opinions=Coalesce(Subquery(numbers), 0))

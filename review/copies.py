@@ -1,4 +1,8 @@
-"""Review copies: all pictures in one size and encoding, without metadata: nothing but the pixels differs."""
+"""Review copies: all pictures in one size and encoding, without metadata: nothing but the pixels differs.
+
+Providers sign pictures along the bottom edge: coloured squares in the right corner, a star, a name or a sentence in
+either corner. The same margins are cut from every picture, whatever made it, so that a missing edge tells nothing.
+"""
 
 from io import BytesIO
 
@@ -8,6 +12,10 @@ from evaluation import files
 
 SIDE = 512
 MAX_BYTES = 60_000
+LARGE_SIDE = 1024
+LARGE_MAX_BYTES = 240_000
+# Shares of the square that are cut off: left, top, right, bottom. What is left is square.
+MARGINS = (0.05, 0.0, 0.05, 0.10)
 QUALITY = 60
 GROUND = (128, 128, 128)
 SOFTER = 0.8
@@ -17,42 +25,49 @@ class CopyError(Exception):
     """The content is no picture that can be read; the text says what was wrong."""
 
 
-def keep_copy(sha256: str) -> str:
-    """Makes and stores the review copy of a held picture; returns the copy's SHA-256. Raises CopyError."""
+def keep_copies(sha256: str) -> tuple[str, str]:
+    """Makes and stores the review copy of a held picture and the larger one; their SHA-256. Raises CopyError."""
     try:
         content = files.read(sha256)
     except FileNotFoundError as error:
         raise CopyError("the file is not held") from error
-    return files.keep(review_copy(content))
+    return files.keep(review_copy(content)), files.keep(review_copy(content, LARGE_SIDE, LARGE_MAX_BYTES))
 
 
-def review_copy(content: bytes) -> bytes:
-    """A square JPEG of 512 px and at most 60,000 bytes, by one encoder setting for all pictures.
+def review_copy(content: bytes, side: int = SIDE, most: int = MAX_BYTES) -> bytes:
+    """A square JPEG of `side` px and at most `most` bytes, by one encoder setting for all pictures.
 
     A picture that the setting does not bring under the limit is softened, never encoded otherwise: the
     setting would tell pictures apart.
     """
-    square = _square(content)
-    side = SIDE
+    square = _square(content, side)
+    softness = side
     while True:
-        encoded = _encode(square if side == SIDE else _softened(square, side))
-        if len(encoded) <= MAX_BYTES:
+        encoded = _encode(square if softness == side else _softened(square, softness))
+        if len(encoded) <= most:
             return encoded
-        side = int(side * SOFTER)
+        softness = int(softness * SOFTER)
 
 
-def _square(content: bytes) -> Image.Image:
-    """The middle of the picture as RGB pixels in sRGB, upright, on grey where it is transparent."""
+def _square(content: bytes, side: int) -> Image.Image:
+    """The middle of the picture without the margins, in sRGB, upright, on grey where it is transparent."""
     try:
         with Image.open(BytesIO(content)) as opened:
             upright = _in_srgb(ImageOps.exif_transpose(opened))
             coloured = upright.convert("RGBA")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise CopyError(f"the picture cannot be read: {error}") from error
-    fitted = ImageOps.fit(coloured, (SIDE, SIDE), Image.Resampling.LANCZOS)
-    plain = Image.new("RGB", (SIDE, SIDE), GROUND)
+    whole = ImageOps.fit(coloured, (min(coloured.size),) * 2, Image.Resampling.LANCZOS)
+    fitted = whole.resize((side, side), Image.Resampling.LANCZOS, box=_inner(whole.width))
+    plain = Image.new("RGB", (side, side), GROUND)
     plain.paste(fitted, mask=fitted.getchannel("A"))
     return plain
+
+
+def _inner(width: int) -> tuple[float, float, float, float]:
+    """What the margins leave of a square of `width` px."""
+    left, top, right, bottom = MARGINS
+    return (width * left, width * top, width * (1 - right), width * (1 - bottom))
 
 
 def _in_srgb(picture: Image.Image) -> Image.Image:
@@ -71,7 +86,7 @@ def _in_srgb(picture: Image.Image) -> Image.Image:
 
 def _softened(square: Image.Image, side: int) -> Image.Image:
     small = square.resize((side, side), Image.Resampling.LANCZOS)
-    return small.resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+    return small.resize(square.size, Image.Resampling.BICUBIC)
 
 
 def _encode(picture: Image.Image) -> bytes:

@@ -134,6 +134,9 @@ class CampaignImage(models.Model):
     copy_sha256 = models.CharField(
         max_length=64, blank=True, help_text=_("The review copy, equal in kind for all models.")
     )
+    opinions = models.PositiveIntegerField(
+        default=0, editable=False, help_text=_("Counted reviews, kept in the transaction of each change.")
+    )
     large_sha256 = models.CharField(max_length=64, blank=True, help_text=_("The larger copy, shown on request."))
 
     class Meta:
@@ -353,7 +356,12 @@ class Assignment(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["reviewer", "image", "repeat"], name="one_assignment_per_person_and_image")
         ]
-        indexes = [models.Index(fields=["image", "state"]), models.Index(fields=["reviewer", "handled_at"])]
+        indexes = [
+            models.Index(fields=["image", "state"]),
+            models.Index(fields=["reviewer", "handled_at"]),
+            models.Index(fields=["image"], condition=Q(state="reported"), name="reported_pictures"),
+            models.Index(fields=["image", "until"], condition=Q(state="reserved"), name="reserved_pictures"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.reviewer_id} {self.image_id}"

@@ -7,7 +7,7 @@ from PIL import Image
 from PIL.JpegImagePlugin import JpegImageFile
 
 from evaluation import files
-from review.copies import MAX_BYTES, SIDE, CopyError, keep_copy, review_copy
+from review.copies import MAX_BYTES, SIDE, CopyError, keep_copies, review_copy
 from tests.review.make import make_picture
 
 
@@ -93,11 +93,22 @@ def test_what_cannot_be_read_is_a_copy_error(content: bytes) -> None:
 
 def test_file_that_is_not_held_is_a_copy_error() -> None:
     with pytest.raises(CopyError, match="not held"):
-        keep_copy("0" * 64)
+        keep_copies("0" * 64)
 
 
 def test_copy_is_kept_under_its_own_hash() -> None:
     original = files.keep(SOURCES["WebP"])
-    copy = keep_copy(original)
-    assert copy != original
+    copy, large = keep_copies(original)
+    assert len({copy, large, original}) == 3
     assert files.read(copy) == review_copy(SOURCES["WebP"])
+    assert opened(files.read(large)).size == (1024, 1024)
+
+
+@pytest.mark.parametrize("corner", [(0, 976), (944, 976), (976, 928)])
+def test_mark_that_a_provider_leaves_in_a_bottom_corner_is_cut_off(corner: tuple[int, int]) -> None:
+    signed = Image.new("RGB", (1024, 1024), "black")
+    signed.paste("white", (*corner, corner[0] + 48, corner[1] + 48))
+    out = BytesIO()
+    signed.save(out, "PNG")
+    low, high = opened(review_copy(out.getvalue())).convert("L").getextrema()
+    assert (low, high) == (0, 0)
