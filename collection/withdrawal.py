@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from collection.limits import count_try
 from collection.ingredients import index_ingredients
+from collection.limits import count_try
 from collection.models import AboutYou, Contributor, Dish, Submission, Withdrawal
 from collection.receipts import read_receipt
 from collection.signals import dish_restored, dish_withdrawn
