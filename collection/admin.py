@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from collection.admin_reports import IngredientAdmin, ReportAdmin
 from collection.curation import decide_dishes, decide_photos
 from collection.models import (
     AboutYou,
@@ -21,8 +22,10 @@ from collection.models import (
     DishChange,
     DishCountry,
     DishLanguage,
+    Ingredient,
     Photo,
     PhotoLink,
+    Report,
     Source,
 )
 from collection.receipts import read_receipt
@@ -83,8 +86,8 @@ class Changes(Shown):
 class DishAdmin(admin.ModelAdmin):
     """Accept, reject, hide; the contributor's own words are read, not rewritten."""
 
-    list_display = ("number", "local_name", "english_name", "state", "marked_source", "created_at")
-    list_filter = ("state", "source", "continents__continent")
+    list_display = ("number", "local_name", "english_name", "state", "mixed_letters", "marked_source", "created_at")
+    list_filter = ("state", "source", "mixed_letters", "continents__continent")
     search_fields = ("number__exact", "local_name__istartswith", "english_name__istartswith")
     actions = ("accept", "reject", "hide")
     ordering = ("-pk",)
@@ -207,3 +210,7 @@ class CountryAdmin(ReadOnly):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).order_by("name")
+
+
+admin.site.register(Report, ReportAdmin)
+admin.site.register(Ingredient, IngredientAdmin)

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from collection.ingredients import index_dishes
 from collection.models import Dish, DishChange, Photo
 
 
@@ -21,7 +22,10 @@ def decide_dishes(dishes: QuerySet[Dish], state: str, steward: Any) -> int:
     DishChange.objects.bulk_create(
         DishChange(dish_id=pk, by_steward=steward, before={"state": before}) for pk, before in rows
     )
-    return Dish.objects.filter(pk__in=[pk for pk, _before in rows]).update(state=state)
+    changed = Dish.objects.filter(pk__in=[pk for pk, _before in rows])
+    number = changed.update(state=state)
+    index_dishes(list(changed))
+    return number
 
 
 def decide_photos(photos: QuerySet[Photo], state: str) -> int:

@@ -1,0 +1,14 @@
+"""`manage.py ingredients`: the index of ingredients anew from all accepted dishes, after an import."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from collection.ingredients import rebuild
+
+
+class Command(BaseCommand):
+    help = "Makes the index of ingredients anew from all accepted dishes. Joined spellings stay joined."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(f"Ingredients of {rebuild()} dishes are indexed.")
