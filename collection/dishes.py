@@ -6,6 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
+from collection.ingredients import index_ingredients
 from collection.languages import UNKNOWN
 from collection.models import (
     Contributor,
@@ -20,6 +21,8 @@ from collection.models import (
 from collection.places import continents_of, countries_for
 
 FIRST_NUMBER = 10_001
+# Demonstrations never use up a number that a dish of somebody could get.
+FIRST_OF_DEMONSTRATION = 1_000_100_001
 WORDS = (
     "local_name",
     "english_name",
@@ -39,13 +42,15 @@ WORDS = (
 )
 
 
-def next_number() -> int:
+def next_number(source: str = Source.FORM) -> int:
     """A dish number that nobody had before. The counter's row stays locked until the caller's transaction ends."""
+    demonstration = source == Source.DEMONSTRATION
+    name, first = ("demonstration", FIRST_OF_DEMONSTRATION) if demonstration else ("dish", FIRST_NUMBER)
     with transaction.atomic():
-        Counter.objects.get_or_create(name="dish", defaults={"value": FIRST_NUMBER - 1})
+        Counter.objects.get_or_create(name=name, defaults={"value": first - 1})
         while True:
-            Counter.objects.filter(name="dish").update(value=F("value") + 1)
-            number = Counter.objects.values_list("value", flat=True).get(name="dish")
+            Counter.objects.filter(name=name).update(value=F("value") + 1)
+            number = Counter.objects.values_list("value", flat=True).get(name=name)
             if not Dish.objects.filter(number=number).exists():
                 return number
 
@@ -66,7 +71,7 @@ def save_dish(
     """A new dish. `words` has fields of `WORDS`; `languages` are (name, ISO 639-3 code); `continents`, where given,
     replaces those of the places (the published data states its own)."""
     dish = Dish.objects.create(
-        number=next_number() if number is None else number,
+        number=next_number(source) if number is None else number,
         contributor=contributor,
         source=source,
         source_key=source_key,
@@ -128,4 +133,6 @@ def change_dish(
     for field, value in words.items():
         setattr(dish, field, value)
     dish.save()
+    if dish.state == Dish.State.ACCEPTED and "ingredients" in before:
+        index_ingredients(dish)
     return DishChange.objects.create(dish=dish, by_contributor=by_contributor, by_steward=by_steward, before=before)
