@@ -75,7 +75,7 @@ def blank(dish: Dish) -> None:
     Dish.objects.filter(pk=dish.pk).update(**{field.name: empty(field) for field in fields})
 
 
-def empty(field: Field[Any, Any]) -> Any:
+def empty(field: "Field[Any, Any]") -> Any:
     if field.has_default():
         return field.get_default()
     if getattr(field, "auto_now", False):

@@ -64,6 +64,14 @@ def stand_alone(merged: Sequence[int]) -> None:
         Dish.objects.filter(pk__in=merged[1:]).update(merged_into=merged[0])
 
 
+def heir_of(dish: Dish) -> Dish | None:
+    """Another contributor's dish that a steward found to be the same one as this withdrawn dish."""
+    withdrawal = standing().filter(dish=dish).first()
+    merged = withdrawal.merged if withdrawal else []
+    same = Dish.objects.live().filter(Q(pk__in=merged, merged_into=None) | Q(pk=dish.merged_into_id))
+    return same.order_by("pk").first()
+
+
 @transaction.atomic
 def undo(withdrawal: Withdrawal) -> bool:
     """The dish is again what it was before; False where it is too late or was done before."""

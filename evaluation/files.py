@@ -6,7 +6,7 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
@@ -86,6 +86,12 @@ def named_by_rows(hashes: Sequence[str]) -> set[str]:
         if name.endswith("sha256"):
             found.update(model._default_manager.filter(**{f"{name}__in": hashes}).values_list(name, flat=True))
     return found
+
+
+def remove_unnamed(hashes: Collection[str]) -> None:
+    """Deletes those contents that no row names any more. Never call it inside a transaction."""
+    for sha256 in set(hashes) - named_by_rows(sorted(hashes)):
+        default_storage.delete(path_of(sha256))
 
 
 def old_files(folder: str, grace: timedelta) -> Iterator[tuple[str, str]]:

@@ -220,6 +220,7 @@ class GeneratedImage(models.Model):
         REFUSED = "refused", _("refused by the provider")
         FILTERED = "filtered", _("held back by a safety filter")
         NOT_HELD = "not_held", _("not held: the picture was never given to us")
+        ERASED = "erased", _("erased: its dish was withdrawn")
 
     subject = models.ForeignKey(Subject, on_delete=models.CASCADE, related_name="images")
     model = models.ForeignKey(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from evaluation import studies
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Run
-from evaluation.runner import outcomes
+from evaluation.runner.results import outcomes, withdrawn_dishes
 from evaluation.table_spec import Filters, TableSpec
 
 
@@ -34,4 +34,6 @@ def _about(run: Run) -> list[str]:
     sentences = [f"Run {run.slug}, version {run.study_version} of the study, {where}."]
     if run.definition:
         sentences.append("; ".join(f"{name}: {value}" for name, value in sorted(run.definition.items())) + ".")
+    if withdrawn := withdrawn_dishes(run):
+        sentences.append(f"Dishes left out because they were withdrawn: {withdrawn}.")
     return sentences

@@ -19,8 +19,15 @@ class ReviewConfig(AppConfig):
     verbose_name = "Review"
 
     def ready(self) -> None:
+        from collection.signals import dish_restored, dish_withdrawn
+        from evaluation.signals import pictures_erased, pictures_renamed
+        from review import withdrawals
         from review.loading import load_all
         from review.models import Review
 
         post_migrate.connect(load_all, sender=self)
         post_delete.connect(removed_review_makes_tables_stale, sender=Review)
+        dish_withdrawn.connect(withdrawals.hide)
+        dish_restored.connect(withdrawals.show_again)
+        pictures_erased.connect(withdrawals.erase)
+        pictures_renamed.connect(withdrawals.rename)

@@ -18,6 +18,7 @@ from django.db.models import Case, CharField, Count, Exists, F, FilteredRelation
 from django.db.models.functions import MD5, Cast, Concat, Now
 from django.utils.translation import gettext
 
+from collection.models import Dish
 from evaluation.models import Role
 from review.models import Assignment, Campaign, CampaignImage, ContentTag, Reviewer
 from review.refused import Refused
@@ -80,6 +81,7 @@ def visible(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImage]:
     images = CampaignImage.objects.filter(campaign=campaign, country=reviewer.country).exclude(copy_sha256="")
     reports = Assignment.objects.filter(state=State.REPORTED)
     images = images.exclude(Exists(reports.filter(image=OuterRef("pk")))).exclude(image__in=hidden_for_all())
+    images = images.exclude(image__subject__dish__state=Dish.State.WITHDRAWN)
     if reviewer.avoids:
         images = images.exclude(Exists(ContentTag.objects.filter(image=OuterRef("pk"), kind__in=reviewer.avoids)))
     return images

@@ -4,8 +4,10 @@ import time
 import uuid
 
 from django.core.signing import BadSignature, Signer, TimestampSigner
+from django.db.models import Q
 from django.urls import reverse
 
+from collection.models import Dish
 from collection.proof import MAX_AGE
 from review.models import CampaignImage, Reviewer
 
@@ -28,7 +30,8 @@ def picture_of(token: str) -> CampaignImage | None:
         return None
     if int(hour, 16) not in (_hour(), _hour() - 1):
         return None
-    return CampaignImage.objects.filter(pk=uuid.UUID(key)).first()
+    withdrawn = Q(image__subject__dish__state=Dish.State.WITHDRAWN)
+    return CampaignImage.objects.filter(pk=uuid.UUID(key)).exclude(withdrawn).first()
 
 
 def _hour() -> int:

@@ -4,7 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from django.db.models import Q
 
+from collection.models import Dish
 from evaluation.models import Embedding, GeneratedImage, Outcome, Run, RunLabel
 from evaluation.runner.units import chunks
 from evaluation.studies.base import FinalState, OutcomeData, Vector
@@ -12,6 +14,7 @@ from evaluation.studies.base import FinalState, OutcomeData, Vector
 CHUNK = 2000
 FINAL: dict[str, FinalState] = {"done": "done", "refused": "refused", "filtered": "filtered", "failed": "failed"}
 Labels = Mapping[str, tuple[str, ...]]
+WITHDRAWN = Q(unit__subject__dish__state=Dish.State.WITHDRAWN)
 
 
 def vector_of(row: Embedding) -> Vector:
@@ -20,13 +23,23 @@ def vector_of(row: Embedding) -> Vector:
 
 
 def outcomes(run: Run) -> Iterator[OutcomeData]:
-    """All outcomes of a run in the order of its units, in one query per 2,000 and one for the labels."""
+    """All outcomes of a run in the order of its units, in one query per 2,000 and one for the labels.
+
+    What is about a withdrawn dish is left out from the moment of the withdrawal.
+    """
     labels = labels_of(run)
-    rows = Outcome.objects.filter(unit__run=run).select_related("unit__subject", "unit__model", "embedding")
+    rows = Outcome.objects.filter(unit__run=run).exclude(WITHDRAWN)
+    rows = rows.select_related("unit__subject", "unit__model", "embedding")
     for chunk in chunks(rows.order_by("unit_id").iterator(chunk_size=CHUNK), CHUNK):
         makers = image_models(chunk)
         for row in chunk:
             yield outcome_data(row, labels.get(row.unit.subject_id or 0, {}), makers)
+
+
+def withdrawn_dishes(run: Run) -> int:
+    """How many dishes of this run were withdrawn since."""
+    rows = Outcome.objects.filter(WITHDRAWN, unit__run=run).order_by()
+    return rows.values("unit__subject__dish").distinct().count()
 
 
 def labels_of(run: Run) -> dict[int, Labels]:

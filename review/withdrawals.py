@@ -1,0 +1,42 @@
+"""What follows here when a dish is withdrawn: nobody gets its pictures any more; once it is erased, copies, names and
+what people wrote about them in their own words go. Opinions stay as numbers and leave new tables."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation import files
+from evaluation.tables import bump
+from evaluation.withdrawals import erased_key
+from review.models import Assignment, CampaignImage, Review, ReviewChange
+
+COPIES = ("copy_sha256", "large_sha256")
+
+
+def hide(dishes: Sequence[int], **signal: Any) -> None:
+    """Pictures in hand are taken back: the next request gets another one."""
+    held = Assignment.objects.filter(image__image__subject__dish__in=dishes, state=Assignment.State.RESERVED)
+    held.update(state=Assignment.State.EXPIRED)
+    bump("reviews")
+
+
+def show_again(dishes: Sequence[int], **signal: Any) -> None:
+    bump("reviews")
+
+
+def erase(images: Sequence[int], **signal: Any) -> Callable[[], None]:
+    """Names, copies and own words about these pictures; returns what removes the files."""
+    shown = CampaignImage.objects.filter(image__in=images)
+    hashes = {sha256 for pair in shown.values_list(*COPIES) for sha256 in pair if sha256}
+    reviews = Review.objects.filter(image__in=shown)
+    ReviewChange.objects.filter(review__in=reviews).delete()
+    reviews.exclude(source_key=None).update(source_key=erased_key())
+    reviews.update(answers={})
+    shown.update(dish_name="", **dict.fromkeys(COPIES, ""))
+    bump("reviews")
+    return partial(files.remove_unnamed, hashes)
+
+
+def rename(images: Sequence[int], name: str, **signal: Any) -> None:
+    """These pictures are now of another contributor's dish."""
+    CampaignImage.objects.filter(image__in=images).update(dish_name=name)
