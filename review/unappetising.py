@@ -1,5 +1,6 @@
-"""Words in a review by which the paper calls a picture unappetising (World Wide recipe, Table 3)."""
+"""Words in a review by which the paper calls a picture unappetising (World Wide recipe, Table 3), and a better way."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -23,6 +24,152 @@ PUBLISHED_WORDS = (
     "hideous",
     "unappetising",
 )
+# Whole words that count as the published one: American spelling, and forms that the substring used to catch.
+FORMS: Mapping[str, tuple[str, ...]] = {
+    "vomit": ("vomits", "vomited", "vomiting"),
+    "dirt": ("dirty",),
+    "trash": ("trashy",),
+    "unappetising": ("unappetizing",),
+}
+NEGATIONS = frozenset(
+    [
+        "not",
+        "no",
+        "never",
+        "neither",
+        "nor",
+        "without",
+        "isn",
+        "aren",
+        "wasn",
+        "weren",
+        "doesn",
+        "don",
+        "didn",
+        "hardly",
+        "cannot",
+        "nothing",
+    ]
+)
+NEGATION_REACH = 3
+ENGLISH = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "is",
+        "are",
+        "was",
+        "were",
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "of",
+        "in",
+        "on",
+        "with",
+        "and",
+        "or",
+        "but",
+        "not",
+        "no",
+        "to",
+        "for",
+        "from",
+        "as",
+        "at",
+        "by",
+        "be",
+        "i",
+        "you",
+        "they",
+        "there",
+        "looks",
+        "look",
+        "like",
+        "too",
+        "very",
+        "more",
+        "have",
+        "has",
+        "my",
+        "which",
+        "what",
+        "than",
+        "some",
+    ]
+)
+# Words that English lacks, of the languages in which reviewers of the first countries may write.
+NOT_ENGLISH = frozenset(
+    [
+        "le",
+        "la",
+        "les",
+        "des",
+        "du",
+        "est",
+        "une",
+        "un",
+        "et",
+        "il",
+        "elle",
+        "pas",
+        "dans",
+        "pour",
+        "avec",
+        "qui",
+        "que",
+        "ce",
+        "cette",
+        "sur",
+        "mais",
+        "très",
+        "trop",
+        "plus",
+        "el",
+        "los",
+        "las",
+        "es",
+        "una",
+        "y",
+        "en",
+        "por",
+        "para",
+        "muy",
+        "más",
+        "pero",
+        "os",
+        "uma",
+        "não",
+        "é",
+        "muito",
+        "ya",
+        "na",
+        "ni",
+        "wa",
+        "kwa",
+        "hii",
+        "hiyo",
+        "sana",
+        "si",
+        "lakini",
+        "die",
+        "der",
+        "das",
+        "und",
+        "ist",
+        "van",
+        "een",
+        "het",
+        "nie",
+    ]
+)
+SHORT = 3
+WORD = re.compile(r"[^\W\d_]+")
+SENTENCE = re.compile(r"[.;:!?\n]+|\bbut\b")
 
 
 def text_codes(definition: Mapping[str, Any]) -> tuple[str, ...]:
@@ -35,4 +182,45 @@ def as_published(texts: Iterable[str]) -> bool:
 
     British spelling only, no negation, English only: as the paper did it, no better.
     """
-    return any(word in text.casefold() for text in texts for word in PUBLISHED_WORDS)
+    return any(published_word(word, text) for text in texts for word in PUBLISHED_WORDS)
+
+
+def published_word(word: str, text: str) -> bool:
+    """Whether `word` is part of `text`, upper or lower case: the published rule for one word."""
+    return word in text.casefold()
+
+
+def better_words(text: str) -> frozenset[str] | None:
+    """The published words that `text` says of the picture; None where it is not in English.
+
+    Whole words with their other forms, not where one of the three words before them, in the same part of the
+    sentence, denies them: *not burnt*, *isn't dirty*.
+    """
+    if not reads_as_english(text):
+        return None
+    return frozenset(
+        word
+        for part in SENTENCE.split(text.casefold())
+        for word, forms in ((word, (word, *FORMS.get(word, ()))) for word in PUBLISHED_WORDS)
+        if _affirmed(WORD.findall(part), forms)
+    )
+
+
+def reads_as_english(text: str) -> bool:
+    """A guess by function words. A text of at most three words without any counts as English unless it is in
+    another script: *Burnt rice*. One of more words without any does not."""
+    words = WORD.findall(text.casefold())
+    if not all(word.isascii() for word in words if word not in NOT_ENGLISH and len(words) <= SHORT):
+        return False
+    english = sum(word in ENGLISH for word in words)
+    foreign = sum(word in NOT_ENGLISH for word in words)
+    if english == foreign == 0:
+        return 0 < len(words) <= SHORT
+    return english > foreign
+
+
+def _affirmed(words: list[str], forms: tuple[str, ...]) -> bool:
+    """Whether one of `forms` stands in `words` without a denial shortly before it."""
+    return any(
+        word in forms and not NEGATIONS & set(words[max(0, at - NEGATION_REACH) : at]) for at, word in enumerate(words)
+    )

@@ -6,5 +6,14 @@ This list stands above the apps because tables come from `evaluation` and `revie
 TABLES = {
     "association.scores": "evaluation.studies.association:SCORES",
     "generation.counts": "evaluation.studies.generation:COUNTS",
-    "review.quality": "review.tables:QUALITY",
+    "review.agreement": "review.agreement:AGREEMENT",
+    "review.checks": "review.tables.answers:TICKED",
+    "review.controls": "review.tables.controls:CONTROLS",
+    "review.match": "review.tables.answers:MATCH",
+    "review.quality": "review.tables.quality:QUALITY",
+    "review.quality_answered": "review.tables.quality:QUALITY_ANSWERED",
+    "review.quality_own": "review.tables.quality:QUALITY_OWN",
+    "review.reviewers": "review.tables.reviewers:REVIEWERS",
+    "review.skips": "review.tables.skips:SKIPS",
+    "review.words": "review.tables.words:WORDS",
 }

@@ -8,6 +8,7 @@ The seed is stored with the method's name and nothing depends on the order of th
 computed again holds the same intervals.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,19 @@ def two_way(values: npt.ArrayLike, dishes: Labels, reviewers: Labels) -> list[In
     means = _resampled_means(sums, counts, first, _multiplicities(rng, sums.shape[2]))
     lacks = [_lack(counts[k], LEAST_CLUSTERS, "dishes", LEAST_REVIEWERS, "reviewers") for k in range(len(counts))]
     return [_interval(draws, TWO_WAY, lack) for draws, lack in zip(means.T, lacks, strict=True)]
+
+
+def of_sums(parts: Floats, statistic: Callable[[Floats], Floats], clusters: str = "dishes") -> list[Interval]:
+    """Intervals of k statistics that depend on sums over clusters, resampling the clusters.
+
+    `parts` (clusters, m): what each cluster adds; `statistic` maps summed parts (draws, m) to (draws, k), NaN where a
+    draw says nothing. `clusters` is their name. Length k.
+    """
+    drawn = statistic(_multiplicities(np.random.default_rng(SEED), len(parts)) @ parts)
+    lack = f"fewer than {LEAST_CLUSTERS} {clusters}: no interval is claimed" if len(parts) < LEAST_CLUSTERS else ""
+    return [
+        _interval(draws, f"percentile bootstrap over {clusters}, {DRAWS} draws, seed {SEED}", lack) for draws in drawn.T
+    ]
 
 
 def _per_cell(values: npt.ArrayLike, first: Labels, second: Labels) -> tuple[Floats, Floats]:
@@ -118,6 +132,8 @@ def _interval(draws: Floats, method: str, lack: str) -> Interval:
     if lack:
         return Interval(None, None, reason=lack)
     held = draws[~np.isnan(draws)]
+    if not held.size:
+        return Interval(None, None, reason="no resample gives a value: no interval is claimed")
     low, high = (float(value) for value in np.percentile(held, _TAILS))
     if held.min() == held.max():
         return Interval(None, None, reason="all values are equal, resampling cannot vary them: no interval is claimed")

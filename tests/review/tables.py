@@ -7,6 +7,7 @@ from typing import Any
 from collection.models import Source
 from evaluation.models import GeneratedImage, Model, Role, Subject
 from review.models import Campaign, CampaignImage, Questionnaire, Review, Reviewer
+from review.tables.counting import Opinion
 
 numbers = count(1)
 
@@ -57,3 +58,22 @@ def make_cell(
         for dish, shown in enumerate(pictures)
         for number, person in enumerate(people)
     ]
+
+
+def make_opinion(**said: Any) -> Opinion:
+    """What a table reads of one review in which nothing was answered but `said`."""
+    nothing: dict[str, Any] = {
+        **dict.fromkeys(Opinion._fields),
+        "country": "Kenya",
+        "model": "Dalle2",
+        "maker": "dalle2",
+        "image": 1,
+        "dish": "Ugali",
+        "reviewer": "somebody",
+        "repeat": False,
+        "familiarity": "",
+        "match": "",
+        "flags": {},
+        "answers": {},
+    }
+    return Opinion(**{**nothing, **{name: value for name, value in said.items() if value is not None}})

@@ -8,9 +8,9 @@ from collection.models import Dish, Source
 from evaluation import tables
 from evaluation.metrics.tidy import Estimate, TidyTable
 from review.models import Review
-from review.tables import as_counted
+from review.tables.quality import as_counted
 from review.unappetising import PUBLISHED_WORDS, as_published, text_codes
-from tests.review.tables import make_campaign, make_cell, make_maker, make_people, make_review, make_shown
+from tests.review.tables import make_campaign, make_cell, make_maker, make_opinion, make_people, make_review, make_shown
 
 NAME = "review.quality"
 
@@ -25,9 +25,7 @@ def estimates(table: TidyTable, country: str = "Kenya", model: str = "Dalle2") -
 
 def counted(**said: Any) -> dict[str, bool]:
     """Metric → yes or no for one review that says this."""
-    columns = ("food", "correct", "rating", "disturbing", "flags", "answers")
-    values = {**dict.fromkeys(columns), "answers": {}, **said}
-    yes = as_counted(*(values[name] for name in columns), codes=("explanation", "seen"))
+    yes = as_counted(make_opinion(**said), codes=("explanation", "seen"))
     return dict(zip(tables.spec(NAME).metrics, yes, strict=True))
 
 
@@ -40,7 +38,7 @@ def test_nothing_answered_is_no_everywhere() -> None:
 
 @pytest.mark.parametrize(("rating", "good"), [(None, False), (0, False), (2, False), (3, True), (4, True), (5, True)])
 def test_ratings_of_three_and_more_are_good_and_a_missing_one_is_not(rating: int | None, good: bool) -> None:
-    assert counted(rating=rating)["good_quality"] is good
+    assert counted(quality=rating)["good_quality"] is good
 
 
 def test_the_checkbox_says_disturbing_where_nothing_was_released() -> None:

@@ -1,0 +1,150 @@
+"""How far people agree about the same picture: Krippendorff's alpha, raw agreement, Gwet's AC1.
+
+A unit is a picture judged for a country (country, dish, model, generation), an opinion one person's answer about it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.translation import gettext_noop as _
+
+from evaluation.metrics.agreement import Coefficients, Intervals, Level, coefficients, intervals, tally
+from evaluation.metrics.bootstrap import Interval
+from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyRow, TidyTable
+from evaluation.table_spec import Filters, TableSpec
+from review.models import Review
+from review.tables.controls import dish_or_not
+from review.tables.counting import EXCLUDED, INPUTS, REAL, Opinion, opinions, pool
+
+ALL = "all"
+NAMES = ("alpha", "raw_agreement", "ac1")
+UNIT = (
+    "A unit is one picture judged for one country; n are the units with two opinions or more, clusters their dishes. "
+    "Intervals resample dishes."
+)
+BRANCH = (
+    "Questions asked only about food stand twice: among those who answered them, and with “no food” counted as no "
+    "(for the match: not at all similar)."
+)
+ALIKE = "everybody gave the same answer: chance cannot be told from agreement"
+NO_PAIRS = "no picture has two opinions"
+FAMILIARITY = tuple(Review.Familiarity.values)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is compared: `answer` of an opinion (None is missing), on `level`; ordinal answers sort by themselves."""
+
+    name: str
+    level: Level
+    answer: Callable[[Opinion], bool | int | str | None]
+
+
+def _match(opinion: Opinion) -> str | None:
+    return None if opinion.match in ("", Review.Match.UNKNOWN) else opinion.match
+
+
+def _no_food_is(
+    answer: Callable[[Opinion], bool | str | None], no: bool | str
+) -> Callable[[Opinion], bool | str | None]:
+    return lambda opinion: no if opinion.food is False else answer(opinion)
+
+
+def _familiarity(opinion: Opinion) -> int | None:
+    return FAMILIARITY.index(opinion.familiarity) if opinion.familiarity else None
+
+
+QUESTIONS = (
+    Question("associates", "nominal", lambda opinion: opinion.associates),
+    Question("familiarity", "ordinal", _familiarity),
+    Question("rating", "ordinal", lambda opinion: opinion.quality),
+    Question("food", "nominal", lambda opinion: opinion.food),
+    Question("correct_dish", "nominal", lambda opinion: opinion.correct_dish),
+    Question("correct_dish, no food is no", "nominal", dish_or_not),
+    Question("match", "nominal", _match),
+    Question("match, no food is no", "nominal", _no_food_is(_match, Review.Match.NONE)),
+    Question("disturbing", "nominal", lambda opinion: opinion.disturbing),
+    Question("disturbing, no food is no", "nominal", _no_food_is(lambda opinion: opinion.disturbing, False)),
+)
+
+
+def agreement(filters: Filters) -> TidyTable:
+    """`review.agreement`: every question, in every country and in all together. Real photographs are left out."""
+    chosen = pool(filters)
+    model = filters.get("model")
+    said = [one for one in opinions(chosen.reviews) if one.maker != REAL and model in (None, one.model)]
+    rows: list[TidyRow] = []
+    for country in sorted({opinion.country for opinion in said}) + ([ALL] if said else []):
+        mine = [opinion for opinion in said if country in (ALL, opinion.country)]
+        for question in QUESTIONS:
+            groups = {"question": question.name, "country": country}
+            rows += [TidyRow(groups, metric, estimate) for metric, estimate in estimates(question, mine)]
+    notes = (UNIT, BRANCH, *chosen.notes)
+    return TidyTable(AGREEMENT.name, AGREEMENT.version, AGREEMENT.columns, tuple(rows), notes, chosen.demonstration)
+
+
+def estimates(question: Question, said: Iterable[Opinion]) -> Iterator[tuple[str, Estimate]]:
+    """The coefficients of a question as reported, then all of them whatever the number of units."""
+    answers = [(opinion, answer) for opinion in said if (answer := question.answer(opinion)) is not None]
+    categories = sorted({answer for _opinion, answer in answers})
+    units = np.array([f"{opinion.country}\t{opinion.image:012d}" for opinion, _answer in answers])
+    counts = tally(units, [categories.index(answer) for _opinion, answer in answers], len(categories))
+    dish_of = {unit: opinion.dish for unit, (opinion, _answer) in zip(units, answers, strict=True)}
+    dishes = np.array([dish_of[unit] for unit in np.unique(units)])
+    paired = counts.sum(axis=1) >= 2
+    n, clusters = int(paired.sum()), len(np.unique(dishes[paired]))
+    values = coefficients(counts, question.level) if n else Coefficients(None, None, None)
+    too_few = why_not(n, clusters)
+    claimed = None if too_few else intervals(counts, dishes, question.level)
+    yield from _reported(values, claimed, n, clusters, too_few)
+    for name, value in zip(NAMES, values, strict=True):
+        yield f"{name}_computed", Estimate(value, n, clusters, reason=_missing(value, n))
+
+
+def _reported(
+    values: Coefficients, claimed: Intervals | None, n: int, clusters: int, too_few: str
+) -> Iterator[tuple[str, Estimate]]:
+    found: Sequence[Interval] = claimed or [Interval(None, None)] * len(NAMES)
+    for name, value, interval in zip(NAMES, values, found, strict=True):
+        if too_few or value is None:
+            yield name, Estimate(None, n, clusters, reason=too_few or _missing(value, n))
+        else:
+            yield name, Estimate(value, n, clusters, interval.low, interval.high, interval.method, interval.reason)
+
+
+def why_not(n: int, clusters: int) -> str:
+    """Why coefficients of so few units are not reported, or an empty text."""
+    if n < SMALL_N:
+        return f"fewer than {SMALL_N} pictures with two opinions"
+    if clusters < SMALL_CLUSTERS:
+        return f"fewer than {SMALL_CLUSTERS} dishes with such pictures"
+    return ""
+
+
+def _missing(value: float | None, n: int) -> str:
+    if value is not None:
+        return ""
+    return ALIKE if n else NO_PAIRS
+
+
+COMPUTED = _("The same however few the units are, without an interval: not to be reported where the other is empty.")
+AGREEMENT = TableSpec(
+    name="review.agreement",
+    title=_("Agreement among reviewers"),
+    source="Krippendorff 2011; Gwet 2008",
+    version="1",
+    columns=("question", "country"),
+    metrics={
+        "alpha": _("Krippendorff’s alpha: 1 is full agreement, 0 what chance would give. Ordinal for ratings."),
+        "raw_agreement": _("Mean over pictures of the share of pairs of opinions that are equal."),
+        "ac1": _("Gwet’s AC1: agreement beyond chance that stays informative where one answer prevails. Nominal."),
+        "alpha_computed": COMPUTED,
+        "raw_agreement_computed": COMPUTED,
+        "ac1_computed": COMPUTED,
+    },
+    inputs=INPUTS,
+    filters=("question", "country", "model", "campaign", "questionnaire", "excluded"),
+    choices={"excluded": EXCLUDED},
+    compute=agreement,
+)

@@ -1,0 +1,76 @@
+"""How near pictures come to what was expected, and which boxes were ticked (World Wide recipe, App. E.2)."""
+
+from collections.abc import Mapping
+
+from django.utils.translation import gettext_noop as _
+
+from review.models import Questionnaire
+from review.questionnaires import questions
+from review.tables.counting import REGIONS, Opinion
+from review.tables.shares import Read, Shares, table_of_shares
+
+DENOMINATOR = (
+    "The share is of all reviews of the country and model, also of those that say it is no food and were not asked "
+    "this. Divide by the share of food for those that were asked."
+)
+MATCHES: Mapping[str, str] = {
+    "exact": _("Very close: the image looks exactly like the dish."),
+    "resembles": _("It resembles the dish, but is not what I expect."),
+    "none": _("Not at all similar, or completely different."),
+    "added": _("The dish, with components that should not be there."),
+    "missing": _("Misses key components."),
+    "unexpected": _("Resembles the dish, with unexpected components (category of the release)."),
+    "unknown": _("The reviewer did not know (category of the release)."),
+    "unanswered": _("Not answered or not asked."),
+}
+CHECKS: Mapping[str, str] = {
+    "almost": _("Sort of looks like it, but not quite."),
+    "usual_way": _("Served in a way I am used to."),
+    "plate_missing": _("Should be on a plate, but is not."),
+    "plate_unusual": _("On a plate, though not typically eaten on one."),
+    "utensils_correct": _("Utensils correct."),
+    "utensils_incorrect": _("Utensils incorrect."),
+    "utensils_unwanted": _("Should be no utensils."),
+    "utensils_wanted": _("Should be utensils."),
+    "background_weird": _("Weird or unusual background."),
+    "people": _("Has people."),
+    "faces": _("Has people whose faces I can see."),
+    "setting_expected": _("A setting I would expect."),
+    "setting_unexpected": _("A setting I would not expect."),
+    "outdoors": _("Outdoors."),
+    "indoors": _("Indoors."),
+    "disturbing": _("Looks disturbing (the box alone, never a released flag)."),
+}
+
+
+def match_of(questionnaire: Questionnaire) -> Read:
+    """Yes for the category that was chosen; None for categories that this version of the form does not have."""
+    offered = {*questionnaire.definition["constructs"].get("match", {}).get("values", {}).values(), "unanswered"}
+    return lambda opinion: [(opinion.match or "unanswered") == code if code in offered else None for code in MATCHES]
+
+
+def checks_of(questionnaire: Questionnaire) -> Read:
+    """Yes for boxes that were ticked; None for boxes that this version of the form does not have."""
+    asked = [question for question in questions(questionnaire.definition) if question.kind == "several"]
+    home = {code: question.code for question in asked for code in question.options}
+
+    def read(opinion: Opinion) -> list[bool | None]:
+        return [code in opinion.answers.get(home[code], ()) if code in home else None for code in CHECKS]
+
+    return read
+
+
+MATCH = table_of_shares(
+    "review.match",
+    _("How closely pictures match what was expected"),
+    "World Wide recipe, App. E.2",
+    MATCHES,
+    Shares(match_of, (DENOMINATOR, REGIONS)),
+)
+TICKED = table_of_shares(
+    "review.checks",
+    _("Boxes ticked about presentation, utensils, setting"),
+    "World Wide recipe, App. E.2",
+    CHECKS,
+    Shares(checks_of, (DENOMINATOR, REGIONS)),
+)

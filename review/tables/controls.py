@@ -1,0 +1,95 @@
+"""What the controls in a campaign say about the answers: real photographs, and pictures asked about once more."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from django.utils.translation import gettext_noop as _
+
+from evaluation.metrics.tidy import TidyTable
+from evaluation.table_spec import Filters, TableSpec
+from review.tables.counting import CHOICES, INPUTS, REAL, Opinion, opinions, pool
+from review.tables.shares import Cell, cell_rows
+
+ALL = "all"
+METRICS = {
+    "real_no_food": _("Share of answers about real photographs of dishes that say: this is no food."),
+    "real_not_the_dish": _(
+        "Share of answers about real photographs of the dish that say: this is no food, or not the dish."
+    ),
+    "same_food": _("Share of pictures asked about twice where the same person says the same: food or not."),
+    "same_dish": _("The same for: the dish or not. No food counts as not the dish."),
+    "same_match": _("The same for the match, where it was answered both times."),
+    "same_rating": _("The same for the rating, where it was given both times: exactly equal."),
+}
+Values = list[bool | None]
+Read = tuple[Opinion, Sequence[bool | None]]
+
+
+def controls(filters: Filters) -> TidyTable:
+    """`review.controls`, for every country and for all together."""
+    chosen = pool(filters, repeats=True)
+    found = [*of_real_photographs(said := list(opinions(chosen.reviews))), *of_repeats(said)]
+    groups: Mapping[str, list[Read]] = defaultdict(list)
+    for opinion, values in found:
+        groups[opinion.country].append((opinion, values))
+        groups[ALL].append((opinion, values))
+    rows = [
+        row
+        for country, held in groups.items()
+        for row in cell_rows({"country": country}, tuple(METRICS), Cell.of(held), filters)
+    ]
+    notes = [*chosen.notes]
+    if chosen.questionnaire and not rows:
+        notes.append("No real photographs and no repeats are among these pictures.")
+    return TidyTable(CONTROLS.name, CONTROLS.version, CONTROLS.columns, tuple(rows), tuple(notes), chosen.demonstration)
+
+
+def of_real_photographs(said: Iterable[Opinion]) -> Iterable[Read]:
+    """The first answers about real photographs."""
+    for opinion in said:
+        if opinion.maker == REAL and not opinion.repeat:
+            dish = dish_or_not(opinion)
+            yield opinion, [_denied(opinion.food), _denied(dish), None, None, None, None]
+
+
+def of_repeats(said: Sequence[Opinion]) -> Iterable[Read]:
+    """Pairs of first and second answer of one person about one picture."""
+    first = {(opinion.reviewer, opinion.image, opinion.country): opinion for opinion in said if not opinion.repeat}
+    for again in said:
+        before = first.get((again.reviewer, again.image, again.country))
+        if again.repeat and before:
+            yield again, [None, None, *(_same(before, again, answer) for answer in ANSWERS)]
+
+
+def dish_or_not(opinion: Opinion) -> bool | None:
+    return False if opinion.food is False else opinion.correct_dish
+
+
+def _denied(answer: bool | None) -> bool | None:
+    return None if answer is None else not answer
+
+
+def _same(before: Opinion, again: Opinion, answer: Callable[[Opinion], object]) -> bool | None:
+    """Whether both answers are equal; None where one of them is missing."""
+    pair = answer(before), answer(again)
+    return None if None in pair else pair[0] == pair[1]
+
+
+ANSWERS: tuple[Callable[[Opinion], object], ...] = (
+    lambda opinion: opinion.food,
+    dish_or_not,
+    lambda opinion: opinion.match or None,
+    lambda opinion: opinion.quality,
+)
+CONTROLS = TableSpec(
+    name="review.controls",
+    title=_("Controls: real photographs and repeated pictures"),
+    source="Own; World Wide recipe has none",
+    version="1",
+    columns=("country",),
+    metrics=METRICS,
+    inputs=INPUTS,
+    filters=("country", "campaign", "questionnaire", "excluded", "interval"),
+    choices=CHOICES,
+    compute=controls,
+)

@@ -1,0 +1,100 @@
+"""How many people reviewed how many pictures (World Wide recipe, Table E.7)."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+from django.utils.translation import gettext_noop as _
+
+from evaluation.metrics.bootstrap import Interval, of_sums
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.table_spec import Filters, TableSpec
+from review.tables.counting import EXCLUDED, INPUTS, Opinion, about_nameless, opinions, pool
+
+ALL = "all"
+Floats = npt.NDArray[np.float64]
+AS_PUBLISHED = (
+    "As published: the mean and its deviation are over the people who judged a picture of the model; the deviation is "
+    "the population's (divided by their number). The row “all” takes all models together."
+)
+
+
+def reviewers(filters: Filters) -> TidyTable:
+    """`review.reviewers`."""
+    chosen = pool(filters)
+    rows: list[TidyRow] = []
+    by_country: dict[str, list[Opinion]] = defaultdict(list)
+    for opinion in opinions(chosen.reviews):
+        if opinion.model:
+            by_country[opinion.country].append(opinion)
+    for country, said in by_country.items():
+        everybody = sorted({opinion.reviewer for opinion in said})
+        for model in (*sorted({opinion.model for opinion in said}), ALL):
+            mine = [opinion for opinion in said if model in (ALL, opinion.model)]
+            rows += [
+                TidyRow({"country": country, "model": model}, metric, estimate)
+                for metric, estimate in estimates(mine, everybody).items()
+            ]
+    notes = (AS_PUBLISHED, *chosen.notes, *about_nameless(chosen.reviews))
+    return TidyTable(REVIEWERS.name, REVIEWERS.version, REVIEWERS.columns, tuple(rows), notes, chosen.demonstration)
+
+
+def estimates(said: Sequence[Opinion], everybody: Iterable[str]) -> dict[str, Estimate]:
+    """All metrics of one row; `everybody` are the reviewers of the country."""
+    given = Counter(opinion.reviewer for opinion in said)
+    judged = np.array(sorted(given.values()), dtype=np.float64)
+    of_country = np.array(sorted(given[person] for person in everybody), dtype=np.float64)
+    dishes = len({opinion.dish for opinion in said})
+    mean, deviation = spread(judged)
+    mean_of_all, deviation_of_all = spread(of_country)
+    return {
+        "reviewers": Estimate(len(given), len(said), dishes),
+        "images_per_reviewer": mean,
+        "deviation": deviation,
+        "images": Estimate(len({opinion.image for opinion in said}), len(said), dishes),
+        "images_per_reviewer_of_country": mean_of_all,
+        "deviation_of_country": deviation_of_all,
+    }
+
+
+def spread(numbers: Floats) -> tuple[Estimate, Estimate]:
+    """Mean and population deviation of pictures per person, `numbers` (people,), with intervals over people."""
+    parts = np.column_stack([np.ones_like(numbers), numbers, numbers**2])
+    people = len(numbers)
+    intervals = of_sums(parts, _mean_and_deviation, "reviewers")
+    values = (float(numbers.mean()), sqrt(float(numbers.var(ddof=0))))
+    first, second = (_estimate(value, people, found) for value, found in zip(values, intervals, strict=True))
+    return first, second
+
+
+def _mean_and_deviation(sums: Floats) -> Floats:
+    count, total, squares = sums.T
+    mean = total / count
+    return np.column_stack([mean, np.sqrt(np.maximum(squares / count - mean**2, 0))])
+
+
+def _estimate(value: float, people: int, found: Interval) -> Estimate:
+    return Estimate(value, people, people, found.low, found.high, found.method, found.reason)
+
+
+REVIEWERS = TableSpec(
+    name="review.reviewers",
+    title=_("Reviewers, and pictures per reviewer"),
+    source="World Wide recipe, Table E.7",
+    version="1",
+    columns=("country", "model"),
+    metrics={
+        "reviewers": _("People who judged at least one picture of the model; n is the number of their reviews."),
+        "images_per_reviewer": _("Mean number of the model's pictures that these people judged."),
+        "deviation": _("Population deviation of that number among these people."),
+        "images": _("Different pictures of the model that were judged."),
+        "images_per_reviewer_of_country": _("The same mean over all reviewers of the country, none counting as 0."),
+        "deviation_of_country": _("The same deviation over all reviewers of the country, none counting as 0."),
+    },
+    inputs=INPUTS,
+    filters=("country", "model", "campaign", "questionnaire", "excluded"),
+    choices={"excluded": EXCLUDED},
+    compute=reviewers,
+)

@@ -1,0 +1,144 @@
+"""Tables of shares by country and model: yes among the reviews that count for a metric, with their intervals."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.metrics.bootstrap import Interval, two_way
+from evaluation.metrics.proportion import share, wilson
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.ordering import place
+from evaluation.table_spec import Filters, TableSpec
+from review.models import Questionnaire
+from review.tables.counting import CHOICES, FILTERS, INPUTS, INTERVALS, Opinion, about_nameless, opinions, pool
+
+Read = Callable[[Opinion], Sequence[bool | None]]
+UNASKED = "nobody was asked, or nobody answered"
+
+
+class Placed(Protocol):
+    """Whatever belongs to a country and model, and to two clusters."""
+
+    @property
+    def country(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def dish(self) -> str: ...
+    @property
+    def reviewer(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How a table of shares is made of opinions.
+
+    `reader` gives, for the questionnaire at hand, the function that reads an opinion: a yes, a no, or None (does
+    not count) for each metric in the order of the definition.
+    """
+
+    reader: Callable[[Questionnaire], Read]
+    notes: tuple[str, ...]
+    keeps: Callable[[Opinion], bool] = lambda opinion: True
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The reviews of one row group: `values` (n, k) of 0, 1 and NaN, `dishes` and `reviewers` (n,) labels."""
+
+    values: npt.NDArray[np.float64]
+    dishes: npt.NDArray[np.str_]
+    reviewers: npt.NDArray[np.str_]
+
+    @classmethod
+    def of(cls, read: Iterable[tuple[Placed, Sequence[bool | None]]]) -> "Cell":
+        held = list(read)
+        return cls(
+            np.array([values for _, values in held], dtype=np.float64),
+            np.array([one.dish for one, _ in held]),
+            np.array([one.reviewer for one, _ in held]),
+        )
+
+    @property
+    def people(self) -> int:
+        return len(np.unique(self.reviewers))
+
+    @property
+    def dish_count(self) -> int:
+        return len(np.unique(self.dishes))
+
+
+def table_of_shares(
+    name: str, title: str, source: str, metrics: Mapping[str, str], made: Shares, version: str = "1"
+) -> TableSpec:
+    """A named table with the columns country and model, and the filters that all tables of reviews have."""
+    columns = ("country", "model")
+    return TableSpec(
+        name=name,
+        title=title,
+        source=source,
+        version=version,
+        columns=columns,
+        metrics=metrics,
+        inputs=INPUTS,
+        filters=FILTERS,
+        choices=CHOICES,
+        compute=partial(_compute, name, version, columns, tuple(metrics), made),
+    )
+
+
+def _compute(
+    name: str, version: str, columns: tuple[str, ...], metrics: Sequence[str], made: Shares, filters: Filters
+) -> TidyTable:
+    chosen = pool(filters)
+    notes = [*made.notes, *chosen.notes]
+    rows: list[TidyRow] = []
+    if chosen.questionnaire:
+        read = made.reader(chosen.questionnaire)
+        kept = (opinion for opinion in opinions(chosen.reviews) if opinion.model and made.keeps(opinion))
+        cells = by_cell((opinion, read(opinion)) for opinion in kept)
+        for (country, model), cell in cells.items():
+            rows += cell_rows({"country": country, "model": model}, metrics, cell, filters)
+        notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
+    return TidyTable(name, version, columns, tuple(rows), tuple(notes), chosen.demonstration)
+
+
+def by_cell(found: Iterable[tuple[Placed, Sequence[bool | None]]]) -> dict[tuple[str, str], Cell]:
+    """What was read of reviews by country and model, in the one order of both."""
+    groups: dict[tuple[str, str], list[tuple[Placed, Sequence[bool | None]]]] = defaultdict(list)
+    for one, values in found:
+        groups[one.country, one.model].append((one, values))
+    in_order = sorted(groups, key=lambda key: (place("country", key[0]), place("model", key[1])))
+    return {key: Cell.of(groups[key]) for key in in_order}
+
+
+def cell_rows(groups: Mapping[str, str], metrics: Sequence[str], cell: Cell, filters: Filters) -> Iterable[TidyRow]:
+    """One row per metric: n are the reviews that count for it, clusters their dishes."""
+    held = ~np.isnan(cell.values)
+    counts = [(int(np.nansum(cell.values[:, k])), int(held[:, k].sum())) for k in range(len(metrics))]
+    claimed = intervals(cell, counts, filters.get("interval", INTERVALS[0]))
+    for k, (metric, (yes, n)) in enumerate(zip(metrics, counts, strict=True)):
+        clusters = len(np.unique(cell.dishes[held[:, k]]))
+        reason = claimed[k].reason if n else UNASKED
+        yield TidyRow(
+            groups,
+            metric,
+            Estimate(share(yes, n), n, clusters, claimed[k].low, claimed[k].high, claimed[k].method, reason),
+        )
+
+
+def intervals(cell: Cell, counts: Sequence[tuple[int, int]], interval: str) -> list[Interval]:
+    """The default interval, over dishes and reviewers, or the named variant."""
+    if interval == "wilson":
+        return [wilson(yes, n) for yes, n in counts]
+    return two_way(cell.values, cell.dishes, cell.reviewers)
+
+
+def about_reviewers(cells: Mapping[tuple[str, str], Cell]) -> str:
+    """How many people stand behind each row."""
+    return f"Reviewers: {'; '.join(f'{country}, {model}: {cell.people}' for (country, model), cell in cells.items())}."

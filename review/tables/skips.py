@@ -1,0 +1,122 @@
+"""What was skipped, and how far it could move the shares: bounds, since nobody knows what would have been said."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext_noop as _
+
+from collection.models import Dish
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.table_spec import Filters, TableSpec
+from review.models import Assignment, Questionnaire, Review
+from review.tables.counting import (
+    CHOICES,
+    DEMONSTRATION,
+    FILTERS,
+    INPUTS,
+    REGIONS,
+    Pool,
+    about_nameless,
+    opinions,
+    person,
+    pool,
+)
+from review.tables.shares import Cell, about_reviewers, by_cell, cell_rows
+
+SKIPPED = (Assignment.State.SKIPPED, Assignment.State.REPORTED)
+FIELDS = (
+    "image__country",
+    "image__image__model__title",
+    "image__image__subject__source_key",
+    "reviewer__source_key",
+    "reviewer",
+)
+UNRECORDED = "it was not recorded which pictures were skipped"
+ABOUT = (
+    "Bounds: the shares of review.quality if every picture that somebody skipped or reported without an answer had "
+    "been called food (the dish) by them, or not. The truth lies between."
+)
+
+
+class Skip(NamedTuple):
+    """A picture that somebody left out."""
+
+    country: str
+    model: str
+    dish: str
+    reviewer: str
+
+
+def skips(filters: Filters) -> TidyTable:
+    """`review.skips`."""
+    chosen = pool(filters)
+    notes = [ABOUT, REGIONS, *chosen.notes]
+    rows: list[TidyRow] = []
+    if chosen.questionnaire:
+        assigned = assignments(chosen, chosen.questionnaire, filters)
+        recorded = set(assigned.order_by().values_list("image__country", "image__image__model__title").distinct())
+        said = [(one, answered(one.food, one.correct_dish)) for one in opinions(chosen.reviews) if one.model]
+        cells = by_cell([*said, *((one, left_out()) for one in skipped(assigned))])
+        for key, cell in cells.items():
+            groups = dict(zip(SKIPS.columns, key, strict=True))
+            rows += cell_rows(groups, tuple(METRICS), cell, filters) if key in recorded else unrecorded(groups, cell)
+        notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
+    return TidyTable(SKIPS.name, SKIPS.version, SKIPS.columns, tuple(rows), tuple(notes), chosen.demonstration)
+
+
+def assignments(chosen: Pool, questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
+    """What was given to the people whose reviews are counted, under the same choices."""
+    found = Assignment.objects.filter(
+        Q(reviewer__withdrawn_at=None) | Q(reviewer__keep_answers=True),
+        reviewer__campaign__questionnaire=questionnaire,
+        repeat=False,
+    )
+    found = found.exclude(image__image__subject__dish__state=Dish.State.WITHDRAWN).exclude(image__image__model=None)
+    if not chosen.demonstration:
+        found = found.exclude(pk__in=found.filter(DEMONSTRATION).values("pk"))
+    if filters.get("excluded") != "with":
+        found = found.filter(reviewer__exclusion=None)
+    return found.filter(reviewer__campaign__slug=filters["campaign"]) if "campaign" in filters else found
+
+
+def skipped(assigned: QuerySet[Assignment]) -> Iterable[Skip]:
+    """Pictures skipped, or reported before anything was answered."""
+    reviewed = Review.objects.filter(reviewer=OuterRef("reviewer"), image=OuterRef("image"), repeat=False)
+    rows = assigned.filter(state__in=SKIPPED).exclude(Exists(reviewed))
+    for country, model, dish, key, reviewer in rows.values_list(*FIELDS):
+        yield Skip(country, model, dish, person(key, reviewer))
+
+
+def answered(food: bool | None, dish: bool | None) -> Sequence[bool]:
+    return (False, food is True, food is True, dish is True, dish is True)
+
+
+def left_out() -> Sequence[bool]:
+    return (True, False, True, False, True)
+
+
+def unrecorded(groups: Mapping[str, str], cell: Cell) -> list[TidyRow]:
+    n = len(cell.values)
+    return [TidyRow(groups, metric, Estimate(None, n, cell.dish_count, reason=UNRECORDED)) for metric in METRICS]
+
+
+METRICS = {
+    "skipped": _("Share of the pictures answered or skipped that were skipped, or reported without an answer."),
+    "food_low": _("Share of food if everybody who skipped had said no."),
+    "food_high": _("Share of food if everybody who skipped had said yes."),
+    "correct_dish_low": _("Share of the correct dish if everybody who skipped had said no."),
+    "correct_dish_high": _("Share of the correct dish if everybody who skipped had said yes."),
+}
+SKIPS = TableSpec(
+    name="review.skips",
+    title=_("Skipped pictures, and what they could change"),
+    source="Own; bounds after Manski 1989, J. Hum. Resour. 24:343–360",
+    version="1",
+    columns=("country", "model"),
+    metrics=METRICS,
+    inputs=(*INPUTS, "skips"),
+    filters=FILTERS,
+    choices=CHOICES,
+    compute=skips,
+)
