@@ -1,14 +1,18 @@
 """What holds everywhere: import directions, sizes, documented settings, tables and dependencies, no outside host."""
 
 import ast
+import gzip
 import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.test import Client
+from django.urls import URLPattern, reverse
 from django.utils.module_loading import import_string
 
+from collection import urls as collection_urls
 from evaluation.studies import STUDIES
 from wwd.tables import TABLES
 
@@ -16,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("wwd", "collection", "evaluation", "review")
 HEAVY = ("torch", "transformers", "diffusers", "accelerate", "openai")
 PURE = ("django", "collection", "wwd", "evaluation.models", "evaluation.runner", "requests", "pathlib")
+FIRST_VIEW = 14_600
 FORBIDDEN = {
     "collection": ("evaluation", "review"),
     "evaluation": ("review",),
@@ -155,3 +160,23 @@ def test_tracked_files_hold_no_published_data() -> None:
     if not tracked:
         pytest.skip("not a git checkout")
     assert [name for name in tracked.splitlines() if "WorldWideDishes_2024" in name or "Community_Review" in name] == []
+
+
+def plain_pages() -> list[str]:
+    """The names of all public addresses without a variable part."""
+    patterns = [pattern for pattern in collection_urls.urlpatterns if isinstance(pattern, URLPattern)]
+    return [str(pattern.name) for pattern in patterns if "<" not in str(pattern.pattern)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", plain_pages())
+def test_every_public_page_stays_within_its_bytes(name: str, client: Client) -> None:
+    """A new page is measured here without being named; tests/browser fetches them from a real server."""
+    response = client.get(reverse(f"collection:{name}"), headers={"Accept-Encoding": "gzip"})
+    if response.status_code != 200 or not response.headers["Content-Type"].startswith("text/html"):
+        return
+    packed = response.headers.get("Content-Encoding") == "gzip"
+    html = (gzip.decompress(response.content) if packed else response.content).decode()
+    assert len(response.content) + len(gzip.compress((ROOT / "static" / "site.css").read_bytes())) <= FIRST_VIEW
+    assert len(re.findall(r'<link rel="stylesheet"', html)) == 1
+    assert not re.search(r"<script(?![^>]*type=\"module\")", html)
