@@ -11,11 +11,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from collection import admin_consent as admin_consent
 from collection.admin_reports import IngredientAdmin, ReportAdmin
 from collection.curation import decide_dishes, decide_photos
 from collection.models import (
     AboutYou,
-    ConsentText,
     Contributor,
     Country,
     Dish,
@@ -194,11 +194,6 @@ class AboutYouAdmin(ReadOnly):
     """Personal details: shown only to people who hold the permission to view them."""
 
     list_display = ("contributor", "credit_me", "may_contact", "agreed_at")
-
-
-@admin.register(ConsentText)
-class ConsentTextAdmin(ReadOnly):
-    list_display = ("version", "language", "created_at")
 
 
 @admin.register(Country)

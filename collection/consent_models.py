@@ -19,7 +19,9 @@ from django.utils.translation import gettext_lazy as _
 MOST_SENTENCES = 8
 QUESTIONS = 3
 # What the sentences may leave open; `Opening` and the text's own sentences about payment fill it.
-PLACEHOLDERS = frozenset({"controller", "contact", "ethics", "payment", "thanks", "kilobytes", "megabytes"})
+PLACEHOLDERS = frozenset(
+    {"controller", "contact", "ethics", "payment", "thanks", "kilobytes", "megabytes", "words", "photos"}
+)
 
 
 def placeholders(sentence: str) -> set[str]:

@@ -34,15 +34,8 @@ def load_countries(using: str) -> None:
 
 
 def load_consents(using: str) -> None:
-    """Adds texts that are not there; one that somebody may have agreed to is never changed."""
+    """Adds texts that are not there, as drafts; one that somebody may have agreed to is never changed."""
     for path in sorted(CONSENTS.glob("*.json")):
         text = json.loads(path.read_text(encoding="utf-8"))
-        ConsentText.objects.using(using).get_or_create(
-            version=text["version"],
-            language=text["language"],
-            defaults={
-                "sentences": text["sentences"],
-                "licence_words": text["licence_words"],
-                "licence_photos": text["licence_photos"],
-            },
-        )
+        version, language = text.pop("version"), text.pop("language")
+        ConsentText.objects.using(using).get_or_create(version=version, language=language, defaults=text)

@@ -6,6 +6,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+from collection.consent_forms import ConsentForm
+from collection.consents import consent_for, is_mark, join, shown_consent, wanted_languages
 from collection.doors import (
     Sent,
     contributor_for,
@@ -14,21 +16,16 @@ from collection.doors import (
     public_form,
     sign_in,
 )
-from collection.forms import ConsentForm, DishForm
+from collection.forms import DishForm
 from collection.ledger import content_hash, replayed_receipt
 from collection.models import Contributor
+from collection.opening import goes_on_as
 from collection.proof import Proof
+from collection.quotas import QuotaReached
 from collection.receipts import grouped
-from collection.submissions import (
-    consent_mark,
-    current_consent,
-    join,
-    shown_consent,
-    submit_correction,
-    submit_dish,
-)
+from collection.submissions import submit_correction, submit_dish
+from collection.views.consenting import again_page, collecting, consent_page
 from collection.views.shown import (
-    consent_page,
     dish_page,
     empty_dish_page,
     more_page,
@@ -39,23 +36,33 @@ from collection.views.shown import (
 
 
 @public_form("consent", "GET")
+@collecting
 def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
     """GET: the consent, or the dish form where a cookie says that it was given. POST: consent → the dish form."""
     if request.method != "POST":
-        contributor = contributor_from_cookie(request)
+        contributor = signed_in(request)
         return empty_dish_page(request, contributor) if contributor else consent_page(request)
-    form = ConsentForm(request.POST)
-    consent = shown_consent(sent.proof) if sent.proof else None
-    if consent is None:
+    shown = shown_consent(sent.proof) if sent.proof else None
+    if shown is None or sent.proof is None:
         return consent_page(request, notice=not_known())
+    form = ConsentForm(request.POST, questions=shown.text.questions)
     if not form.is_valid():
-        return consent_page(request, form)
+        return consent_page(request, form, shown)
+    if "again" not in request.POST and shown.said.corrections(form.answers):
+        return again_page(request, sent.proof, form, shown)
     # A new person each time: a consent page from the cache may be sent by the next one who holds the phone.
-    contributor = join(consent, uuid.uuid4())
+    contributor = join(shown, uuid.uuid4(), understood=form.answers)
     return sign_in(empty_dish_page(request, contributor), contributor)
 
 
+def signed_in(request: HttpRequest) -> Contributor | None:
+    """The cookie's contributor, where their next dish is of the kind that is taken now."""
+    contributor = contributor_from_cookie(request)
+    return contributor if contributor and goes_on_as(contributor) else None
+
+
 @public_form("dish", "GET")
+@collecting
 def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The four answers → receipt and the next page."""
     if request.method != "POST":
@@ -71,14 +78,17 @@ def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
         return dish_page(request, sent.proof, form, mode=mode)
     if contributor is None:
         return save_as_newcomer(request, sent.proof, form)
-    if sent.proof.about and not shown_consent(sent.proof):
+    if sent.proof.about and not is_mark(sent.proof.about):
         return choose(request, sent.proof, contributor, form)
     return save(request, sent.proof, form)
 
 
 def save(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
     """Saves the dish, or asks where this form was sent before with other words."""
-    entry = submit_dish(proof, form.content)
+    try:
+        entry = submit_dish(proof, form.content)
+    except QuotaReached as reached:
+        return dish_page(request, proof, form, notice=str(reached))
     contributor, saved = entry.submission.contributor, entry.submission.dish
     if saved is None or entry.other:
         about = Proof.new("dish", contributor.pk, saved.pk if saved else "")
@@ -112,10 +122,10 @@ def refused_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     sent_form = sent.expired.form if sent.expired else form_id(request.POST.get("form"))
     if form.is_valid() and (receipt := replayed_receipt(sent_form, content_hash(form.content))):
         return render(request, "collection/receipt.html", {"receipt": grouped(receipt)})
-    contributor = contributor_from_cookie(request)
+    contributor = signed_in(request)
     again = DishForm(initial=typing(request.POST, DishForm), asks_consent=contributor is None)
     known = Proof.new("dish", contributor.pk) if contributor else None
-    proof = known or Proof.new("dish", about=consent_mark(current_consent()))
+    proof = known or Proof.new("dish", about=consent_for(wanted_languages(request)).mark)
     return dish_page(request, proof, again, notice=not_known())
 
 

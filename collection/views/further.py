@@ -19,6 +19,7 @@ from collection.submissions import (
     submit_photo,
 )
 from collection.uploads import limited_upload
+from collection.views.consenting import collecting
 from collection.views.shown import (
     caption_page,
     kept_page,
@@ -31,6 +32,7 @@ from collection.views.shown import (
 
 
 @public_form("more", "GET")
+@collecting
 def more(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The rest of B.4, or *skip* → the photo."""
     if request.method != "POST":
@@ -75,6 +77,7 @@ def refused_more(request: HttpRequest) -> HttpResponse:
 
 @limited_upload
 @public_form("photo", "GET")
+@collecting
 def photo(request: HttpRequest, sent: Sent) -> HttpResponse:
     """One file, or *skip* → caption, or thanks."""
     if request.method != "POST":
@@ -120,6 +123,7 @@ def uploaded(request: HttpRequest) -> bytes:
 
 @limited_upload
 @public_form("photo")
+@collecting
 def photo_part(request: HttpRequest, sent: Sent) -> JsonResponse:
     """A part of a photo → how many bytes of it are here. Without a part it only tells that."""
     if sent.proof is None:
@@ -135,6 +139,7 @@ def photo_part(request: HttpRequest, sent: Sent) -> JsonResponse:
 
 
 @public_form("caption", "GET")
+@collecting
 def caption(request: HttpRequest, sent: Sent) -> HttpResponse:
     """Caption and four confirmations, or *go on without the photo* → thanks."""
     if request.method != "POST":
@@ -156,6 +161,7 @@ def caption(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 
 @public_form("about", "GET")
+@collecting
 def about(request: HttpRequest, sent: Sent) -> HttpResponse:
     """Personal details, with a consent of their own."""
     if request.method != "POST":

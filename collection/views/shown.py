@@ -5,8 +5,11 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from collection.consents import shown_consent
+from collection.doors import COOKIE_REACH
 from collection.forms import (
     AboutForm,
     CaptionForm,
@@ -20,10 +23,10 @@ from collection.forms import (
 from collection.ingredients import suggest_for
 from collection.ledger import receipt_of
 from collection.models import Contributor, Dish, Photo, Source
+from collection.opening import Accepting, accepting
 from collection.places import all_places
 from collection.proof import Proof
 from collection.receipts import grouped
-from collection.submissions import consent_mark, current_consent, shown_consent
 
 
 def not_known() -> str:
@@ -39,13 +42,6 @@ def typing(data: QueryDict, form: type[forms.Form]) -> dict[str, Any]:
         for name, field in form.base_fields.items()
         if name in data
     }
-
-
-def consent_page(request: HttpRequest, form: ConsentForm | None = None, notice: str = "") -> HttpResponse:
-    consent = current_consent()
-    proof = Proof.new("consent", about=consent_mark(consent))
-    context = {"form": form or ConsentForm(), "consent": consent, "proof": proof}
-    return render(request, "collection/consent.html", {**context, "notice": notice})
 
 
 def dish_page(
@@ -65,7 +61,8 @@ def dish_page(
         "notice": notice,
         "suggestions": suggestions,
         "countries": [place.name for place in all_places()],
-        "consent": shown_consent(proof) if form.asks_consent else None,
+        "shown": shown_consent(proof) if form.asks_consent else None,
+        "demonstration": accepting() is Accepting.DEMONSTRATION,
     }
     return render(request, "collection/dish.html", context)
 
@@ -110,6 +107,14 @@ def more_page(
     return render(request, "collection/more.html", context)
 
 
+def next_person(contributor: Contributor) -> Proof | None:
+    """For whoever writes for several people: on to the next one. Only on the day itself, so that somebody who comes
+    back with their own code does not write in the name of the one who helped them."""
+    today = contributor.created_at >= timezone.now() - COOKIE_REACH
+    spoken = contributor.consent_way == Contributor.Way.SPOKEN
+    return Proof.new("beside", contributor.entered_by_id) if spoken and today else None
+
+
 def photo_page(request: HttpRequest, contributor: Contributor, dish: Dish, error: str = "") -> HttpResponse:
     proof = Proof.new("photo", contributor.pk, dish.pk)
     return render(request, "collection/photo.html", {**receipt_context(dish), "proof": proof, "error": error})
@@ -137,6 +142,8 @@ def thanks_page(
         **receipt_context(dish),
         "form": form or AboutForm(),
         "go": Proof.new("go", contributor.pk, dish.pk),
+        "next_person": next_person(contributor),
+        "spoken": contributor.consent_way == Contributor.Way.SPOKEN,
         "proof": Proof.new("about", contributor.pk, dish.pk),
         "told": told,
         "notice": notice,

@@ -17,6 +17,7 @@ BLOCKED = {"profile": {"default_content_setting_values": {"cookies": 2}}}
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory, django_db_blocker: DjangoDbBlocker) -> Iterator[Server]:
     with running_server(tmp_path_factory.mktemp("server")) as server:
+        server.ask("open_collection()")
         yield server
 
 

@@ -4,18 +4,20 @@ import io
 import re
 import uuid
 from collections.abc import Mapping
+from datetime import date, timedelta
 from typing import Any
 
 from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 from PIL import Image
 
+from collection.consents import consent_for, join
 from collection.dishes import save_dish
-from collection.models import Contributor, Dish, Photo, Source
+from collection.models import ConsentText, Contributor, Dish, Opening, Photo, Source
 from collection.photos import prepare, store
 from collection.proof import Proof
-from collection.submissions import current_consent, join
 
 ANSWERS = {
     "local_name": "Jollof",
@@ -29,8 +31,30 @@ CONSENT = {"adult": "on", "agree": "on"}
 TOKEN = re.compile(r'action="(?P<action>[^"]+)"[^>]*><input type="hidden" name="proof" value="(?P<proof>[^"]+)"')
 
 
-def make_contributor() -> Contributor:
-    return join(current_consent(), uuid.uuid4())
+def open_collection(until: date | None = None, **values: Any) -> Opening:
+    """Everything that staff fill in before dishes are collected; the English consent text is confirmed."""
+    today = timezone.localdate()
+    ConsentText.objects.filter(language="en").update(confirmed_by="Ama Mensah", confirmed_on=today)
+    filled = {"controller": "Kitchen Table Trust", "contact": "+233 20 000 0000", "ethics_reference": "EC 7/26"}
+    return Opening.objects.create(**{**filled, "ethics_until": until or today + timedelta(days=365), **values})
+
+
+def confirm(language: str, version: int = 1) -> ConsentText:
+    text = ConsentText.objects.get(language=language, version=version)
+    text.confirmed_by, text.confirmed_on = "Somebody Who Speaks It", timezone.localdate()
+    text.save()
+    return text
+
+
+def unopened() -> None:
+    """The collection as a fresh clone has it: nothing filled in, nothing confirmed."""
+    Contributor.objects.update(consent_opening=None)
+    Opening.objects.all().delete()
+    ConsentText.objects.update(confirmed_by="", confirmed_on=None)
+
+
+def make_contributor(**values: Any) -> Contributor:
+    return join(consent_for(), uuid.uuid4(), **values)
 
 
 def make_dish(

@@ -8,10 +8,10 @@ from django.core import signing
 from django.test import Client
 
 from collection import proof as proof_module
+from collection.consents import consent_for
 from collection.models import Dish, DishChange, Photo, Submission
 from collection.proof import Proof
 from collection.receipts import grouped
-from collection.submissions import consent_mark, current_consent
 from tests.collection.make import (
     ANSWERS,
     CONSENT,
@@ -173,7 +173,7 @@ def test_our_own_pages_can(headers: dict[str, str]) -> None:
 
 
 def test_somebody_who_never_agreed_is_asked_before_anything_is_saved() -> None:
-    proof = Proof.new("dish", about=consent_mark(current_consent()))
+    proof = Proof.new("dish", about=consent_for().mark)
     text = page(stranger(), "/dish/", {**ANSWERS, "proof": proof.token})
     assert "Without it nothing can be kept" in text and Dish.objects.count() == 0
     page(stranger(), "/dish/", {**ANSWERS, **CONSENT, "proof": proof.token})

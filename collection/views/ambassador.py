@@ -1,0 +1,97 @@
+"""The pages of an ambassador: the invitation that is opened once, and the way back with the return code."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from collection import codes
+from collection.ambassadors import ambassador_of, invited, open_invitation
+from collection.codes import Mistyped, TooManyTries, person_for
+from collection.consent_forms import CodeForm, ConsentForm
+from collection.consents import Shown, consent_for, shown_consent, wanted_languages
+from collection.doors import Sent, contributor_from_cookie, present, public_form, sign_in
+from collection.models import Ambassador, Contributor, ReturnCode
+from collection.opening import Accepting, accepting
+from collection.proof import Proof
+from collection.views.beside import code_of
+from collection.views.consenting import ask, closed_page, said_on
+from collection.views.shown import not_known
+
+
+@public_form("ambassador", "GET")
+def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
+    """An invitation: who one becomes with it, the consent → ready, with one's own return code. Opened once.
+
+    Not before the collection is open: an invitation opened for a demonstration would be used up.
+    """
+    ambassador = invited(code)
+    if ambassador is None:
+        raise Http404
+    if accepting() is not Accepting.OPEN:
+        return closed_page(request)
+    shown = shown_consent(sent.proof) if sent.proof else None
+    if shown is None or sent.proof is None:
+        return invitation_page(request, ambassador, notice=not_known() if request.method == "POST" else "")
+    form = ConsentForm(request.POST)
+    if not form.is_valid():
+        return invitation_page(request, ambassador, form, shown)
+    contributor = open_invitation(ambassador, shown, sent.proof.person)
+    if contributor is None:
+        return code_page(request, notice=used())
+    return sign_in(ready_page(request, contributor, code=code_of(contributor)), contributor)
+
+
+def used() -> str:
+    return _("This invitation was opened before. Type the return code that was shown then.")
+
+
+def invitation_page(
+    request: HttpRequest,
+    ambassador: Ambassador,
+    form: ConsentForm | None = None,
+    shown: Shown | None = None,
+    notice: str = "",
+) -> HttpResponse:
+    if ambassador.opened_at:
+        return code_page(request, notice=used())
+    shown = shown or consent_for(wanted_languages(request))
+    context = {**said_on(request, shown), "ambassador": ambassador, "notice": notice}
+    return ask(request, "ambassador", Proof.new("ambassador", about=shown.mark), form or ConsentForm(), **context)
+
+
+@public_form("", "GET")
+def ready(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """Somebody who describes for others comes back: known by the cookie, or by the return code."""
+    if request.method != "POST":
+        known = contributor_from_cookie(request)
+        return ready_page(request, known) if known else code_page(request)
+    form = CodeForm(request.POST)
+    if sent.refused or not form.is_valid():
+        return code_page(request, form, notice=not_known() if sent.refused else "")
+    try:
+        person = person_for(form.cleaned_data["code"], ReturnCode.Kind.CONTRIBUTOR)
+    except (Mistyped, TooManyTries) as error:
+        return code_page(request, form, notice=str(error))
+    contributor = present(person) if person else None
+    if contributor is None:
+        return code_page(request, form, notice=_("Nobody has this code. Compare it with your note."))
+    return ready_page(request, contributor)
+
+
+def code_page(request: HttpRequest, form: CodeForm | None = None, notice: str = "") -> HttpResponse:
+    response = render(request, "collection/ambassador_code.html", {"form": form or CodeForm(), "notice": notice})
+    response.never_compress = True  # type: ignore[attr-defined]
+    return response
+
+
+def ready_page(request: HttpRequest, contributor: Contributor, code: str | None = None) -> HttpResponse:
+    """Where one begins to describe for somebody beside one; with one's own code where it was just made."""
+    context = {
+        "ambassador": ambassador_of(contributor),
+        "code": code,
+        "has_code": codes.has_code(contributor.pk),
+        "proof": Proof.new("beside", contributor.pk),
+    }
+    response = render(request, "collection/ambassador_ready.html", context)
+    response.never_compress = True  # type: ignore[attr-defined]
+    return response

@@ -1,0 +1,83 @@
+"""Describing for somebody beside one: the text read aloud, and the paper slip with that person's own code."""
+
+import uuid
+
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from collection import codes
+from collection.consent_forms import AloudForm
+from collection.consents import Shown, is_mark, join, shown_consent
+from collection.doors import Sent, contributor_for, contributor_from_cookie, public_form, recent_dishes
+from collection.forms import DishForm
+from collection.ledger import receipt_of
+from collection.models import Ambassador, Contributor, ReturnCode
+from collection.opening import current_opening
+from collection.proof import Proof
+from collection.quotas import QuotaReached, take_person
+from collection.receipts import grouped
+from collection.views.consenting import beside_page, collecting
+from collection.views.shown import dish_page, kept_page, not_known
+
+
+@public_form("beside", "GET")
+@collecting
+def beside(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """The text to read aloud → a dish form for a new person. The helper stays who they were on this phone."""
+    if request.method != "POST" or sent.proof is None:
+        known = contributor_from_cookie(request)
+        return beside_page(request, known.pk if known else None, notice=not_known() if sent.refused else "")
+    shown = shown_consent(sent.proof)
+    if shown is None:
+        return beside_page(request, sent.person, notice=not_known() if is_mark(sent.proof.about) else "")
+    form = AloudForm(request.POST)
+    if not form.is_valid():
+        return beside_page(request, sent.person, form, shown)
+    try:
+        person = enter(shown, contributor_for(sent))
+    except QuotaReached as reached:
+        return beside_page(request, sent.person, form, shown, notice=str(reached))
+    return first_dish(request, person)
+
+
+@transaction.atomic
+def enter(shown: Shown, helper: Contributor | None) -> Contributor:
+    """A new person who agreed in speech. A new one each time: two people may be served from one cached page."""
+    if helper:
+        take_person(helper)
+    return join(shown, uuid.uuid4(), way=Contributor.Way.SPOKEN, entered_by=helper)
+
+
+def first_dish(request: HttpRequest, person: Contributor) -> HttpResponse:
+    """The dish form, with the ambassador's country. No cookie: only the code reopens what this person told."""
+    invited = Ambassador.objects.active().filter(contributor=person.entered_by_id).first()
+    initial = {"places": invited.country.name} if invited and person.entered_by_id else None
+    response = dish_page(request, Proof.new("dish", person.pk), DishForm(initial=initial))
+    # Nothing of the person before is left behind the Back button.
+    response.headers["Clear-Site-Data"] = '"cache"'
+    return response
+
+
+@public_form("go", "GET")
+def slip(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """The paper slip: that person's code, and the receipts of what they told today."""
+    if request.method != "POST":
+        return redirect("collection:describe")
+    person = contributor_for(sent)
+    if person is None:
+        return kept_page(request)
+    if person.consent_way != Contributor.Way.SPOKEN:
+        raise Http404
+    dishes = [(dish, grouped(receipt_of(dish))) for dish in recent_dishes(person).order_by("created_at")]
+    context = {"code": code_of(person), "dishes": dishes, "opening": current_opening()}
+    response = render(request, "collection/slip.html", {**context, "proof": Proof.new("beside", person.entered_by_id)})
+    response.never_compress = True  # type: ignore[attr-defined]
+    return response
+
+
+def code_of(person: Contributor) -> str | None:
+    """This person's return code, made at the first asking; None once it cannot be shown any more."""
+    if codes.has_code(person.pk):
+        return codes.shown_again(person.pk)
+    return codes.issue(person.pk, ReturnCode.Kind.CONTRIBUTOR)
