@@ -28,8 +28,8 @@ from tests.collection.make import ANSWERS, dish_form, make_contributor, make_dis
 pytestmark = pytest.mark.django_db
 
 
-def accepted(ingredients: str, **more: str) -> Dish:
-    dish = make_dish(state=Dish.State.ACCEPTED, ingredients=ingredients, **more)
+def accepted(ingredients: str) -> Dish:
+    dish = make_dish(state=Dish.State.ACCEPTED, ingredients=ingredients)
     index_ingredients(dish)
     return dish
 

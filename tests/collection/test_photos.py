@@ -3,7 +3,9 @@
 import io
 import struct
 import zlib
+from collections.abc import Iterator
 
+import exifread
 import pytest
 from django.core.files.storage import default_storage
 from django.test import Client
@@ -20,18 +22,6 @@ SECRET = b"GPS-4711"
 
 def opened(data: bytes) -> Image.Image:
     return Image.open(io.BytesIO(data))
-
-
-def halves(kind: str = "JPEG", orientation: int = 1, **options: object) -> bytes:
-    """Left half red, right half blue, 400 × 200, with an orientation flag and a maker's note."""
-    image = Image.new("RGB", (400, 200), "red")
-    image.paste("blue", (200, 0, 400, 200))
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    exif[0x010F] = SECRET.decode()
-    buffer = io.BytesIO()
-    image.save(buffer, kind, exif=exif.tobytes(), **options)
-    return buffer.getvalue()
 
 
 def reddish(image: Image.Image, x: int, y: int) -> bool:
@@ -58,26 +48,156 @@ KINDS = {
 }
 
 
+# JPEG markers that carry a picture: start, tables, frame, scans, end, and the head of JFIF without a preview.
+PICTURE_ONLY = {0xD8, 0xDB, 0xC0, 0xC2, 0xC4, 0xDA, 0xD9, 0xE0}
+TRACES = (
+    b"Exif",
+    b"http://ns.adobe.com",
+    b"xpacket",
+    b"ICC_PROFILE",
+    b"Photoshop",
+    b"MakerNote",
+    b"MPF",
+    b"GPS",
+    SECRET,
+)
+
+
+def markers(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Marker and content of every segment of a JPEG, read without any library of pictures."""
+    at = 2
+    yield data[1], b""
+    while at < len(data):
+        assert data[at] == 0xFF
+        marker = data[at + 1]
+        if marker == 0xD9:
+            yield marker, data[at + 2 :]
+            return
+        size = int.from_bytes(data[at + 2 : at + 4], "big")
+        yield marker, data[at + 4 : at + 2 + size]
+        at += 2 + size
+        while marker == 0xDA and (data[at] != 0xFF or data[at + 1] == 0 or 0xD0 <= data[at + 1] <= 0xD7):
+            at += 1
+
+
+def traces(data: bytes) -> list[str]:
+    """What a JPEG holds besides its pixels: unexpected segments, a preview, bytes after its end, tags, known words."""
+    found = [f"segment {marker:02x}" for marker, _content in markers(data) if marker not in PICTURE_ONLY]
+    found += ["preview" for marker, content in markers(data) if marker == 0xE0 and content[12:14] != b"\0\0"]
+    found += ["bytes after the end" for marker, rest in markers(data) if marker == 0xD9 and rest]
+    found += ["picture inside the picture"] * (data.count(b"\xff\xd8\xff") - 1)
+    found += list(exifread.process_file(io.BytesIO(data), details=True))
+    return found + [word.decode() for word in TRACES if word in data]
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_ends_as_a_small_rgb_jpeg(kind: str) -> None:
+def test_every_kind_ends_as_a_small_rgb_jpeg_without_a_trace(kind: str) -> None:
     prepared = prepare(KINDS[kind]())
     for data in (prepared.image, prepared.thumbnail):
         image = opened(data)
         assert (image.format, image.mode) == ("JPEG", "RGB")
-        assert not {"exif", "icc_profile", "comment", "xmp", "photoshop"} & set(image.info)
+        assert traces(data) == []
     assert max(prepared.width, prepared.height) <= 1600 and prepared.width * 3 == prepared.height * 4
     assert len(prepared.thumbnail) <= 12 * 1024
 
 
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "HEIF", "AVIF"])
-def test_orientation_is_applied_and_nothing_of_the_camera_stays(kind: str) -> None:
-    data = halves(kind, orientation=6)
+def rich(kind: str, orientation: int) -> bytes:
+    """A photo as cameras make it: orientation, maker's note, place, preview, XMP, profile."""
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010F] = orientation, SECRET.decode()
+    exif.get_ifd(0x8769)[0x927C] = b"MakerNote " + SECRET
+    exif.get_ifd(0x8825).update({1: "N", 2: (14.0, 41.0, 1.0)})
+    packet = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'>" + SECRET + b"</x:xmpmeta>"
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    options = {"exif": exif.tobytes(), "icc_profile": profile, "xmp": packet}
+    if kind == "MPO":
+        options |= {"save_all": True, "append_images": [Image.new("RGB", (160, 120))]}
+    buffer = io.BytesIO()
+    coloured_halves().save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def coloured_halves() -> Image.Image:
+    """Left half red, right half blue, 400 × 200."""
+    image = Image.new("RGB", (400, 200), "red")
+    image.paste("blue", (200, 0, 400, 200))
+    return image
+
+
+# Where the red half lies once the flag is applied, as the side of the upright picture.
+UPRIGHT = {1: "left", 2: "right", 3: "right", 4: "left", 5: "top", 6: "top", 7: "bottom", 8: "bottom"}
+SIDES = {"left": (0.1, 0.5), "right": (0.9, 0.5), "top": (0.5, 0.1), "bottom": (0.5, 0.9)}
+OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
+
+
+@pytest.mark.parametrize("orientation", UPRIGHT)
+@pytest.mark.parametrize("kind", ["JPEG", "MPO", "PNG", "WEBP", "HEIF", "AVIF"])
+def test_photo_as_cameras_make_it_ends_upright_and_bare(kind: str, orientation: int) -> None:
+    data = rich(kind, orientation)
     assert SECRET in data
     prepared = prepare(data)
-    image = opened(prepared.image)
-    assert image.size == (200, 400)
-    assert reddish(image, 100, 50) and not reddish(image, 100, 350)
-    assert SECRET not in prepared.image + prepared.thumbnail
+    side = UPRIGHT[orientation]
+    assert (prepared.width < prepared.height) is (side in ("top", "bottom"))
+    for stored in (prepared.image, prepared.thumbnail):
+        image = opened(stored)
+        assert reddish(image, *at(image, side)) and not reddish(image, *at(image, OPPOSITE[side]))
+        assert traces(stored) == []
+
+
+def at(image: Image.Image, side: str) -> tuple[int, int]:
+    across, down = SIDES[side]
+    return int(image.width * across), int(image.height * down)
+
+
+def test_traces_are_noticed_where_there_are_some() -> None:
+    found = traces(rich("JPEG", 6))
+    assert {"segment e1", "segment e2", "Exif", "ICC_PROFILE", "Image Make", "GPS GPSLatitude"} <= set(found)
+    assert {"segment e2", "picture inside the picture"} <= set(traces(rich("MPO", 1)))
+    assert "bytes after the end" in traces(picture() + b"more")
+
+
+def swapped_profile() -> bytes:
+    """The profile of a camera that calls blue what sRGB calls red."""
+    data = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    tags = {bytes(data[at : at + 4]): at for at in range(132, 132 + 12 * int.from_bytes(data[128:132], "big"), 12)}
+    red, blue = tags[b"rXYZ"], tags[b"bXYZ"]
+    data[red + 4 : red + 12], data[blue + 4 : blue + 12] = data[blue + 4 : blue + 12], data[red + 4 : red + 12]
+    return bytes(data)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "HEIF", "AVIF"])
+def test_colours_are_those_that_the_profile_means(kind: str) -> None:
+    buffer = io.BytesIO()
+    coloured_halves().save(buffer, kind, icc_profile=swapped_profile())
+    image = opened(prepare(buffer.getvalue()).image)
+    assert reddish(image, *at(image, "right")) and not reddish(image, *at(image, "left"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [("JPEG", "CMYK"), ("PNG", "P"), ("PNG", "RGBA"), ("WEBP", "RGBA"), ("GIF", "P"), ("HEIF", "RGBA")],
+)
+def test_colours_survive_every_way_to_store_them(kind: str, mode: str) -> None:
+    buffer = io.BytesIO()
+    coloured_halves().convert(mode).save(buffer, kind)
+    image = opened(prepare(buffer.getvalue()).image)
+    assert reddish(image, *at(image, "left")) and not reddish(image, *at(image, "right"))
+
+
+def test_sixteen_bits_keep_their_brightness() -> None:
+    grey = Image.new("I;16", (100, 100), 128 * 256)
+    buffer = io.BytesIO()
+    grey.save(buffer, "PNG")
+    red, green, blue = opened(prepare(buffer.getvalue()).image).getpixel((50, 50))  # type: ignore[misc]
+    assert all(abs(value - 128) <= 3 for value in (red, green, blue))
+
+
+def test_only_the_first_picture_of_several_is_kept() -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (100, 100), "red").save(
+        buffer, "GIF", save_all=True, append_images=[Image.new("RGB", (100, 100), "blue")]
+    )
+    assert reddish(opened(prepare(buffer.getvalue()).image), 50, 50)
 
 
 def test_comment_does_not_travel_with_the_photo() -> None:
