@@ -9,6 +9,7 @@ import secrets
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -19,7 +20,7 @@ from collection.limits import TooManyTries, count_try
 from collection.models import ReturnCode
 from collection.receipts import check_digit
 
-__all__ = ["Mistyped", "TooManyTries", "forget", "has_code", "issue", "person_for", "read_code", "shown_again"]
+__all__ = ["Mistyped", "TooManyTries", "first", "forget", "has_code", "issue", "person_for", "read_code", "shown_again"]
 
 LENGTH = 16
 PREFIX = 8
@@ -38,13 +39,24 @@ class Mistyped(ValueError):
 
 def issue(person: uuid.UUID, kind: str) -> str:
     """A new code for this person, in four groups; the former one is worth nothing from now on."""
+    digits, values = new_code(kind)
+    ReturnCode.objects.update_or_create(person=person, defaults=values)
+    return grouped(digits)
+
+
+def first(person: uuid.UUID, kind: str) -> str | None:
+    """The first code of this person; shown again for an hour, None once they have one that is not shown any more."""
+    digits, values = new_code(kind)
+    _row, created = ReturnCode.objects.get_or_create(person=person, defaults=values)
+    return grouped(digits) if created else shown_again(person)
+
+
+def new_code(kind: str) -> tuple[str, dict[str, Any]]:
+    """Digits, and the columns of the row that recognises them."""
     seed = secrets.token_urlsafe(32)
     digits = digits_of(seed, settings.SECRET_KEY)
-    values = {"kind": kind, "seed": seed, "digest": digest_of(digits, settings.SECRET_KEY)}
-    ReturnCode.objects.update_or_create(
-        person=person, defaults={**values, "created_at": timezone.now(), "used_at": None}
-    )
-    return grouped(digits)
+    digest = digest_of(digits, settings.SECRET_KEY)
+    return digits, {"kind": kind, "seed": seed, "digest": digest, "created_at": timezone.now(), "used_at": None}
 
 
 def shown_again(person: uuid.UUID) -> str | None:

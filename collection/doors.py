@@ -140,6 +140,15 @@ def persons_here(request: HttpRequest) -> set[uuid.UUID]:
     return found if over(proof) else {*found, proof.person}
 
 
+def finished_form(request: HttpRequest) -> Proof | None:
+    """What this form says, where it was served to somebody who has finished since."""
+    try:
+        proof = genuine(request.POST.get("proof", ""))
+    except ProofError:
+        return None
+    return proof if over(proof) else None
+
+
 def contributor_from_cookie(request: HttpRequest) -> Contributor | None:
     try:
         value = request.get_signed_cookie(COOKIE, salt=COOKIE_SALT, max_age=COOKIE_REACH)

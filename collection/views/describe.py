@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 from collection.consent_forms import ConsentForm
 from collection.consents import consent_for, is_mark, join, shown_consent, wanted_languages
@@ -17,7 +18,7 @@ from collection.doors import (
     sign_in,
 )
 from collection.forms import DishForm
-from collection.ledger import content_hash, replayed_receipt
+from collection.ledger import Entry, content_hash, replayed_receipt
 from collection.models import Contributor
 from collection.opening import goes_on_as
 from collection.proof import Proof
@@ -31,6 +32,7 @@ from collection.views.shown import (
     more_page,
     not_known,
     suggestions_page,
+    turn_over,
     typing,
 )
 
@@ -90,10 +92,21 @@ def save(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
     except QuotaReached as reached:
         return dish_page(request, proof, form, notice=str(reached))
     contributor, saved = entry.submission.contributor, entry.submission.dish
+    if saved is not None and saved.state == saved.State.WITHDRAWN:
+        return sent_and_withdrawn(request, entry)
     if saved is None or entry.other:
         about = Proof.new("dish", contributor.pk, saved.pk if saved else "")
         return dish_page(request, about, DishForm(initial=typing(request.POST, DishForm)), mode="ask")
     return more_page(request, contributor, saved)
+
+
+def sent_and_withdrawn(request: HttpRequest, entry: Entry) -> HttpResponse:
+    """The dish of this form was taken back: the same words give their receipt, other words are a new dish."""
+    if entry.same:
+        return render(request, "collection/receipt.html", {"receipt": grouped(entry.submission.receipt)})
+    form = DishForm(initial=typing(request.POST, DishForm))
+    notice = _("The dish that was sent with this form is withdrawn. To send this one, press the button again.")
+    return dish_page(request, Proof.new("dish", entry.submission.contributor_id), form, notice=notice)
 
 
 def save_as_newcomer(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
@@ -109,6 +122,8 @@ def choose(request: HttpRequest, proof: Proof, contributor: Contributor, form: D
     choice = request.POST.get("choice")
     if choice == "another":
         return save(request, proof, form)
+    if choice == "somebody":
+        return asked_who(request, None, _("Nothing is saved yet. Read this and agree; then this dish is yours."))
     if choice != "correction":
         return dish_page(request, proof, form, mode="ask")
     submit_correction(proof, contributor, former, form.content)
@@ -122,11 +137,15 @@ def refused_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     sent_form = sent.expired.form if sent.expired else form_id(request.POST.get("form"))
     if form.is_valid() and (receipt := replayed_receipt(sent_form, content_hash(form.content))):
         return render(request, "collection/receipt.html", {"receipt": grouped(receipt)})
-    contributor = signed_in(request)
+    return asked_who(request, signed_in(request), turn_over() if sent.finished else not_known())
+
+
+def asked_who(request: HttpRequest, contributor: Contributor | None, notice: str) -> HttpResponse:
+    """The form with the typing and a fresh token, with the consent for somebody who is not known."""
     again = DishForm(initial=typing(request.POST, DishForm), asks_consent=contributor is None)
     known = Proof.new("dish", contributor.pk) if contributor else None
     proof = known or Proof.new("dish", about=consent_for(wanted_languages(request)).mark)
-    return dish_page(request, proof, again, notice=not_known())
+    return dish_page(request, proof, again, notice=notice)
 
 
 def form_id(text: Any) -> uuid.UUID | None:

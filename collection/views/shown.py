@@ -5,11 +5,12 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from collection.consents import shown_consent
-from collection.doors import COOKIE_REACH
+from collection.doors import COOKIE_REACH, finished_form
 from collection.forms import (
     AboutForm,
     CaptionForm,
@@ -21,16 +22,21 @@ from collection.forms import (
     with_chosen,
 )
 from collection.ingredients import suggest_for
-from collection.ledger import receipt_of
+from collection.ledger import content_hash, receipt_of, replayed_receipt
 from collection.models import Contributor, Dish, Photo, Source
 from collection.opening import Accepting, accepting
 from collection.places import all_places
 from collection.proof import Proof
 from collection.receipts import grouped
+from collection.rights import code_context, first_code
 
 
 def not_known() -> str:
     return _("We could not tell where this form came from, so nothing was saved. Look through it and send it again.")
+
+
+def turn_over() -> str:
+    return _("The turn of the person before is over, so nothing is saved yet. Look through it and send it again.")
 
 
 def typing(data: QueryDict, form: type[forms.Form]) -> dict[str, Any]:
@@ -107,12 +113,11 @@ def more_page(
     return render(request, "collection/more.html", context)
 
 
-def next_person(contributor: Contributor) -> Proof | None:
-    """For whoever writes for several people: on to the next one. Only on the day itself, so that somebody who comes
-    back with their own code does not write in the name of the one who helped them."""
+def next_person(contributor: Contributor) -> Proof:
+    """For whoever writes for several people: on to the next one. In the helper's name only on the day itself, so that
+    somebody who comes back with their own code does not write in the name of the one who helped them."""
     today = contributor.created_at >= timezone.now() - COOKIE_REACH
-    spoken = contributor.consent_way == Contributor.Way.SPOKEN
-    return Proof.new("beside", contributor.entered_by_id) if spoken and today else None
+    return Proof.new("beside", contributor.entered_by_id if today else None)
 
 
 def photo_page(request: HttpRequest, contributor: Contributor, dish: Dish, error: str = "") -> HttpResponse:
@@ -138,25 +143,43 @@ def thanks_page(
     notice: str = "",
 ) -> HttpResponse:
     """The end of one dish. `told`: the personal details have just been kept."""
+    # For somebody beside a helper the code stands on the paper slip alone.
+    spoken = contributor.consent_way == Contributor.Way.SPOKEN
+    code = None if spoken else first_code(contributor, dish)
     context = {
         **receipt_context(dish),
+        **code_context(code, request.build_absolute_uri(reverse("collection:return"))),
         "form": form or AboutForm(),
         "go": Proof.new("go", contributor.pk, dish.pk),
         "next_person": next_person(contributor),
-        "spoken": contributor.consent_way == Contributor.Way.SPOKEN,
+        "spoken": spoken,
         "proof": Proof.new("about", contributor.pk, dish.pk),
         "told": told,
         "notice": notice,
     }
     response = render(request, "collection/thanks.html", context)
-    if form is not None:
+    if form is not None or code:
         response.never_compress = True  # type: ignore[attr-defined]
+    if code:
+        response["Cache-Control"] = "no-store"
     return response
 
 
 def kept_page(request: HttpRequest, form: forms.Form | None = None) -> HttpResponse:
     """Nobody is known, so nothing can be saved; what was typed is shown so that it can be copied."""
-    typed = [value for name in (form.fields if form else ()) for value in request.POST.getlist(name) if value.strip()]
+    names = () if form is None or typed_by_another(request, form) else form.fields
+    typed = [value for name in names for value in request.POST.getlist(name) if value.strip()]
     response = render(request, "collection/kept.html", {"typed": typed})
     response.never_compress = True  # type: ignore[attr-defined]
     return response
+
+
+def typed_by_another(request: HttpRequest, form: forms.Form) -> bool:
+    """The browser sends again (Back, reload) what somebody who has finished sent: not for whoever has the phone now."""
+    finished = finished_form(request)
+    if finished is None:
+        return False
+    more = MoreForm(request.POST) if isinstance(form, MoreForm) else None
+    if more is None or not more.is_valid():
+        return more is None
+    return replayed_receipt(finished.form, content_hash(more.content)) is not None

@@ -170,8 +170,8 @@ def test_sending_an_old_form_after_finish_does_not_bring_the_person_back(client:
     signed_in(client)
     form = {**ANSWERS, "proof": tokens(client.get("/describe/").content.decode())["/dish/"]}
     client.post("/finish/")
-    page(client, "/dish/", form)
-    assert Dish.objects.count() == 1
+    text = page(client, "/dish/", form)
+    assert Dish.objects.count() == 0 and 'value="Jollof"' in text and "The turn of the person before is over" in text
     assert "1 of 4" in client.get("/describe/").content.decode()
 
 

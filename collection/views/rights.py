@@ -1,0 +1,183 @@
+"""Coming back with the return code: everything of one's own, to read, take along, correct and take back."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from collection import codes, rights, withdrawal
+from collection.codes import TooManyTries
+from collection.doors import Sent, public_form, sign_in
+from collection.forms import DishForm, dish_answers
+from collection.models import Contributor, Dish, ReturnCode, Withdrawal
+from collection.proof import BY_CODE, Proof
+from collection.rights_forms import CodeForm, LostForm
+from collection.views.shown import dish_page, not_known
+from wwd.middleware import never_compress
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
+Action = Callable[[HttpRequest, Contributor], HttpResponse]
+
+
+def personal(view: View) -> Callable[..., HttpResponse]:
+    """Codes and everything of a person: such a page is not compressed and kept by no cache."""
+
+    @wraps(view)
+    def inner(*args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(*args, **kwargs)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    return never_compress(inner)
+
+
+@personal
+@public_form("", "GET")
+def enter(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """The code → everything of one's own."""
+    if request.method != "POST":
+        return code_form(request, CodeForm())
+    if sent.refused:
+        return code_form(request, CodeForm(initial={"code": request.POST.get("code", "")}), not_known())
+    form = CodeForm(request.POST)
+    if not form.is_valid():
+        return code_form(request, form)
+    contributor = rights.by_code(form.person)
+    if contributor is None:
+        raise Http404
+    return sign_in(own_page(request, contributor), contributor)
+
+
+def code_form(request: HttpRequest, form: CodeForm, notice: str = "") -> HttpResponse:
+    return render(request, "collection/return.html", {"form": form, "notice": notice})
+
+
+@personal
+@public_form("", "GET")
+def lost(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """Receipt number and name hide one dish. The answer is the same whether they were right or wrong."""
+    form = LostForm(request.POST) if request.method == "POST" and not sent.refused else LostForm()
+    context = {"form": form, "notice": not_known() if sent.refused else "", "done": False}
+    if form.is_bound and form.is_valid():
+        try:
+            withdrawal.hide_by_receipt(*form.answers())
+            context["done"] = True
+        except TooManyTries as error:
+            context["notice"] = str(error)
+    return render(request, "collection/return_lost.html", context)
+
+
+@personal
+@public_form(BY_CODE, "GET")
+def own(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """Everything of one's own, and what the pressed button does to it."""
+    if request.method != "POST":
+        return redirect("collection:return")
+    contributor = rights.by_code(sent.person)
+    if contributor is None:
+        return code_form(request, CodeForm(), _("Some time has passed. Write your return code again."))
+    for name, action in ACTIONS.items():
+        if name in request.POST:
+            return action(request, contributor)
+    return own_page(request, contributor)
+
+
+def own_page(request: HttpRequest, contributor: Contributor, done: str = "", **more: Any) -> HttpResponse:
+    """`done`: a sentence about what has just happened."""
+    context = {
+        "everything": rights.everything_withdrawn(contributor),
+        "dishes": rights.own_dishes(contributor),
+        "details": rights.has_details(contributor),
+        "proof": Proof.new(BY_CODE, contributor.pk),
+        "done": done,
+    }
+    return render(request, "collection/mine_by_code.html", {**context, **more})
+
+
+def own_dish(request: HttpRequest, contributor: Contributor, button: str) -> Dish:
+    """The dish that the pressed button names, where it is theirs."""
+    try:
+        return rights.unerased(contributor).get(pk=request.POST[button])
+    except (Dish.DoesNotExist, ValueError, OverflowError):
+        raise Http404 from None
+
+
+def correct(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+    dish = own_dish(request, contributor, "correct")
+    if dish.state == Dish.State.WITHDRAWN:
+        return own_page(request, contributor, _("This dish is withdrawn. Undo that first."))
+    proof = Proof.new("dish", contributor.pk, dish.pk)
+    return dish_page(request, proof, DishForm(initial=dish_answers(dish)), mode="correct")
+
+
+def withdraw(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+    dish = own_dish(request, contributor, "withdraw")
+    if "sure" not in request.POST:
+        return ask(request, contributor, "withdraw", dish)
+    known = withdrawal.withdraw_dish(dish, Withdrawal.Reason.OWN, contributor.pk)
+    withdrawal.confirm(Withdrawal.objects.filter(pk=known.pk))
+    return own_page(request, contributor, _("The dish is withdrawn. Nobody sees it any more."))
+
+
+def undo(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+    standing = withdrawal.undoable().filter(dish=own_dish(request, contributor, "undo")).first()
+    done = standing is not None and withdrawal.undo(standing)
+    return own_page(request, contributor, _("The dish is as it was before.") if done else "")
+
+
+def details(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+    if "sure" not in request.POST:
+        return ask(request, contributor, "details")
+    withdrawal.remove_details(contributor)
+    contributor.refresh_from_db()
+    return own_page(request, contributor, _("What you told about yourself is removed."))
+
+
+def everything(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+    if "sure" not in request.POST:
+        return ask(request, contributor, "everything")
+    withdrawal.withdraw_everything(contributor)
+    return own_page(request, contributor, _("Everything of yours is withdrawn. Nobody sees it any more."))
+
+
+def undo_everything(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+    done = withdrawal.undo_everything(contributor.pk)
+    return own_page(request, contributor, _("Everything is as it was before.") if done else "")
+
+
+def ask(request: HttpRequest, contributor: Contributor, what: str, dish: Dish | None = None) -> HttpResponse:
+    """One page between the button and the deed: what will happen, and until when it can be undone."""
+    context = {"what": what, "dish": dish, "proof": Proof.new(BY_CODE, contributor.pk)}
+    return render(request, "collection/withdraw.html", context)
+
+
+def new_code(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+    code = codes.issue(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
+    address = request.build_absolute_uri(reverse("collection:return"))
+    done = _("This is your new code. The old one is worth nothing any more.")
+    return own_page(request, contributor, done, **rights.code_context(code, address))
+
+
+def download(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+    content = rights.everything_about(contributor, with_photos=request.POST["download"] == "photos")
+    response = JsonResponse(content, json_dumps_params={"ensure_ascii": False, "indent": 1})
+    name = slugify(_("my dishes")) or "dishes"
+    response["Content-Disposition"] = f'attachment; filename="{name}.json"'
+    return response
+
+
+ACTIONS: dict[str, Action] = {
+    "correct": correct,
+    "withdraw": withdraw,
+    "undo": undo,
+    "details": details,
+    "everything": everything,
+    "undo_everything": undo_everything,
+    "new_code": new_code,
+    "download": download,
+}
