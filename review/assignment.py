@@ -77,10 +77,11 @@ def live(reviewer: Reviewer, now: datetime) -> QuerySet[Assignment]:
 
 
 def visible(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImage]:
-    """Pictures of the reviewer's country that nobody reported and that show nothing they never want to see."""
+    """Pictures of the reviewer's country, not withdrawn, that nobody reported and that show nothing they avoid."""
     images = CampaignImage.objects.filter(campaign=campaign, country=reviewer.country).exclude(copy_sha256="")
     reports = Assignment.objects.filter(state=State.REPORTED)
     images = images.exclude(Exists(reports.filter(image=OuterRef("pk")))).exclude(image__in=hidden_for_all())
+    images = images.exclude(image__subject__dish__state=Dish.State.WITHDRAWN)
     images = images.exclude(image__subject__dish__state=Dish.State.WITHDRAWN)
     if reviewer.avoids:
         images = images.exclude(Exists(ContentTag.objects.filter(image=OuterRef("pk"), kind__in=reviewer.avoids)))
@@ -92,6 +93,10 @@ def hidden_for_all() -> QuerySet[Assignment, Any]:
     reports = Assignment.objects.filter(state=State.REPORTED).order_by().values("image__image")
     counted = reports.annotate(people=Count("reviewer", distinct=True))
     return counted.filter(people__gte=REPORTS_FOR_ALL).values("image__image")
+
+
+def has_tagged(campaign: Campaign) -> bool:
+    return ContentTag.objects.filter(image__campaign=campaign).exists()
 
 
 def open_images(reviewer: Reviewer, campaign: Campaign, now: datetime) -> QuerySet[CampaignImage]:

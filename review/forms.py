@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from review.models import Reviewer
-from review.questionnaires import Answers, AnswersRefused, Question, Texts, check, questions, worded
+from review.models import ContentTag, Reviewer
+from review.questionnaires import Answers, AnswersRefused, Question, Texts, check, clean_text, questions, worded
 
 PREFIX = "q"
 NAME = "{dish_name}"
@@ -59,6 +59,60 @@ class JoinForm(forms.Form):
         field = self.fields["country"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(name, name) for name in countries]
+
+
+class NoteForm(forms.Form):
+    """A note to the team."""
+
+    text = forms.CharField(
+        max_length=2000,
+        label=_("A note to the team"),
+        help_text=_("Write nothing that tells who somebody is."),
+        widget=forms.Textarea(attrs={"dir": "auto", "rows": 3, "aria-describedby": "id_text-hint"}),
+        error_messages={
+            "required": _("Write something first."),
+            "max_length": _("The text is too long. Shorten it to 2,000 characters."),
+        },
+    )
+
+    def clean_text(self) -> str:
+        return _written(clean_text(self.cleaned_data["text"]))
+
+
+class AvoidForm(forms.Form):
+    """Kinds of content never to be shown."""
+
+    avoids = forms.MultipleChoiceField(
+        choices=ContentTag.Kind.choices,
+        required=False,
+        label=_("What should we never show you?"),
+        help_text=_("The team marks such pictures as well as it can. You need no reason."),
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+
+class BackgroundForm(forms.Form):
+    """About the reviewer, freely, in their own words."""
+
+    countries = forms.CharField(max_length=500, required=False, label=_("Which countries are yours?"))
+    cultures = forms.CharField(max_length=500, required=False, label=_("Which peoples or cultures are yours?"))
+    languages = forms.CharField(max_length=500, required=False, label=_("Which languages do you speak?"))
+    lived = forms.CharField(max_length=500, required=False, label=_("Where have you lived?"))
+
+    def __init__(self, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        for field in self.fields.values():
+            field.widget.attrs["dir"] = "auto"
+
+    def clean(self) -> dict[str, str]:
+        return {name: clean_text(value) for name, value in self.cleaned_data.items()}
+
+
+def _written(text: str) -> str:
+    """The text where something is left of it. Raises ValidationError."""
+    if not text:
+        raise forms.ValidationError(_("Write something first."))
+    return text
 
 
 class QuestionForm(forms.Form):

@@ -4,10 +4,8 @@ import time
 import uuid
 
 from django.core.signing import BadSignature, Signer, TimestampSigner
-from django.db.models import Q
 from django.urls import reverse
 
-from collection.models import Dish
 from collection.proof import MAX_AGE
 from review.models import CampaignImage, Reviewer
 
@@ -18,20 +16,29 @@ BACK = TimestampSigner(salt="wwd.review.back")
 
 def picture_address(image: CampaignImage) -> str:
     """Where the review copy is served now; the same within the hour, so that a phone fetches a picture once."""
-    token = PICTURES.sign(f"{image.pk.hex}.{_hour():x}")
+    return _address(image, "s")
+
+
+def large_address(image: CampaignImage) -> str:
+    """Where the larger copy is served now."""
+    return _address(image, "l")
+
+
+def _address(image: CampaignImage, size: str) -> str:
+    token = PICTURES.sign(f"{image.pk.hex}.{_hour():x}.{size}")
     return reverse("review:picture", args=[token])
 
 
-def picture_of(token: str) -> CampaignImage | None:
-    """The picture that a genuine and current address names."""
+def copy_of(token: str) -> str | None:
+    """The SHA-256 of the copy that a genuine and current address names."""
     try:
-        key, hour = PICTURES.unsign(token).split(".")
+        key, hour, size = PICTURES.unsign(token).split(".")
     except (BadSignature, ValueError):
         return None
     if int(hour, 16) not in (_hour(), _hour() - 1):
         return None
-    withdrawn = Q(image__subject__dish__state=Dish.State.WITHDRAWN)
-    return CampaignImage.objects.filter(pk=uuid.UUID(key)).exclude(withdrawn).first()
+    column = "large_sha256" if size == "l" else "copy_sha256"
+    return CampaignImage.objects.filter(pk=uuid.UUID(key)).values_list(column, flat=True).first()
 
 
 def _hour() -> int:

@@ -1,7 +1,7 @@
 """What a reviewer can do with the picture in hand. Each action answers with the next page; nothing needs a cookie."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -9,11 +9,11 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 
 from collection.proof import Proof
-from review import assignment
+from review import assignment, rest
 from review.campaigns import refuse_unless_open, save_review
-from review.forms import QuestionForm, typed_in
-from review.links import back_address, picture_address
-from review.models import Assignment, Campaign, Invitation, Reviewer
+from review.forms import QuestionForm, Typed, typed_in
+from review.links import back_address, large_address, picture_address
+from review.models import Assignment, Campaign, Invitation, Review, Reviewer
 from review.questionnaires import questions
 from review.refused import Refused
 
@@ -22,12 +22,16 @@ PURPOSE = "review"
 
 @dataclass(frozen=True)
 class Turn:
-    """One request of a reviewer about one picture; `about` is the picture's id as the signed form said it."""
+    """One request of a reviewer about one picture; `about` is the assignment's id as the signed form said it.
+
+    `made_at`: when that form was made, in milliseconds since 1970.
+    """
 
     request: HttpRequest
     invitation: Invitation
     reviewer: Reviewer
     about: str
+    made_at: int = 0
 
     @property
     def campaign(self) -> Campaign:
@@ -48,8 +52,8 @@ class Turn:
             raise Refused(gettext("You reported this picture. It stays hidden. Go on to the next picture."))
         return found
 
-    def form(self, given: Assignment, page: int, *, sent: bool = False) -> QuestionForm:
-        typed = typed_in(self.definition, self.request.POST)
+    def form(self, given: Assignment, page: int, *, sent: bool = False, typed: Typed | None = None) -> QuestionForm:
+        typed = typed_in(self.definition, self.request.POST) if typed is None else typed
         return QuestionForm(self.definition, page, given.image.dish_name, typed, sent=sent)
 
     def respond(self, template: str, about: object = "", **context: Any) -> HttpResponse:
@@ -62,19 +66,53 @@ class Turn:
         return render(self.request, template, {**shared, **context})
 
 
-def next_picture(turn: Turn, message: str = "") -> HttpResponse:
-    """The picture in hand or the next one, covered; the last page where none is left."""
+def next_picture(turn: Turn, message: str = "", left: Assignment | None = None, code: str = "") -> HttpResponse:
+    """The picture in hand or the next one, covered; a rest where one is due; the last page where none is left.
+
+    `left`: the picture that was just skipped or reported, about which a reason may be given. `code`: a return code
+    that is shown this once.
+    """
+    asked = {"message": message, "left": left and Proof.new(PURPOSE, turn.reviewer.pk, left.pk)}
+    why = rest.rest_due(turn.reviewer)
+    if why:
+        return resting(turn, why, **asked)
     given = assignment.reserve(turn.reviewer)
     if given is None:
-        return personal(turn, "review/done.html", message=message)
+        return personal(turn, "review/done.html", reasons=Assignment.Reason.choices, code=code, **asked)
     form = QuestionForm(turn.definition, 1, given.image.dish_name, {})
-    return _picture(turn, given, form, shown=False, message=message)
+    return _picture(turn, given, form, shown=False, code=code, **asked)
+
+
+def resting(turn: Turn, why: rest.Why, **context: Any) -> HttpResponse:
+    people = rest.contacts(turn.reviewer)
+    tagged = assignment.has_tagged(turn.campaign)
+    shown = {"why": why, "contacts": people, "tagged": tagged, "reasons": Assignment.Reason.choices}
+    return personal(turn, "review/rest.html", **shown, **context)
+
+
+def go_on(turn: Turn) -> HttpResponse:
+    """After a rest."""
+    rest.go_on(turn.reviewer)
+    return next_picture(turn)
+
+
+def milder(turn: Turn) -> HttpResponse:
+    """After a rest, from now on without tagged content."""
+    rest.only_milder(turn.reviewer)
+    rest.go_on(turn.reviewer)
+    return next_picture(turn, gettext("From now on you see no picture that the team has marked as upsetting."))
 
 
 def show(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
     assignment.mark_shown(given)
     return _picture(turn, given, turn.form(given, turn.page), shown=True)
+
+
+def larger(turn: Turn) -> HttpResponse:
+    given = turn.in_hand()
+    assignment.mark_shown(given)
+    return _picture(turn, given, turn.form(given, turn.page), shown=True, large=True)
 
 
 def hide(turn: Turn) -> HttpResponse:
@@ -98,10 +136,12 @@ def answer(turn: Turn) -> HttpResponse:
         return _picture(turn, given, form, shown=_was_shown(turn))
     if turn.page == 1 and _more_to_ask(turn, form):
         return _picture(turn, given, turn.form(given, 2), shown=_was_shown(turn))
-    saved = save_review(turn.reviewer, given.image, form.answers)
+    changing = _changing(turn)
+    saved = save_review(turn.reviewer, given.image, form.answers, correction=changing, repeat=given.repeat)
     if saved.how == "differs":
-        return turn.respond("review/again.html", given.image.pk, form=form, dish_name=given.image.dish_name)
-    return next_picture(turn, gettext("Your answers are kept."))
+        return turn.respond("review/again.html", given.pk, form=form, dish_name=given.image.dish_name)
+    changed = gettext("Your answers are changed.")
+    return next_picture(turn, changed if changing else gettext("Your answers are kept."))
 
 
 def correct(turn: Turn) -> HttpResponse:
@@ -110,22 +150,53 @@ def correct(turn: Turn) -> HttpResponse:
     form = turn.form(given, 2, sent=True)
     if not form.is_valid():
         return _picture(turn, given, turn.form(given, 1, sent=True), shown=False)
-    save_review(turn.reviewer, given.image, form.answers, correction=True)
+    save_review(turn.reviewer, given.image, form.answers, correction=True, repeat=given.repeat)
     return next_picture(turn, gettext("Your answers are changed."))
 
 
+def edit(turn: Turn) -> HttpResponse:
+    """Earlier answers, to be changed; the picture is covered. Raises Refused where nothing was answered."""
+    turn = replace(turn, about=turn.request.POST.get("which", turn.about))
+    given = turn.in_hand()
+    said = Review.objects.filter(reviewer=turn.reviewer, image=given.image, repeat=given.repeat).first()
+    if said is None:
+        raise Refused(gettext("You have not answered the questions about this picture."))
+    return _picture(turn, given, turn.form(given, 1, typed=said.answers), shown=False, changing=True)
+
+
+def undo(turn: Turn) -> HttpResponse:
+    """The last picture once more: its answers to be changed, or in hand again where it was skipped or reported."""
+    last = assignment.last_handled(turn.reviewer)
+    if last is None:
+        raise Refused(gettext("There is nothing to take back."))
+    if last.state == Assignment.State.ANSWERED:
+        return edit(replace(turn, about=str(last.pk)))
+    assignment.take_back(last)
+    return next_picture(turn, gettext("It is taken back. The picture is yours again."))
+
+
 def skip(turn: Turn) -> HttpResponse:
-    assignment.skip(turn.in_hand())
-    return next_picture(turn, gettext("You skipped a picture. That is fine."))
+    given = turn.in_hand()
+    assignment.skip(given)
+    return next_picture(turn, gettext("You skipped a picture. That is fine."), given)
 
 
 def report(turn: Turn) -> HttpResponse:
-    assignment.report(turn.in_hand())
-    return next_picture(turn, gettext("The picture is reported. It stays hidden until the team has looked at it."))
+    given = turn.in_hand()
+    assignment.report(given)
+    said = gettext("The picture is reported. It stays hidden until the team has looked at it.")
+    return next_picture(turn, said, given)
+
+
+def reason(turn: Turn) -> HttpResponse:
+    """Why a picture was skipped or reported; freely told, afterwards."""
+    given = assignment.given(turn.reviewer, turn.about)
+    assignment.give_reason(given, turn.request.POST.get("why", ""))
+    return next_picture(turn, gettext("Your reason is kept."))
 
 
 def stop(turn: Turn) -> HttpResponse:
-    return personal(turn, "review/stop.html")
+    return personal(turn, "review/stop.html", contacts=rest.contacts(turn.reviewer))
 
 
 def personal(turn: Turn, template: str, **context: Any) -> HttpResponse:
@@ -136,6 +207,10 @@ def personal(turn: Turn, template: str, **context: Any) -> HttpResponse:
     return response
 
 
+def _changing(turn: Turn) -> bool:
+    return turn.request.POST.get("changing") == "1"
+
+
 def _was_shown(turn: Turn) -> bool:
     return turn.request.POST.get("shown") == "1"
 
@@ -144,28 +219,40 @@ def _more_to_ask(turn: Turn, form: QuestionForm) -> bool:
     return any(question.page == 2 and question.applies(form.answers) for question in questions(turn.definition))
 
 
-def _picture(turn: Turn, given: Assignment, form: QuestionForm, *, shown: bool, message: str = "") -> HttpResponse:
+def _picture(
+    turn: Turn, given: Assignment, form: QuestionForm, *, shown: bool, large: bool = False, **context: Any
+) -> HttpResponse:
     """The page with the frame. The picture's address is in it only where the picture is to be shown."""
-    address = picture_address(given.image) if shown else ""
-    return turn.respond(
-        "review/picture.html",
-        given.image.pk,
-        form=form,
-        dish_name=given.image.dish_name,
-        picture=address,
-        message=message,
-    )
+    address = large_address if large else picture_address
+    shared = {
+        "form": form,
+        "dish_name": given.image.dish_name,
+        "picture": address(given.image) if shown else "",
+        "large": large,
+        "changing": _changing(turn),
+        "reasons": Assignment.Reason.choices,
+    }
+    response = turn.respond("review/picture.html", given.pk, **{**shared, **context})
+    if context.get("code"):
+        response.never_compress = True  # type: ignore[attr-defined]
+    return response
 
 
 ACTIONS: dict[str, Callable[[Turn], HttpResponse]] = {
     "next": next_picture,
     "show": show,
+    "larger": larger,
     "hide": hide,
     "back": back,
     "answer": answer,
     "correct": correct,
+    "edit": edit,
+    "undo": undo,
     "skip": skip,
     "report": report,
+    "reason": reason,
+    "on": go_on,
+    "milder": milder,
     "stop": stop,
 }
 ALWAYS = ("stop",)
@@ -175,6 +262,8 @@ def act(turn: Turn, name: str) -> HttpResponse:
     """Does what a button asked for. Raises Refused, for example where the campaign is closed."""
     if name not in ACTIONS:
         raise Refused(gettext("This button is not known here. Open your invitation again."), 400)
+    if turn.reviewer.withdrawn_at:
+        raise Refused(gettext("You ended taking part. Open your own page with your return code to undo it."), 403)
     if name not in ALWAYS:
         refuse_unless_open(turn.campaign, turn.invitation)
     return ACTIONS[name](turn)

@@ -1,5 +1,6 @@
 """Pages of the review. Thin: who asks, what for; `turns` holds what a reviewer can do."""
 
+import hashlib
 import uuid
 from collections.abc import Callable
 from functools import wraps
@@ -10,12 +11,13 @@ from django.core.signing import BadSignature
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import condition, require_safe
 
+from collection import codes
 from collection.doors import Sent, public_form, sign_out
 from collection.proof import Proof
 from evaluation import files
-from review import links
+from review import links, mine, rights
 from review.campaigns import countries_of, current_consent, join, refuse_unless_open
 from review.forms import JoinForm
 from review.models import Invitation, Reviewer, ReviewerConsent
@@ -69,7 +71,8 @@ def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
     if (reviewer.country, reviewer.role) != chosen:
         form.add_error(None, gettext("Somebody already began with this page. Send it once more to begin as yourself."))
         return _welcome(request, found, form)
-    return _remember(next_picture(Turn(request, found, reviewer, "")), reviewer, found)
+    code = rights.first_code(reviewer)
+    return _remember(next_picture(Turn(request, found, reviewer, ""), code=code), reviewer, found)
 
 
 @public_form(PURPOSE, "GET")
@@ -82,7 +85,30 @@ def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     if sent.proof is None:
         raise Refused(gettext("This page is too old, or did not come from here. Open your invitation again."), 403)
     reviewer = reviewer_for(found, sent.proof.person)
-    return act(Turn(request, found, reviewer, sent.proof.about), request.POST.get("do", ""))
+    turn = Turn(request, found, reviewer, sent.proof.about, sent.proof.at)
+    name = request.POST.get("do", "")
+    return mine.ACTIONS[name](turn) if name in mine.ACTIONS else act(turn, name)
+
+
+@public_form("", "GET")
+@never_compress
+@says_no
+def start(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """Two codes may be typed here: a short one that invites, or the return code of somebody who takes part."""
+    if request.method != "POST" or sent.refused:
+        return render(request, "review/start.html")
+    typed = request.POST.get("code", "")
+    found = invitation_with(typed)
+    if found:
+        return redirect(found)
+    try:
+        reviewer = rights.reviewer_by_code(typed)
+    except (codes.Mistyped, codes.TooManyTries) as error:
+        return render(request, "review/start.html", {"error": str(error), "typed": typed[:40]}, status=409)
+    if reviewer is None:
+        unknown = gettext("Nobody has this code. Compare it with your note.")
+        return render(request, "review/start.html", {"error": unknown, "typed": typed[:40]}, status=409)
+    return mine.open_own_page(request, reviewer)
 
 
 @require_safe
@@ -93,27 +119,39 @@ def back(request: HttpRequest, token: str) -> HttpResponse:
     reviewer = links.reviewer_of(token)
     if reviewer is None or reviewer.invitation is None:
         raise Refused(gettext("This link is too old or not complete. Open your invitation again."), 404)
-    refuse_unless_open(reviewer.campaign, reviewer.invitation)
-    context = {"invitation": reviewer.invitation, "proof": Proof.new(PURPOSE, reviewer.pk)}
+    context = {"invitation": reviewer.invitation, "proof": mine.proof_of(reviewer, by_code=True)}
     return render(request, "review/back.html", context)
+
+
+def _etag(request: HttpRequest, token: str) -> str | None:
+    """Of the copy, never of the picture that it was made of."""
+    copy = links.copy_of(token)
+    return f'"{hashlib.sha256(copy.encode()).hexdigest()[:32]}"' if copy else None
 
 
 @require_safe
 @never_compress
+@condition(etag_func=_etag)
 def picture(request: HttpRequest, token: str) -> HttpResponse:
     """A review copy. Nothing in the address or the headers tells which model, prompt, seed or file it is."""
-    found = links.picture_of(token)
-    if found is None:
-        raise Http404
+    copy = links.copy_of(token)
     try:
-        content = files.read(found.copy_sha256)
-    except FileNotFoundError as error:
-        raise Http404 from error
+        content = files.read(copy) if copy else None
+    except FileNotFoundError:
+        content = None
+    if content is None:
+        raise Http404
     headers = {
         "Cache-Control": f"private, max-age={links.PICTURE_SECONDS}",
         "Cross-Origin-Resource-Policy": "same-origin",
     }
     return HttpResponse(content, content_type="image/jpeg", headers=headers)
+
+
+def invitation_with(short: str) -> Invitation | None:
+    """The invitation whose short code this is, in capitals or not, with blanks or dashes or not."""
+    signs = "".join(sign for sign in short.casefold() if sign.isalnum())
+    return Invitation.objects.filter(short=signs).first() if len(signs) == 8 else None
 
 
 def invitation_for(code: str) -> Invitation:

@@ -1,0 +1,104 @@
+"""What reviewers may do with what they gave: leave it without themselves, or have it deleted; seven days to undo."""
+
+import uuid
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from collection import codes
+from evaluation import tables
+from review.campaigns import recount
+from review.models import (
+    Assignment,
+    CampaignImage,
+    Note,
+    Review,
+    ReviewChange,
+    Reviewer,
+    ReviewerBackground,
+)
+
+KIND = "reviewer"
+UNDO = timedelta(days=7)
+
+
+def first_code(reviewer: Reviewer) -> str:
+    """A new code for somebody who has none, or theirs again while its page may have been lost; otherwise nothing."""
+    if codes.has_code(reviewer.pk):
+        return codes.shown_again(reviewer.pk) or ""
+    return codes.issue(reviewer.pk, KIND)
+
+
+def reviewer_by_code(text: str) -> Reviewer | None:
+    """Whose return code this is. Raises codes.Mistyped and codes.TooManyTries; call it outside transactions."""
+    person = codes.person_for(text, KIND)
+    rows = Reviewer.objects.select_related("campaign__questionnaire", "invitation")
+    return rows.filter(pk=person).exclude(invitation=None).first() if person else None
+
+
+@transaction.atomic
+def withdraw(reviewer: Reviewer, keep_answers: bool) -> None:
+    """Ends taking part at once. With `keep_answers` they stay in the tables, otherwise they no longer count."""
+    changed = Reviewer.objects.filter(pk=reviewer.pk, withdrawn_at=None)
+    if changed.update(withdrawn_at=Now(), keep_answers=keep_answers):
+        reviewer.assignments.filter(state=Assignment.State.RESERVED).update(state=Assignment.State.EXPIRED)
+        _recounted(reviewer)
+
+
+@transaction.atomic
+def undo_withdrawal(reviewer: Reviewer) -> None:
+    """Everything as it was; possible until `erase_withdrawn` came by."""
+    if Reviewer.objects.filter(pk=reviewer.pk).exclude(withdrawn_at=None).update(withdrawn_at=None, keep_answers=False):
+        _recounted(reviewer)
+
+
+def _recounted(reviewer: Reviewer) -> None:
+    recount(CampaignImage.objects.filter(pk__in=reviewer.reviews.values("image")))
+    tables.bump("reviews")
+
+
+def erase_withdrawn() -> int:
+    """Removes the people whose seven days are over, with or without their answers; returns how many."""
+    due = Reviewer.objects.filter(withdrawn_at__lt=Now() - UNDO)
+    found = list(due)
+    for reviewer in found:
+        with transaction.atomic():
+            if reviewer.keep_answers:
+                _cut_off(reviewer)
+            images = list(reviewer.reviews.values_list("image", flat=True))
+            reviewer.delete()
+            recount(CampaignImage.objects.filter(pk__in=images))
+        codes.forget(reviewer.pk)
+    return len(found)
+
+
+def _cut_off(reviewer: Reviewer) -> None:
+    """Moves the answers to a nameless reviewer: no code, link, invitation, background or note leads to it."""
+    nameless = Reviewer.objects.create(
+        id=uuid.uuid4(),
+        campaign_id=reviewer.campaign_id,
+        country=reviewer.country,
+        role=reviewer.role,
+        consent_id=reviewer.consent_id,
+        source=reviewer.source,
+    )
+    Review.objects.filter(reviewer=reviewer).update(reviewer=nameless)
+    Assignment.objects.filter(reviewer=reviewer).update(reviewer=nameless)
+
+
+def everything(reviewer: Reviewer) -> dict[str, object]:
+    """All that is stored of a person, for themselves to take along."""
+    background = ReviewerBackground.objects.filter(reviewer=reviewer).values().first()
+    said = Review.objects.filter(reviewer=reviewer).order_by("created_at")
+    fields = ("image__dish_name", "answers", "repeat", "surplus", "created_at")
+    return {
+        "country": reviewer.country,
+        "role": reviewer.role,
+        "agreed_at": reviewer.consent_at,
+        "consent": str(reviewer.consent) if reviewer.consent else None,
+        "background": background,
+        "answers": list(said.values(*fields)),
+        "former_answers": list(ReviewChange.objects.filter(review__reviewer=reviewer).values("at", "before")),
+        "notes": list(Note.objects.filter(reviewer=reviewer).values("text", "at", "answer")),
+    }
