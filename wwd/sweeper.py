@@ -76,11 +76,27 @@ def retire_old() -> list[Callable[[], None]]:
     return []
 
 
+def sweep_parts() -> list[Callable[[], None]]:
+    from collection import parts
+
+    parts.sweep()
+    return []
+
+
+def sweep_ingredients() -> list[Callable[[], None]]:
+    from collection import ingredients
+
+    ingredients.rebuild()
+    return []
+
+
 def jobs() -> list[Job]:
     return [
         Job("runs", settings.SWEEP_SECONDS, 0, sweep_runs),
         Job("tables", settings.SWEEP_SECONDS, 0, sweep_tables),
         Job("files", DAY, 10 * 60, sweep_files),
+        Job("parts", HOUR, 7 * 60, sweep_parts),
+        Job("ingredients", DAY, 20 * 60, sweep_ingredients),
         Job("withdrawals", HOUR, 5 * 60, erase_withdrawn),
         Job("retention", DAY, 15 * 60, retire_old),
     ]

@@ -4,6 +4,7 @@ import io
 import struct
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 import exifread
 import pytest
@@ -109,7 +110,7 @@ def rich(kind: str, orientation: int) -> bytes:
     exif.get_ifd(0x8825).update({1: "N", 2: (14.0, 41.0, 1.0)})
     packet = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'>" + SECRET + b"</x:xmpmeta>"
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    options = {"exif": exif.tobytes(), "icc_profile": profile, "xmp": packet}
+    options: dict[str, Any] = {"exif": exif.tobytes(), "icc_profile": profile, "xmp": packet}
     if kind == "MPO":
         options |= {"save_all": True, "append_images": [Image.new("RGB", (160, 120))]}
     buffer = io.BytesIO()
