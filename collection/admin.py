@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from collection import admin_consent as admin_consent
+from collection import admin_withdrawals as admin_withdrawals
 from collection.admin_reports import IngredientAdmin, ReportAdmin
 from collection.curation import decide_dishes, decide_photos
 from collection.models import (
@@ -29,6 +30,7 @@ from collection.models import (
     Source,
 )
 from collection.receipts import read_receipt
+from collection.withdrawal import withdraw_for_contributors
 
 
 class ReadOnly(admin.ModelAdmin):
@@ -89,7 +91,7 @@ class DishAdmin(admin.ModelAdmin):
     list_display = ("number", "local_name", "english_name", "state", "mixed_letters", "marked_source", "created_at")
     list_filter = ("state", "source", "mixed_letters", "continents__continent")
     search_fields = ("number__exact", "local_name__istartswith", "english_name__istartswith")
-    actions = ("accept", "reject", "hide")
+    actions = ("accept", "reject", "hide", "withdraw")
     ordering = ("-pk",)
     list_per_page = 50
     show_full_result_count = False
@@ -129,8 +131,14 @@ class DishAdmin(admin.ModelAdmin):
     def hide(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
         self.decide(request, queryset, Dish.State.HIDDEN)
 
+    @admin.action(description=_("Withdraw: asked by its contributor"), permissions=["change"])
+    def withdraw(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
+        self.tell(request, withdraw_for_contributors(queryset))
+
     def decide(self, request: HttpRequest, queryset: QuerySet[Dish], state: str) -> None:
-        number = decide_dishes(queryset, state, request.user)
+        self.tell(request, decide_dishes(queryset, state, request.user))
+
+    def tell(self, request: HttpRequest, number: int) -> None:
         message = ngettext("%(number)d dish changed.", "%(number)d dishes changed.", number)
         self.message_user(request, message % {"number": number})
 

@@ -51,6 +51,14 @@ def withdraw_dish(dish: Dish, reason: str, person: uuid.UUID | None = None) -> W
     return withdrawal
 
 
+def withdraw_for_contributors(dishes: QuerySet[Dish]) -> int:
+    """For a steward who was asked by letter or telephone; returns how many dishes were live until now."""
+    rows = list(Dish.objects.live().filter(pk__in=dishes.values("pk")))
+    for dish in rows:
+        withdraw_dish(dish, Withdrawal.Reason.STEWARD)
+    return len(rows)
+
+
 def set_state(dish: Dish, state: str) -> None:
     dish.state = state
     dish.save(update_fields=["state", "changed_at"])
