@@ -15,7 +15,7 @@ from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyRow, 
 from evaluation.table_spec import Filters, TableSpec
 from review.models import Review
 from review.tables.controls import dish_or_not
-from review.tables.counting import EXCLUDED, INPUTS, REAL, Opinion, opinions, pool
+from review.tables.counting import EXCLUDED, INPUTS, Opinion, opinions, pool
 
 ALL = "all"
 NAMES = ("alpha", "raw_agreement", "ac1")
@@ -73,7 +73,7 @@ def agreement(filters: Filters) -> TidyTable:
     """`review.agreement`: every question, in every country and in all together. Real photographs are left out."""
     chosen = pool(filters)
     model = filters.get("model")
-    said = [one for one in opinions(chosen.reviews) if one.maker != REAL and model in (None, one.model)]
+    said = [one for one in opinions(chosen.reviews) if not one.real and model in (None, one.model)]
     rows: list[TidyRow] = []
     for country in sorted({opinion.country for opinion in said}) + ([ALL] if said else []):
         mine = [opinion for opinion in said if country in (ALL, opinion.country)]

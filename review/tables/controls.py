@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop as _
 
 from evaluation.metrics.tidy import TidyTable
 from evaluation.table_spec import Filters, TableSpec
-from review.tables.counting import CHOICES, INPUTS, REAL, Opinion, opinions, pool
+from review.tables.counting import CHOICES, INPUTS, Opinion, opinions, pool
 from review.tables.shares import Cell, cell_rows
 
 ALL = "all"
@@ -47,7 +47,7 @@ def controls(filters: Filters) -> TidyTable:
 def of_real_photographs(said: Iterable[Opinion]) -> Iterable[Read]:
     """The first answers about real photographs."""
     for opinion in said:
-        if opinion.maker == REAL and not opinion.repeat:
+        if opinion.real and not opinion.repeat:
             dish = dish_or_not(opinion)
             yield opinion, [_denied(opinion.food), _denied(dish), None, None, None, None]
 

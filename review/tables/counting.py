@@ -8,10 +8,10 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet
 
 from collection.models import Dish, Source
+from evaluation.models import Role
 from evaluation.table_spec import Filters
 from review.models import Questionnaire, Review
 
-REAL = "real"
 INPUTS = ("reviews", "withdrawals")
 FILTERS = ("country", "model", "campaign", "questionnaire", "excluded", "interval")
 INTERVALS = ("bootstrap", "wilson")
@@ -27,11 +27,11 @@ DEMONSTRATION = (
 
 
 class Opinion(NamedTuple):
-    """What tables need of one review. `image` is the picture, whichever campaign showed it."""
+    """What tables need of one review. `image` is the picture, whichever campaign showed it, `role` its model's."""
 
     country: str
     model: str
-    maker: str
+    role: str
     image: int
     dish: str
     reviewer: str
@@ -46,11 +46,16 @@ class Opinion(NamedTuple):
     flags: Mapping[str, Any]
     answers: Mapping[str, Any]
 
+    @property
+    def real(self) -> bool:
+        """Whether the picture is a photograph."""
+        return self.role == Role.CAMERA
+
 
 FIELDS = (
     "image__country",
     "image__image__model__title",
-    "image__image__model__slug",
+    "image__image__model__role",
     "image__image",
     "image__image__subject__source_key",
     "reviewer__source_key",
@@ -142,11 +147,11 @@ def _about_excluded(reviews: QuerySet[Review], *, with_them: bool) -> list[str]:
 
 def opinions(reviews: QuerySet[Review]) -> Iterator[Opinion]:
     """The reviews as tables need them; a picture whose model is not known has the model ""."""
-    for country, model, maker, image, dish, key, reviewer, *said in reviews.values_list(*FIELDS).iterator(
+    for country, model, role, image, dish, key, reviewer, *said in reviews.values_list(*FIELDS).iterator(
         chunk_size=5000
     ):
         *columns, flags, answers = said
-        known = (country, model or "", maker or "", image, dish, person(key, reviewer))
+        known = (country, model or "", role or "", image, dish, person(key, reviewer))
         yield Opinion._make((*known, *columns, flags or {}, answers))
 
 

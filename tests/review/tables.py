@@ -66,7 +66,7 @@ def make_opinion(**said: Any) -> Opinion:
         **dict.fromkeys(Opinion._fields),
         "country": "Kenya",
         "model": "Dalle2",
-        "maker": "dalle2",
+        "role": Role.IMAGE_GENERATOR,
         "image": 1,
         "dish": "Ugali",
         "reviewer": "somebody",
