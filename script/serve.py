@@ -139,6 +139,8 @@ def stop_asked(number: int, frame: FrameType | None) -> None:
 
 
 def main() -> int:
+    # Set explicitly: a shell that starts this in the background lets it ignore SIGINT.
+    signal.signal(signal.SIGINT, stop_asked)
     signal.signal(signal.SIGTERM, stop_asked)
     options = arguments()
     check_port(options.host, options.port)

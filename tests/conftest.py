@@ -38,7 +38,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def own_storage(settings: Settings, tmp_path: Path) -> None:
-    """Each test keeps its files in a folder of its own."""
+    """Each test keeps its files in a folder of its own, and pages name static files as nobody has collected them."""
+    settings.STATIC_ROOT = tmp_path / "static"
     local = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": tmp_path / "media"},
