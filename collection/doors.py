@@ -151,7 +151,7 @@ def finished_form(request: HttpRequest) -> Proof | None:
 
 def contributor_from_cookie(request: HttpRequest) -> Contributor | None:
     try:
-        value = request.get_signed_cookie(COOKIE, salt=COOKIE_SALT, max_age=COOKIE_REACH)
+        value = request.get_signed_cookie(COOKIE, salt=COOKIE_SALT, max_age=COOKIE_REACH) or ""
         person, _, at = value.partition(".")
         if is_over(uuid.UUID(person), int(at)):
             return None

@@ -5,7 +5,7 @@ erased unless they are named here as kept.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
@@ -40,29 +40,24 @@ def erase_dish(withdrawal: Withdrawal) -> bool:
     assert dish is not None
     if not undoable().filter(pk=withdrawal.pk).exists():
         return False
+    removals: list[Callable[[], None]] = []
     pairs = Photo.objects.filter(dish=dish).values_list("file", "thumbnail")
     photos.remove(*[path for pair in pairs for path in pair], *dish.parts.values_list("file", flat=True))
     with transaction.atomic():
         if not undoable().filter(pk=withdrawal.pk).update(erased_at=timezone.now()):
             return False
-        answers = dish_erased.send(sender=Dish, dishes=[dish.pk])
+        dish_erased.send(sender=Dish, dishes=[dish.pk], removals=removals)
         erase_rows(dish)
         blank(dish)
-    finish(answer for _receiver, answer in answers)
+    for remove in removals:
+        remove()
     return True
-
-
-def finish(answers: Iterator[Callable[[], None] | None]) -> None:
-    """Lets receivers remove their files, now that no row names them."""
-    for remove in answers:
-        if remove is not None:
-            remove()
 
 
 def erase_rows(dish: Dish) -> None:
     """All rows of the collection that hang on a dish, but for those that hold ids only."""
     for relation in Dish._meta.related_objects:
-        model = relation.related_model
+        model = relation.field.model
         if model._meta.app_label == "collection" and model not in KEPT_TABLES:
             model._base_manager.filter(**{relation.field.name: dish}).delete()
     Submission.objects.filter(dish=dish).update(content_hash="")

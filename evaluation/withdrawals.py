@@ -36,21 +36,14 @@ def go_on(dishes: Sequence[int], **signal: Any) -> None:
     bump("withdrawals")
 
 
-def erase(dishes: Sequence[int], **signal: Any) -> Callable[[], None]:
-    """Everything derived from these dishes; returns what removes the files."""
-    removals: Removals = []
+def erase(dishes: Sequence[int], removals: Removals, **signal: Any) -> None:
+    """Everything derived from these dishes; what removes the files comes to `removals`."""
     for dish in Dish.objects.filter(pk__in=dishes):
         scrub_tables(dish)
         subjects = Subject.objects.filter(dish=dish)
         give_to_heir(dish, subjects)
-        removals += erase_subjects(list(subjects.values_list("pk", flat=True)))
+        erase_subjects(list(subjects.values_list("pk", flat=True)), removals)
     bump("withdrawals")
-    return partial(call, removals)
-
-
-def call(removals: Removals) -> None:
-    for remove in removals:
-        remove()
 
 
 def give_to_heir(dish: Dish, subjects: QuerySet[Subject]) -> None:
@@ -66,11 +59,11 @@ def give_to_heir(dish: Dish, subjects: QuerySet[Subject]) -> None:
     pictures_renamed.send(sender=GeneratedImage, images=ids, name=heir.local_name)
 
 
-def erase_subjects(subjects: list[int]) -> Removals:
+def erase_subjects(subjects: list[int], removals: Removals) -> None:
     images = GeneratedImage.objects.filter(subject__in=subjects)
     ids = list(images.values_list("pk", flat=True))
     hashes = set(images.exclude(sha256="").values_list("sha256", flat=True))
-    answers = pictures_erased.send(sender=GeneratedImage, images=ids)
+    pictures_erased.send(sender=GeneratedImage, images=ids, removals=removals)
     erase_units(Unit.objects.filter(Q(subject__in=subjects) | Q(payload__image__in=ids)))
     Embedding.objects.filter(image__in=ids).delete()
     images.update(
@@ -84,7 +77,7 @@ def erase_subjects(subjects: list[int]) -> Removals:
     Subject.objects.filter(pk__in=subjects).update(name="", labels={}, source_key=erased_key())
     forget(Subject, subjects)
     forget(GeneratedImage, ids)
-    return [remove for _receiver, remove in answers if remove] + [partial(files.remove_unnamed, hashes)]
+    removals.append(partial(files.remove_unnamed, hashes))
 
 
 def erase_units(units: QuerySet[Unit]) -> None:

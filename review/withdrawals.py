@@ -24,8 +24,8 @@ def show_again(dishes: Sequence[int], **signal: Any) -> None:
     bump("reviews")
 
 
-def erase(images: Sequence[int], **signal: Any) -> Callable[[], None]:
-    """Names, copies and own words about these pictures; returns what removes the files."""
+def erase(images: Sequence[int], removals: list[Callable[[], None]], **signal: Any) -> None:
+    """Names, copies and own words about these pictures; what removes the files comes to `removals`."""
     shown = CampaignImage.objects.filter(image__in=images)
     hashes = {sha256 for pair in shown.values_list(*COPIES) for sha256 in pair if sha256}
     reviews = Review.objects.filter(image__in=shown)
@@ -34,7 +34,7 @@ def erase(images: Sequence[int], **signal: Any) -> Callable[[], None]:
     reviews.update(answers={})
     shown.update(dish_name="", **dict.fromkeys(COPIES, ""))
     bump("reviews")
-    return partial(files.remove_unnamed, hashes)
+    removals.append(partial(files.remove_unnamed, hashes))
 
 
 def rename(images: Sequence[int], name: str, **signal: Any) -> None:
