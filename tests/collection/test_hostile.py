@@ -186,7 +186,7 @@ def test_broken_bodies_store_nothing_and_never_fail_in_the_server(
     assert Dish.objects.count() == 0
 
 
-@pytest.mark.parametrize("about", ["0", "-1", "999999999999999999999999", "abc", "1; --", "", str(uuid.uuid4())])
+@pytest.mark.parametrize("about", ["0", "-1", "999999999999999999999999", "abc", "1; --", "", str(uuid.UUID(int=7))])
 @pytest.mark.parametrize("purpose", ["more", "photo", "caption", "about", "go"])
 def test_form_about_no_row_of_theirs_finds_nothing(purpose: str, about: str) -> None:
     contributor = make_contributor()
