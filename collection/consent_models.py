@@ -112,6 +112,13 @@ class ConsentText(models.Model):
     def __str__(self) -> str:
         return f"{self.version} ({self.language})"
 
+    def clean(self) -> None:
+        """The questions ask about sentences that exist; what is wrong in one field alone its validator says."""
+        if isinstance(self.sentences, list) and isinstance(self.questions, list):
+            asked = [entry.get("sentence") for entry in self.questions if isinstance(entry, dict)]
+            if any(isinstance(place, int) and place >= len(self.sentences) for place in asked):
+                raise ValidationError(_("A question is about a sentence that is not there. Sentences count from 0."))
+
     @property
     def confirmed(self) -> bool:
         return self.confirmed_on is not None

@@ -13,7 +13,6 @@ from collection.doors import Sent, contributor_from_cookie, present, public_form
 from collection.models import Ambassador, Contributor, ReturnCode
 from collection.opening import Accepting, accepting
 from collection.proof import Proof
-from collection.views.beside import code_of
 from collection.views.consenting import ask, closed_page, said_on
 from collection.views.shown import not_known
 
@@ -38,7 +37,8 @@ def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     contributor = open_invitation(ambassador, shown, sent.proof.person)
     if contributor is None:
         return code_page(request, notice=used())
-    return sign_in(ready_page(request, contributor, code=code_of(contributor)), contributor)
+    own_code = codes.first(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
+    return sign_in(ready_page(request, contributor, own_code), contributor)
 
 
 def used() -> str:
@@ -89,9 +89,10 @@ def ready_page(request: HttpRequest, contributor: Contributor, code: str | None 
     context = {
         "ambassador": ambassador_of(contributor),
         "code": code,
-        "has_code": codes.has_code(contributor.pk),
         "proof": Proof.new("beside", contributor.pk),
     }
     response = render(request, "collection/ambassador_ready.html", context)
     response.never_compress = True  # type: ignore[attr-defined]
+    if code:
+        response["Cache-Control"] = "no-store"
     return response

@@ -1,6 +1,7 @@
 """Describing for somebody beside one: the text read aloud, and the paper slip with that person's own code."""
 
 import uuid
+from contextlib import suppress
 
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,11 +15,12 @@ from collection.forms import DishForm
 from collection.ledger import receipt_of
 from collection.models import Ambassador, Contributor, ReturnCode
 from collection.opening import current_opening
-from collection.proof import Proof
+from collection.proof import Proof, ProofError, read_token
 from collection.quotas import QuotaReached, take_person
 from collection.receipts import grouped
+from collection.turns import finish_turn
 from collection.views.consenting import beside_page, collecting
-from collection.views.shown import dish_page, kept_page, not_known
+from collection.views.shown import dish_page, kept_page, next_person, not_known
 
 
 @public_form("beside", "GET")
@@ -30,6 +32,7 @@ def beside(request: HttpRequest, sent: Sent) -> HttpResponse:
         return beside_page(request, known.pk if known else None, notice=not_known() if sent.refused else "")
     shown = shown_consent(sent.proof)
     if shown is None:
+        end_turn_before(request)
         return beside_page(request, sent.person, notice=not_known() if is_mark(sent.proof.about) else "")
     form = AloudForm(request.POST)
     if not form.is_valid():
@@ -39,6 +42,14 @@ def beside(request: HttpRequest, sent: Sent) -> HttpResponse:
     except QuotaReached as reached:
         return beside_page(request, sent.person, form, shown, notice=str(reached))
     return first_dish(request, person)
+
+
+def end_turn_before(request: HttpRequest) -> None:
+    """*The next person*: forms of the person before, also those behind the Back button, open nothing any more."""
+    with suppress(ProofError):
+        before = contributor_for(Sent(proof=read_token(request.POST.get("done", ""), "go")))
+        if before and before.consent_way == Contributor.Way.SPOKEN:
+            finish_turn(before.pk)
 
 
 @transaction.atomic
@@ -70,14 +81,14 @@ def slip(request: HttpRequest, sent: Sent) -> HttpResponse:
     if person.consent_way != Contributor.Way.SPOKEN:
         raise Http404
     dishes = [(dish, grouped(receipt_of(dish))) for dish in recent_dishes(person).order_by("created_at")]
-    context = {"code": code_of(person), "dishes": dishes, "opening": current_opening()}
-    response = render(request, "collection/slip.html", {**context, "proof": Proof.new("beside", person.entered_by_id)})
+    context = {
+        "code": codes.first(person.pk, ReturnCode.Kind.CONTRIBUTOR),
+        "dishes": dishes,
+        "opening": current_opening(),
+        "proof": Proof.new("go", person.pk),
+        "next_person": next_person(person),
+    }
+    response = render(request, "collection/slip.html", context)
     response.never_compress = True  # type: ignore[attr-defined]
+    response["Cache-Control"] = "no-store"
     return response
-
-
-def code_of(person: Contributor) -> str | None:
-    """This person's return code, made at the first asking; None once it cannot be shown any more."""
-    if codes.has_code(person.pk):
-        return codes.shown_again(person.pk)
-    return codes.issue(person.pk, ReturnCode.Kind.CONTRIBUTOR)
