@@ -31,142 +31,21 @@ FORMS: Mapping[str, tuple[str, ...]] = {
     "trash": ("trashy",),
     "unappetising": ("unappetizing",),
 }
-NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "neither",
-        "nor",
-        "without",
-        "isn",
-        "aren",
-        "wasn",
-        "weren",
-        "doesn",
-        "don",
-        "didn",
-        "hardly",
-        "cannot",
-        "nothing",
-    ]
-)
+_DENYING = "not no never neither nor without isn aren wasn weren doesn don didn hardly cannot nothing"
+NEGATIONS = frozenset(_DENYING.split())
 NEGATION_REACH = 3
-ENGLISH = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "was",
-        "were",
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "of",
-        "in",
-        "on",
-        "with",
-        "and",
-        "or",
-        "but",
-        "not",
-        "no",
-        "to",
-        "for",
-        "from",
-        "as",
-        "at",
-        "by",
-        "be",
-        "i",
-        "you",
-        "they",
-        "there",
-        "looks",
-        "look",
-        "like",
-        "too",
-        "very",
-        "more",
-        "have",
-        "has",
-        "my",
-        "which",
-        "what",
-        "than",
-        "some",
-    ]
+_ENGLISH = (
+    "the a an is are was were it its this that these those of in on with and or but not no to for from as at by be "
+    "i you they there looks look like too very more have has my which what than some"
 )
 # Words that English lacks, of the languages in which reviewers of the first countries may write.
-NOT_ENGLISH = frozenset(
-    [
-        "le",
-        "la",
-        "les",
-        "des",
-        "du",
-        "est",
-        "une",
-        "un",
-        "et",
-        "il",
-        "elle",
-        "pas",
-        "dans",
-        "pour",
-        "avec",
-        "qui",
-        "que",
-        "ce",
-        "cette",
-        "sur",
-        "mais",
-        "très",
-        "trop",
-        "plus",
-        "el",
-        "los",
-        "las",
-        "es",
-        "una",
-        "y",
-        "en",
-        "por",
-        "para",
-        "muy",
-        "más",
-        "pero",
-        "os",
-        "uma",
-        "não",
-        "é",
-        "muito",
-        "ya",
-        "na",
-        "ni",
-        "wa",
-        "kwa",
-        "hii",
-        "hiyo",
-        "sana",
-        "si",
-        "lakini",
-        "die",
-        "der",
-        "das",
-        "und",
-        "ist",
-        "van",
-        "een",
-        "het",
-        "nie",
-    ]
+_OTHERS = (
+    "le la les des du est une un et il elle pas dans pour avec qui que ce cette sur mais très trop plus el los las es "
+    "una y en por para muy más pero os uma não é muito ya na ni wa kwa hii hiyo sana si lakini die der das und ist "
+    "van een het nie"
 )
+ENGLISH = frozenset(_ENGLISH.split())
+NOT_ENGLISH = frozenset(_OTHERS.split())
 SHORT = 3
 WORD = re.compile(r"[^\W\d_]+")
 SENTENCE = re.compile(r"[.;:!?\n]+|\bbut\b")
@@ -207,16 +86,16 @@ def better_words(text: str) -> frozenset[str] | None:
 
 
 def reads_as_english(text: str) -> bool:
-    """A guess by function words. A text of at most three words without any counts as English unless it is in
-    another script: *Burnt rice*. One of more words without any does not."""
+    """A guess by function words: more of English than of other languages.
+
+    Without any, up to three plain Latin words count as English (*Burnt rice*), more words do not.
+    """
     words = WORD.findall(text.casefold())
-    if not all(word.isascii() for word in words if word not in NOT_ENGLISH and len(words) <= SHORT):
-        return False
     english = sum(word in ENGLISH for word in words)
     foreign = sum(word in NOT_ENGLISH for word in words)
-    if english == foreign == 0:
-        return 0 < len(words) <= SHORT
-    return english > foreign
+    if english or foreign:
+        return english > foreign
+    return 0 < len(words) <= SHORT and all(word.isascii() for word in words)
 
 
 def _affirmed(words: list[str], forms: tuple[str, ...]) -> bool:

@@ -4,9 +4,14 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any
 
+from django.contrib.auth.models import User
+from django.utils import timezone
+
 from collection.models import Source
+from evaluation import tables
+from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import GeneratedImage, Model, Role, Subject
-from review.models import Campaign, CampaignImage, Questionnaire, Review, Reviewer
+from review.models import Assignment, Campaign, CampaignImage, Exclusion, Questionnaire, Review, Reviewer
 from review.tables.counting import Opinion
 
 numbers = count(1)
@@ -77,3 +82,34 @@ def make_opinion(**said: Any) -> Opinion:
         "answers": {},
     }
     return Opinion(**{**nothing, **{name: value for name, value in said.items() if value is not None}})
+
+
+def make_exclusion(reviewer: Reviewer, reason: str = "Answers in two seconds each.") -> Exclusion:
+    """The decision of a steward to leave somebody out."""
+    steward, _ = User.objects.get_or_create(username="steward")
+    return Exclusion.objects.create(reviewer=reviewer, reason=reason, by=steward)
+
+
+def make_skip(shown: CampaignImage, reviewer: Reviewer, state: str = Assignment.State.SKIPPED) -> Assignment:
+    return Assignment.objects.create(image=shown, reviewer=reviewer, state=state, until=timezone.now())
+
+
+def make_answered(reviews: Iterable[Review]) -> None:
+    """The assignments that stand behind reviews."""
+    for review in reviews:
+        make_skip(review.image, review.reviewer, Assignment.State.ANSWERED)
+
+
+def table(name: str, **filters: str) -> TidyTable:
+    """The table as it is now; nothing is stored."""
+    return tables.compute(tables.spec(name), filters)
+
+
+def estimates(made: TidyTable, **groups: str) -> dict[str, Estimate]:
+    """Metric → estimate of the rows of a group: Kenya and Dalle2 where nothing else is said."""
+    wanted = {**{name: {"country": "Kenya", "model": "Dalle2"}.get(name, "") for name in made.columns}, **groups}
+    return {row.metric: row.estimate for row in made.rows if dict(row.groups) == wanted}
+
+
+def values(made: TidyTable, **groups: str) -> dict[str, float | None]:
+    return {metric: estimate.value for metric, estimate in estimates(made, **groups).items()}
