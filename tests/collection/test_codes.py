@@ -1,0 +1,144 @@
+"""Return codes: any digits, a check digit, one live code, limits that lock nobody out by address."""
+
+import uuid
+
+import pytest
+from pytest_django import Settings
+
+from collection import codes, limits
+from collection.codes import Mistyped, TooManyTries, first, issue, person_for, shown_again
+from collection.models import ReturnCode, Tries
+from collection.receipts import check_digit
+
+pytestmark = pytest.mark.django_db
+PERSON = uuid.uuid4()
+OTHER = uuid.uuid4()
+SCRIPTS = {"arabic": "٠١٢٣٤٥٦٧٨٩", "persian": "۰۱۲۳۴۵۶۷۸۹", "devanagari": "०१२३४५६७८९", "wide": "０１２３４５６７８９"}
+
+
+def swapped(code: str) -> str:
+    """The code with the first two neighbours that differ exchanged, as people do when they copy."""
+    digits = list(code.replace(" ", ""))
+    place = next(index for index in range(15) if digits[index] != digits[index + 1])
+    digits[place], digits[place + 1] = digits[place + 1], digits[place]
+    return "".join(digits)
+
+
+def unknown_code(start: str = "123456789012345") -> str:
+    return start + check_digit(start)
+
+
+def test_code_is_sixteen_digits_in_four_groups_and_knows_its_person() -> None:
+    code = issue(PERSON, "contributor")
+    assert [len(group) for group in code.split(" ")] == [4, 4, 4, 4] and code.replace(" ", "").isdecimal()
+    assert person_for(code, "contributor") == PERSON
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_code_may_be_typed_in_digits_of_any_script(script: str) -> None:
+    typed = issue(PERSON, "contributor").translate({ord(str(n)): SCRIPTS[script][n] for n in range(10)})
+    assert person_for(typed, "contributor") == PERSON
+
+
+@pytest.mark.parametrize("between", ["", "-", "  ", "‑", ".", "\u200f \u200f"])
+def test_blanks_and_dashes_do_not_matter(between: str) -> None:
+    assert person_for(issue(PERSON, "contributor").replace(" ", between), "contributor") == PERSON
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda code: code[:-1],
+        lambda code: code + "1",
+        lambda code: code[:-1] + str((int(code[-1]) + 1) % 10),
+        swapped,
+        lambda code: "",
+        lambda code: "my code",
+    ],
+)
+def test_typing_mistake_is_told_from_an_unknown_code(change: object) -> None:
+    code = issue(PERSON, "contributor")
+    assert callable(change)
+    with pytest.raises(Mistyped, match="16 digits"):
+        person_for(change(code), "contributor")
+    assert person_for(unknown_code(), "contributor") is None
+
+
+def test_new_code_replaces_the_old_one() -> None:
+    old, new = issue(PERSON, "contributor"), issue(PERSON, "contributor")
+    assert person_for(old, "contributor") is None and person_for(new, "contributor") == PERSON
+    assert ReturnCode.objects.count() == 1
+
+
+def test_code_of_a_reviewer_opens_nothing_of_a_contributor() -> None:
+    code = issue(PERSON, "reviewer")
+    assert person_for(code, "contributor") is None and person_for(code, "reviewer") == PERSON
+
+
+def test_rows_hold_nothing_that_gives_the_digits() -> None:
+    code = issue(PERSON, "contributor").replace(" ", "")
+    person_for(code, "contributor")
+    stored = [*ReturnCode.objects.values_list(), *Tries.objects.values_list()]
+    assert code not in str(stored) and code[:8] not in str(stored)
+
+
+def test_first_code_is_shown_again_until_it_is_used() -> None:
+    code = first(PERSON, "contributor")
+    assert code is not None and first(PERSON, "contributor") == code == shown_again(PERSON)
+    person_for(code, "contributor")
+    assert first(PERSON, "contributor") is None and person_for(code, "contributor") == PERSON
+
+
+def test_code_is_not_shown_again_after_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    issue(PERSON, "contributor")
+    monkeypatch.setattr(codes, "SHOWN_AGAIN", -codes.SHOWN_AGAIN)
+    assert shown_again(PERSON) is None
+
+
+def test_codes_stay_valid_when_the_key_of_the_site_changes(settings: Settings) -> None:
+    code = issue(PERSON, "contributor")
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another key, long enough to be one"
+    assert shown_again(PERSON) is None
+    assert person_for(code, "contributor") == PERSON
+
+
+def test_forgotten_code_opens_nothing() -> None:
+    code = issue(PERSON, "contributor")
+    codes.forget(PERSON)
+    assert person_for(code, "contributor") is None and not codes.has_code(PERSON)
+
+
+def test_trying_numbers_with_the_same_beginning_is_limited_and_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = issue(PERSON, "contributor")
+    tried = [code.replace(" ", "")[:8] + f"{number:07d}" for number in range(codes.MOST_TRIES_OF_A_PREFIX)]
+    for digits in tried:
+        person_for(unknown_code(digits), "contributor")
+    with pytest.raises(TooManyTries, match="Wait an hour"):
+        person_for(code, "contributor")
+    assert person_for(issue(OTHER, "contributor"), "contributor") == OTHER
+
+
+def test_tries_in_all_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codes, "MOST_TRIES_IN_ALL", 2)
+    for start in ("111111111111111", "222222222222222"):
+        assert person_for(unknown_code(start), "contributor") is None
+    with pytest.raises(TooManyTries):
+        person_for(issue(PERSON, "contributor"), "contributor")
+
+
+def test_next_window_begins_anew_and_old_ones_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        limits.count_try("something", 2)
+    with pytest.raises(TooManyTries):
+        limits.count_try("something", 2)
+    rows = Tries.objects.all()
+    rows.update(window=limits.window_start(rows.get().window, limits.timedelta(hours=1)) - limits.timedelta(days=3))
+    limits.count_try("something", 2)
+    assert limits.forget_old_tries() == 1 and Tries.objects.count() == 1
+
+
+def test_typing_mistakes_are_not_counted() -> None:
+    with pytest.raises(Mistyped):
+        person_for("1234", "contributor")
+    assert Tries.objects.count() == 0
