@@ -5,6 +5,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Dish
@@ -117,6 +118,7 @@ class Run(models.Model):
     """One study with one configuration. Its units say how far it is."""
 
     class State(models.TextChoices):
+        WAITING = "waiting", _("waiting for an earlier run")
         PLANNED = "planned", _("planned")
         RUNNING = "running", _("running")
         PAUSED = "paused", _("paused")
@@ -132,7 +134,15 @@ class Run(models.Model):
     )
     state = models.CharField(max_length=10, choices=State, default=State.PLANNED)
     queue = models.CharField(max_length=8, default="cpu")
-    priority = models.SmallIntegerField(default=0)
+    priority = models.SmallIntegerField(default=0, help_text=_("Higher numbers come first on their queue."))
+    after = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="followers",
+        help_text=_("Planned once this run is done: what it asks about does not exist before."),
+    )
     demonstration = models.BooleanField(default=False)
     imported = models.BooleanField(default=False, help_text=_("Made elsewhere: its units were never executed here."))
     problem = models.TextField(blank=True, help_text=_("Why it paused by itself."))
@@ -172,12 +182,15 @@ class Batch(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE)
     worker = models.CharField(max_length=120)
     until = models.DateTimeField(help_text=_("By the database's clock."))
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name_plural = _("batches")
-        indexes = [models.Index(fields=["until"], condition=Q(finished_at=None), name="open_batches")]
+        indexes = [
+            models.Index(fields=["until"], condition=Q(finished_at=None), name="open_batches"),
+            models.Index(fields=["run", "finished_at"]),
+        ]
 
     def __str__(self) -> str:
         return str(self.token)
@@ -192,6 +205,7 @@ class Unit(models.Model):
         DONE = "done", _("done")
         REFUSED = "refused", _("refused by the provider")
         FILTERED = "filtered", _("held back by a safety filter")
+        EMPTY = "empty", _("empty: nothing came, or nothing that can be used")
         FAILED = "failed", _("failed")
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="units")
@@ -219,6 +233,7 @@ class GeneratedImage(models.Model):
         HELD = "held", _("held")
         REFUSED = "refused", _("refused by the provider")
         FILTERED = "filtered", _("held back by a safety filter")
+        HELD_BACK = "held_back", _("held back here: black, flat or blurred")
         NOT_HELD = "not_held", _("not held: the picture was never given to us")
         ERASED = "erased", _("erased: its dish was withdrawn")
 
@@ -232,7 +247,7 @@ class GeneratedImage(models.Model):
     prompt_revised = models.TextField(blank=True)
     seed = models.BigIntegerField(null=True, help_text=_("Where the model takes one."))
     sample = models.PositiveIntegerField(null=True, help_text=_("Number of the picture where there is no seed."))
-    state = models.CharField(max_length=8, choices=State, default=State.HELD)
+    state = models.CharField(max_length=10, choices=State, default=State.HELD)
     sha256 = models.CharField(max_length=64, blank=True, db_index=True)
     media_type = models.CharField(max_length=20, blank=True)
     width = models.PositiveIntegerField(null=True)
@@ -277,7 +292,7 @@ class Embedding(models.Model):
 
 
 class Outcome(models.Model):
-    """What a unit gave. Inserted once together with the unit's final state, never changed: readers come later."""
+    """What a unit gave last. Inserted once together with the unit's final state, never changed: readers come later."""
 
     unit = models.OneToOneField(Unit, on_delete=models.CASCADE, primary_key=True, related_name="outcome")
     batch = models.ForeignKey(Batch, on_delete=models.SET_NULL, null=True)
@@ -287,10 +302,41 @@ class Outcome(models.Model):
     embedding = models.ForeignKey(Embedding, on_delete=models.SET_NULL, null=True)
     reason = models.TextField(blank=True, help_text=_("Why it was refused, filtered or failed."))
     circumstances = models.JSONField(default=dict, help_text=_("Batch size, library versions, card, seconds."))
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     def __str__(self) -> str:
         return str(self.unit_id)
+
+
+class EarlierOutcome(models.Model):
+    """What a unit gave before somebody had it tried again: the outcome as it was, with the number of the try."""
+
+    unit = models.ForeignKey(Unit, on_delete=models.CASCADE, related_name="earlier")
+    number = models.PositiveSmallIntegerField(help_text=_("1 for the first try."))
+    state = models.CharField(max_length=8, choices=Unit.State)
+    text = models.TextField(blank=True)
+    numbers = models.JSONField(default=dict)
+    image = models.ForeignKey(GeneratedImage, on_delete=models.SET_NULL, null=True)
+    reason = models.TextField(blank=True)
+    circumstances = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["unit", "number"], name="one_outcome_per_try")]
+
+    def __str__(self) -> str:
+        return f"{self.unit_id} try {self.number}"
+
+
+class TokenBucket(models.Model):
+    """When the next call with a provider's key may go out, for all workers together; see evaluation/limits.py."""
+
+    name = models.CharField(max_length=120, primary_key=True, help_text=_("Host and the hash of the key."))
+    next_at = models.DateTimeField(help_text=_("By the database's clock."))
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class InputCounter(models.Model):
