@@ -56,14 +56,3 @@ class AloudForm(forms.Form):
         _("This person knows that what they tell becomes public."),
         _("Tick this once the person knows that it becomes public. Without it nothing can be kept."),
     )
-
-
-class CodeForm(forms.Form):
-    """A return code, typed by somebody who comes back to describe for others."""
-
-    code = forms.CharField(
-        label=_("Your return code"),
-        max_length=60,
-        widget=forms.TextInput(attrs={"dir": "ltr", "inputmode": "numeric", "autocomplete": "off"}),
-        error_messages={"required": _("Type the 16 digits of your return code.")},
-    )

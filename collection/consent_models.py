@@ -81,12 +81,11 @@ class ConsentText(models.Model):
         validators=[check_eight],
         help_text=_("At most eight sentences, in order. {controller}, {contact}, {payment} and others are filled in."),
     )
-    unpaid = models.CharField(max_length=300, blank=True, validators=[check_one], help_text=_("{payment} without any."))
-    paid = models.CharField(max_length=300, blank=True, validators=[check_one], help_text=_("{payment} with {thanks}."))
-    questions = models.JSONField(default=list, blank=True, validators=[check_questions])
+    unpaid = models.CharField(max_length=300, default="", validators=[check_one], help_text=_("{payment} without any."))
+    paid = models.CharField(max_length=300, default="", validators=[check_one], help_text=_("{payment} with {thanks}."))
+    questions = models.JSONField(default=list, validators=[check_questions])
     aloud = models.JSONField(
         default=list,
-        blank=True,
         validators=[check_sentences],
         help_text=_("The short text that is read to somebody who does not read it."),
     )

@@ -6,13 +6,13 @@ from django.utils.translation import gettext as _
 
 from collection import codes
 from collection.ambassadors import ambassador_of, invited, open_invitation
-from collection.codes import Mistyped, TooManyTries, person_for
-from collection.consent_forms import CodeForm, ConsentForm
+from collection.consent_forms import ConsentForm
 from collection.consents import Shown, consent_for, shown_consent, wanted_languages
 from collection.doors import Sent, contributor_from_cookie, present, public_form, sign_in
 from collection.models import Ambassador, Contributor, ReturnCode
 from collection.opening import Accepting, accepting
 from collection.proof import Proof
+from collection.rights_forms import CodeForm
 from collection.views.consenting import ask, closed_page, said_on
 from collection.views.shown import not_known
 
@@ -66,16 +66,10 @@ def ready(request: HttpRequest, sent: Sent) -> HttpResponse:
         known = contributor_from_cookie(request)
         return ready_page(request, known) if known else code_page(request)
     form = CodeForm(request.POST)
-    if sent.refused or not form.is_valid():
-        return code_page(request, form, notice=not_known() if sent.refused else "")
-    try:
-        person = person_for(form.cleaned_data["code"], ReturnCode.Kind.CONTRIBUTOR)
-    except (Mistyped, TooManyTries) as error:
-        return code_page(request, form, notice=str(error))
-    contributor = present(person) if person else None
-    if contributor is None:
-        return code_page(request, form, notice=_("Nobody has this code. Compare it with your note."))
-    return ready_page(request, contributor)
+    if sent.refused:
+        return code_page(request, CodeForm(initial={"code": request.POST.get("code", "")}), not_known())
+    contributor = present(form.person) if form.is_valid() else None
+    return ready_page(request, contributor) if contributor else code_page(request, form)
 
 
 def code_page(request: HttpRequest, form: CodeForm | None = None, notice: str = "") -> HttpResponse:

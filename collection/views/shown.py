@@ -113,11 +113,12 @@ def more_page(
     return render(request, "collection/more.html", context)
 
 
-def next_person(contributor: Contributor) -> Proof:
-    """For whoever writes for several people: on to the next one. In the helper's name only on the day itself, so that
-    somebody who comes back with their own code does not write in the name of the one who helped them."""
+def next_person(contributor: Contributor) -> Proof | None:
+    """For whoever writes for several people: on to the next one. Only on the day itself, so that somebody who comes
+    back with their own code does not write in the name of the one who helped them."""
     today = contributor.created_at >= timezone.now() - COOKIE_REACH
-    return Proof.new("beside", contributor.entered_by_id if today else None)
+    spoken = contributor.consent_way == Contributor.Way.SPOKEN
+    return Proof.new("beside", contributor.entered_by_id) if spoken and today else None
 
 
 def photo_page(request: HttpRequest, contributor: Contributor, dish: Dish, error: str = "") -> HttpResponse:
