@@ -3,26 +3,39 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_http_methods
 
-from evaluation.models import Run
-from review.campaigns import prepare
+from collection.models import Source
+from review import opening, overview, staff
 from review.links import picture_address, reviewer_of
-from review.models import Assignment, Campaign, CampaignImage, Invitation, Questionnaire, Review, Reviewer
-from review.overview import missing_pictures, progress_by_country
+from review.models import (
+    Assignment,
+    Campaign,
+    CampaignImage,
+    CampaignText,
+    Exclusion,
+    Invitation,
+    Note,
+    Questionnaire,
+    Review,
+    Reviewer,
+    ReviewerBackground,
+    ReviewerConsent,
+    SupportContact,
+)
+from review.preview import preview
+from review.unappetising import text_codes
 
-AT_ONCE = 200
+STUCK = 50
 
 
 class Kept(admin.ModelAdmin):
@@ -37,25 +50,13 @@ class Kept(admin.ModelAdmin):
         return False
 
 
-class AddPictures(forms.Form):
-    """Which run's pictures a campaign gets."""
-
-    run = forms.ModelChoiceField(Run.objects.all(), label=_("Run"))
-    country = forms.CharField(
-        max_length=120,
-        required=False,
-        label=_("Country"),
-        help_text=_("Who judges them. Empty: the countries of each dish."),
-    )
-
-
 class Invitations(admin.TabularInline):
     """The links to a campaign; a new one gets its code when it is saved."""
 
     model = Invitation
     extra = 0
-    fields = ("country", "limit", "used", "link", "revoked_at")
-    readonly_fields = ("used", "link")
+    fields = ("country", "meant_for", "limit", "used", "short", "link", "revoked_at")
+    readonly_fields = ("used", "short", "link")
 
     def get_formset(self, request: HttpRequest, obj: Model | None = None, **more: Any) -> Any:
         self.request = request
@@ -68,57 +69,90 @@ class Invitations(admin.TabularInline):
         return format_html('<a href="{0}">{0}</a>', self.request.build_absolute_uri(invitation.get_absolute_url()))
 
 
+class Texts(admin.StackedInline):
+    model = CampaignText
+    extra = 0
+
+
+class Contacts(admin.TabularInline):
+    model = SupportContact
+    extra = 0
+
+
+class CampaignForm(forms.ModelForm):
+    """Opening is refused with the list of what is missing."""
+
+    class Meta:
+        model = Campaign
+        fields = "__all__"  # noqa: DJ007  (staff see every field of a campaign)
+
+    def clean_source(self) -> str:
+        source = str(self.cleaned_data["source"])
+        if source == Source.IMPORT and self.instance.source != Source.IMPORT:
+            raise forms.ValidationError(_("Published data enters by its import only."))
+        return source
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean() or {}
+        self.instance.source = cleaned.get("source", self.instance.source)
+        if cleaned.get("state") == Campaign.State.OPEN:
+            lacking = opening.missing(self.instance, cleaned.get("ethics_reference", ""))
+            if lacking:
+                self.add_error("state", [_("The campaign cannot open yet. Save it as a draft first."), *lacking])
+        return cleaned
+
+
 @admin.register(Campaign)
 class CampaignAdmin(admin.ModelAdmin):
+    form = CampaignForm
     list_display = ("title", "state", "questionnaire", "wanted_opinions", "source", "opens_at", "closes_at")
     list_filter = ("state", "source")
     search_fields = ("title", "slug")
     prepopulated_fields = {"slug": ("title",)}
-    readonly_fields = ("source",)
-    inlines = (Invitations,)
+    inlines = (Texts, Contacts, Invitations)
     change_form_template = "review/admin/campaign.html"
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Campaign | None = None) -> tuple[str, ...]:
+        return ("source",) if obj else ()
+
     def get_urls(self) -> list[URLPattern]:
-        own = path("<int:pk>/pictures/", self.admin_site.admin_view(self.add_pictures), name="review_campaign_pictures")
-        return [own, *super().get_urls()]
+        view = self.admin_site.admin_view
+        own = [
+            path("<int:pk>/pictures/", view(staff.add_pictures), name="review_campaign_pictures"),
+            path("<int:pk>/look/<int:model>/", view(staff.first_look), name="review_campaign_look"),
+            path("<int:pk>/preview/", view(preview), name="review_campaign_preview"),
+        ]
+        return [*own, *super().get_urls()]
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         campaign = self.get_object(request, object_id)
-        rows = progress_by_country(campaign) if campaign else []
-        context = {**(extra_context or {}), "progress": rows}
-        return super().change_view(request, object_id, form_url, context)
-
-    def add_pictures(self, request: HttpRequest, pk: int) -> HttpResponse:
-        return add_pictures(request, self, pk)
+        shown = about(campaign) if campaign else {}
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def add_pictures(request: HttpRequest, site: CampaignAdmin, pk: int) -> HttpResponse:
-    """Adds pictures of a run, some at once: making copies takes its time, and sending again goes on."""
-    campaign = get_object_or_404(Campaign, pk=pk)
-    if not site.has_change_permission(request, campaign):
-        raise PermissionDenied
-    form = AddPictures(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        lacking = missing_pictures(campaign, form.cleaned_data["run"])
-        done = prepare(campaign, lacking[:AT_ONCE], form.cleaned_data["country"].strip())
-        for key, reason in list(done.left_out.items())[:10]:
-            messages.warning(request, gettext("Left out: %(key)s (%(reason)s).") % {"key": key, "reason": reason})
-        counts = {"added": done.added, "left": lacking.count()}
-        messages.info(request, gettext("Pictures added: %(added)d. Of this run not there: %(left)d.") % counts)
-        return redirect("admin:review_campaign_change", campaign.pk)
-    context = {**site.admin_site.each_context(request), "form": form, "campaign": campaign, "opts": Campaign._meta}
-    return render(request, "review/admin/pictures.html", context)
+def about(campaign: Campaign) -> dict[str, Any]:
+    """What the page of a campaign shows beside its fields."""
+    stuck = overview.without_reviewer(campaign)
+    return {
+        "missing": opening.missing(campaign),
+        "looks": campaign.looks.select_related("model", "by"),
+        "to_look_at": opening.models_not_looked_at(campaign),
+        "progress": {by: overview.progress(campaign, by) for by in overview.BY},
+        "reviewers": overview.reviewers_by_country(campaign),
+        "stuck": stuck[:STUCK],
+        "stuck_number": len(stuck),
+        "preparations": campaign.preparations.order_by("-pk")[:5],
+    }
 
 
 @admin.register(Invitation)
 class InvitationAdmin(admin.ModelAdmin):
-    list_display = ("code", "campaign", "country", "used", "limit", "revoked_at")
+    list_display = ("code", "short", "campaign", "country", "meant_for", "used", "limit", "revoked_at")
     list_filter = ("campaign",)
     list_select_related = ("campaign", "country")
-    readonly_fields = ("code", "used", "address")
+    readonly_fields = ("code", "short", "used", "address")
     actions = ("revoke",)
 
     @admin.display(description=_("address"))
@@ -154,10 +188,19 @@ class CampaignImageAdmin(Kept):
 class ReviewerAdmin(Kept):
     """Searching takes a personal link too: whoever brings theirs can have their answers removed."""
 
-    list_display = ("id", "campaign", "country", "role", "source", "created_at")
+    list_display = ("id", "campaign", "country", "role", "source", "created_at", "withdrawn_at", "report")
     list_filter = ("campaign", "role", "source")
     search_fields = ("id",)
     search_help_text = _("An id, or the personal link that a reviewer brings.")
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(staff.reviewer_report)
+        return [path("<uuid:pk>/report/", view, name="review_reviewer_report"), *super().get_urls()]
+
+    @admin.display(description=_("what they did"))
+    def report(self, reviewer: Reviewer) -> SafeString:
+        address = reverse("admin:review_reviewer_report", args=[reviewer.pk])
+        return format_html('<a href="{}">{}</a>', address, gettext("answers, speed, agreement"))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Reviewer], search_term: str
@@ -172,8 +215,8 @@ class ReviewerAdmin(Kept):
 class AssignmentAdmin(Kept):
     """What was reported stays hidden until somebody looked at it and shows it again."""
 
-    list_display = ("picture", "state", "created_at")
-    list_filter = ("state", "image__campaign")
+    list_display = ("picture", "state", "reason", "repeat", "created_at")
+    list_filter = ("state", "reason", "image__campaign")
     list_select_related = ("image",)
     actions = ("show_again",)
 
@@ -195,9 +238,82 @@ class AssignmentAdmin(Kept):
 
 @admin.register(Review)
 class ReviewAdmin(Kept):
-    list_display = ("image", "reviewer", "food", "correct_dish", "quality", "match", "disturbing", "surplus")
-    list_filter = ("image__campaign", "surplus")
-    list_select_related = ("image", "reviewer")
+    list_display = ("image", "reviewer", "food", "correct_dish", "quality", "match", "disturbing", "surplus", "words")
+    list_filter = ("image__campaign", "surplus", "repeat", ("words_read_at", admin.EmptyFieldListFilter))
+    list_select_related = ("image", "reviewer__campaign__questionnaire")
+    actions = ("words_read",)
+
+    @admin.display(description=_("in their own words"))
+    def words(self, review: Review) -> str:
+        codes = text_codes(review.reviewer.campaign.questionnaire.definition)
+        return " · ".join(str(review.answers[code]) for code in codes if review.answers.get(code))
+
+    @admin.action(description=_("I read the words: nothing in them tells who somebody is"))
+    def words_read(self, request: HttpRequest, rows: QuerySet[Review]) -> None:
+        if not request.user.has_perm("review.change_review"):
+            raise PermissionDenied
+        staff.mark_words_read(rows, request.user.pk)
+
+
+@admin.register(ReviewerConsent)
+class ReviewerConsentAdmin(Kept):
+    """The words are data files; staff only say who confirmed them."""
+
+    list_display = ("version", "language", "confirmed_by", "confirmed_at")
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return request.user.has_perm("review.change_reviewerconsent")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ReviewerConsent | None = None) -> tuple[str, ...]:
+        words = ("version", "language", "warning", "sentences", "confirmed_at")
+        return (*words, "confirmed_by") if obj and obj.confirmed_at else words
+
+    def save_model(self, request: HttpRequest, obj: ReviewerConsent, form: forms.ModelForm, change: bool) -> None:
+        if obj.confirmed_by.strip() and not obj.confirmed_at:
+            obj.confirmed_at = timezone.now()
+        super().save_model(request, obj, form, change)
+
+
+@admin.register(ReviewerBackground)
+class ReviewerBackgroundAdmin(Kept):
+    """Shown only to people who hold the permission to view it."""
+
+    list_display = ("reviewer", "countries", "cultures", "languages", "lived")
+
+
+@admin.register(Note)
+class NoteAdmin(Kept):
+    """Notes of reviewers; the answer stands on the reviewer's own page."""
+
+    list_display = ("text", "reviewer", "at", "answered_at")
+    list_filter = (("answered_at", admin.EmptyFieldListFilter),)
+    readonly_fields = ("reviewer", "text", "at", "answered_by", "answered_at")
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return request.user.has_perm("review.change_note")
+
+    def save_model(self, request: HttpRequest, obj: Note, form: forms.ModelForm, change: bool) -> None:
+        obj.answered_by_id, obj.answered_at = request.user.pk, timezone.now()
+        super().save_model(request, obj, form, change)
+
+
+@admin.register(Exclusion)
+class ExclusionAdmin(admin.ModelAdmin):
+    """Leaving somebody out of the tables needs a reason; every table says with and without."""
+
+    list_display = ("reviewer", "reason", "by", "at")
+    fields = ("reviewer", "reason")
+    raw_id_fields = ("reviewer",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Exclusion, form: forms.ModelForm, change: bool) -> None:
+        obj.by_id = request.user.pk
+        super().save_model(request, obj, form, change)
 
 
 @admin.register(Questionnaire)

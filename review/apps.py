@@ -1,7 +1,7 @@
 from typing import Any
 
 from django.apps import AppConfig
-from django.db.models.signals import post_delete, post_migrate
+from django.db.models.signals import post_delete, post_migrate, post_save
 
 
 def removed_review_makes_tables_stale(**signal: Any) -> None:
@@ -14,6 +14,13 @@ def removed_review_makes_tables_stale(**signal: Any) -> None:
     tables.bump("reviews")
 
 
+def exclusion_makes_tables_stale(**signal: Any) -> None:
+    """Somebody was left out of the tables, or counts again."""
+    from evaluation import tables
+
+    tables.bump("reviews")
+
+
 class ReviewConfig(AppConfig):
     name = "review"
     verbose_name = "Review"
@@ -23,10 +30,12 @@ class ReviewConfig(AppConfig):
         from evaluation.signals import pictures_erased, pictures_renamed
         from review import withdrawals
         from review.loading import load_all
-        from review.models import Review
+        from review.models import Exclusion, Review
 
         post_migrate.connect(load_all, sender=self)
         post_delete.connect(removed_review_makes_tables_stale, sender=Review)
+        post_save.connect(exclusion_makes_tables_stale, sender=Exclusion)
+        post_delete.connect(exclusion_makes_tables_stale, sender=Exclusion)
         dish_withdrawn.connect(withdrawals.hide)
         dish_restored.connect(withdrawals.show_again)
         pictures_erased.connect(withdrawals.erase)

@@ -1,7 +1,7 @@
 """Campaigns in plain functions: prepare pictures, invite, join, save what was answered."""
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from review.models import (
     Assignment,
     Campaign,
     CampaignImage,
+    CampaignText,
     Invitation,
     Review,
     ReviewChange,
@@ -40,16 +41,19 @@ class Prepared:
     left_out: dict[str, str] = field(default_factory=dict)
 
 
-def prepare(campaign: Campaign, images: Iterable[GeneratedImage], country: str = "") -> Prepared:
+def prepare(
+    campaign: Campaign, images: Iterable[GeneratedImage], country: str = "", only: Collection[str] = ()
+) -> Prepared:
     """Adds held pictures with their review copies; safe to repeat. Writes files: call it outside transactions.
 
-    Each picture is judged for `country`, or for every country of its subject.
+    Each picture is judged for `country`, or for every country of its subject that is among `only`, if given.
     """
     done = Prepared()
     for image in images:
-        countries = [country] if country else image.subject.labels.get("country", [])
+        named = [country] if country else image.subject.labels.get("country", [])
+        countries = [name for name in named if not only or name in only]
         if not countries:
-            done.left_out[image.source_key] = gettext("no country")
+            done.left_out[image.source_key] = gettext("another country") if named else gettext("no country")
         elif image.state != GeneratedImage.State.HELD:
             done.left_out[image.source_key] = image.get_state_display()
         else:
@@ -87,13 +91,36 @@ def countries_of(invitation: Invitation) -> list[str]:
 
 
 def current_consent() -> ReviewerConsent:
-    """The newest consent text, in the reader's language where it exists, else in English."""
+    """The text that counts: the newest that a named person confirmed, in the reader's language if there is one.
+
+    Where none is confirmed, as in a demonstration, the newest draft.
+    """
     newest = ReviewerConsent.objects.order_by("-version")
-    language = get_language() or "en"
-    for tag in (language, language.split("-")[0], "en"):
-        if found := newest.filter(language=tag).first():
+    for texts in (newest.exclude(confirmed_at=None), newest):
+        for tag in _tags():
+            if found := texts.filter(language=tag).first():
+                return found
+        if found := texts.first():
             return found
     raise Refused(gettext("The consent text is missing. Tell the person who invited you."), 503)
+
+
+def draft_beside(consent: ReviewerConsent) -> ReviewerConsent | None:
+    """The unconfirmed translation into the reader's language, to stand beside a text in another language."""
+    drafts = ReviewerConsent.objects.filter(version=consent.version, confirmed_at=None)
+    tag = next((tag for tag in _tags() if tag == consent.language or drafts.filter(language=tag).exists()), "")
+    return None if tag == consent.language else drafts.filter(language=tag).first()
+
+
+def _tags() -> tuple[str, ...]:
+    language = get_language() or "en"
+    return (language, language.split("-")[0], "en")
+
+
+def text_of(campaign: Campaign) -> CampaignText | None:
+    """What the campaign says of itself, in the reader's language if there is such a text."""
+    texts = {text.language: text for text in campaign.texts.all()}
+    return next((texts[tag] for tag in _tags() if tag in texts), None)
 
 
 def refuse_unless_open(campaign: Campaign, invitation: Invitation | None) -> None:
@@ -105,7 +132,14 @@ def refuse_unless_open(campaign: Campaign, invitation: Invitation | None) -> Non
 
 
 @transaction.atomic
-def join(code: str, reviewer: uuid.UUID, country: str, role: str, consent: ReviewerConsent) -> Reviewer:
+def join(
+    code: str,
+    reviewer: uuid.UUID,
+    country: str,
+    role: str,
+    consent: ReviewerConsent,
+    draft: ReviewerConsent | None = None,
+) -> Reviewer:
     """The reviewer with this id, who joins now unless they did before. Counts the invitation once. Raises Refused.
 
     The row of the invitation is held, so that two people at once do not overshoot its limit.
@@ -125,6 +159,7 @@ def join(code: str, reviewer: uuid.UUID, country: str, role: str, consent: Revie
         country=country,
         role=role,
         consent=consent,
+        consent_draft=draft,
         consent_at=timezone.now(),
         source=invitation.campaign.source,
     )

@@ -178,7 +178,7 @@ class Preparation(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="preparations")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, blank=True)
     model = models.ForeignKey(Model, on_delete=models.CASCADE, null=True, blank=True)
-    country = models.CharField(max_length=120, blank=True)
+    countries = models.JSONField(default=list, help_text=_("Of the dishes; empty for all."))
     dishes = models.JSONField(default=list, help_text=_("Names or numbers; empty for all."))
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
@@ -264,6 +264,14 @@ class Reviewer(models.Model):
     country = models.CharField(max_length=120, help_text=_("Whose dishes are theirs to judge."))
     role = models.CharField(max_length=10, choices=Role, blank=True)
     consent = models.ForeignKey(ReviewerConsent, on_delete=models.PROTECT, null=True)
+    consent_draft = models.ForeignKey(
+        ReviewerConsent,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text=_("The unconfirmed translation that stood beside it."),
+    )
     consent_at = models.DateTimeField(null=True)
     avoids = models.JSONField(default=list, blank=True, help_text=_("Kinds of content that this person never sees."))
     rested_at = models.DateTimeField(null=True, blank=True, help_text=_("When they last went on after a pause."))

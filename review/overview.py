@@ -1,21 +1,25 @@
-"""How far a campaign is, for staff; and which pictures of a run it still lacks."""
+"""How far a campaign is, for staff; which pictures nobody is left to judge; what one reviewer did."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
+from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
-from evaluation.models import GeneratedImage, Run
+from review.assignment import HANDLED
 from review.models import Assignment, Campaign, CampaignImage, Review, Reviewer
+
+BY = {"country": "country", "model": "image__model__title", "dish": "dish_name"}
 
 
 @dataclass(frozen=True)
-class CountryProgress:
-    """One country of a campaign. `opinions` without surplus, of `wanted` altogether."""
+class Progress:
+    """One country, model or dish of a campaign. `opinions` without surplus, of `wanted` altogether."""
 
-    country: str
+    name: str
     pictures: int
-    reviewers: int
     opinions: int
     wanted: int
     surplus: int
@@ -23,37 +27,93 @@ class CountryProgress:
     reported: int
 
 
-def progress_by_country(campaign: Campaign) -> list[CountryProgress]:
-    """The campaign's countries by name."""
-    pictures = _counts(CampaignImage.objects.filter(campaign=campaign), "country")
-    reviewers = _counts(Reviewer.objects.filter(campaign=campaign), "country")
-    reviews = Review.objects.filter(image__campaign=campaign)
-    opinions = _counts(reviews.filter(surplus=False), "image__country")
-    surplus = _counts(reviews.filter(surplus=True), "image__country")
-    assignments = Assignment.objects.filter(image__campaign=campaign)
-    skipped = _counts(assignments.filter(state=Assignment.State.SKIPPED), "image__country")
-    reported = _counts(assignments.filter(state=Assignment.State.REPORTED), "image__country")
+def progress(campaign: Campaign, by: str = "country") -> list[Progress]:
+    """The campaign's countries, models or dishes, by name."""
+    column = BY[by]
+    pictures = _counts(CampaignImage.objects.filter(campaign=campaign), column)
+    reviews = Review.objects.present().filter(image__campaign=campaign, repeat=False)
+    opinions = _counts(reviews.filter(surplus=False), f"image__{column}")
+    surplus = _counts(reviews.filter(surplus=True), f"image__{column}")
+    given = Assignment.objects.filter(image__campaign=campaign)
+    skipped = _counts(given.filter(state=Assignment.State.SKIPPED), f"image__{column}")
+    reported = _counts(given.filter(state=Assignment.State.REPORTED), f"image__{column}")
     return [
-        CountryProgress(
-            country=name,
+        Progress(
+            name=name or "",
             pictures=pictures[name],
-            reviewers=reviewers[name],
             opinions=opinions[name],
             wanted=pictures[name] * campaign.wanted_opinions,
             surplus=surplus[name],
             skipped=skipped[name],
             reported=reported[name],
         )
-        for name in sorted(pictures | reviewers)
+        for name in sorted(pictures, key=str)
     ]
+
+
+def reviewers_by_country(campaign: Campaign) -> dict[str, int]:
+    """How many people take part, by country."""
+    return dict(sorted(_counts(Reviewer.objects.filter(campaign=campaign, withdrawn_at=None), "country").items()))
 
 
 def _counts(rows: QuerySet, column: str) -> Counter[str]:
     return Counter(dict(rows.order_by().values_list(column).annotate(number=Count("pk"))))
 
 
-def missing_pictures(campaign: Campaign, run: Run) -> QuerySet[GeneratedImage]:
-    """The held pictures of `run` that the campaign has for no country."""
-    held = GeneratedImage.objects.filter(run=run, state=GeneratedImage.State.HELD)
-    there = Q(pk__in=CampaignImage.objects.filter(campaign=campaign).values("image"))
-    return held.exclude(there).select_related("subject__dish").order_by("pk")
+def without_reviewer(campaign: Campaign) -> list[CampaignImage]:
+    """Pictures that want opinions while everybody of their country has handled them, or nobody is there."""
+    there = reviewers_by_country(campaign)
+    done = Q(assignments__state__in=HANDLED, assignments__repeat=False, assignments__reviewer__withdrawn_at=None)
+    wanting = CampaignImage.objects.filter(campaign=campaign, opinions__lt=campaign.wanted_opinions)
+    counted = wanting.annotate(handled=Count("assignments__reviewer", filter=done, distinct=True))
+    return [image for image in counted.order_by("country", "dish_name") if image.handled >= there.get(image.country, 0)]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one reviewer did. `seconds`: median from showing to answering; None where nothing was measured."""
+
+    answers: int
+    surplus: int
+    skipped: int
+    reported: int
+    seconds: float | None
+    shared: int
+    alike: int
+    repeats: int
+    repeats_alike: int
+
+
+def work_of(reviewer: Reviewer) -> Work:
+    """Agreement here is plain: how often the answer "is it the dish" equals that of the majority of the others."""
+    given = Counter(reviewer.assignments.values_list("state", flat=True))
+    times = reviewer.assignments.exclude(shown_at=None).filter(state=Assignment.State.ANSWERED, repeat=False)
+    seconds = [
+        (done - shown).total_seconds()
+        for shown, done in times.values_list("shown_at", "handled_at")
+        if done is not None
+    ]
+    mine = {(review.image_id, review.repeat): review for review in reviewer.reviews.all()}
+    first = {image: review for (image, repeat), review in mine.items() if not repeat}
+    again = [(first[image], review) for (image, repeat), review in mine.items() if repeat and image in first]
+    others = _majorities(reviewer, first)
+    return Work(
+        answers=len(first),
+        surplus=sum(review.surplus for review in first.values()),
+        skipped=given[Assignment.State.SKIPPED],
+        reported=given[Assignment.State.REPORTED],
+        seconds=median(seconds) if seconds else None,
+        shared=len(others),
+        alike=sum(bool(first[image].correct_dish) == answer for image, answer in others.items()),
+        repeats=len(again),
+        repeats_alike=sum(before.correct_dish == after.correct_dish for before, after in again),
+    )
+
+
+def _majorities(reviewer: Reviewer, first: Mapping[UUID, Review]) -> dict[UUID, bool]:
+    """Picture → whether most others say it is the dish; ties are left out."""
+    counted = Review.objects.counted().filter(image__in=list(first)).exclude(reviewer=reviewer)
+    rows = (
+        counted.order_by().values_list("image").annotate(yes=Count("pk", filter=Q(correct_dish=True)), all=Count("pk"))
+    )
+    return {image: yes * 2 > total for image, yes, total in rows.exclude(all=F("yes") * 2)}

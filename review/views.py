@@ -18,7 +18,7 @@ from collection.doors import Sent, public_form, sign_out
 from collection.proof import Proof
 from evaluation import files
 from review import links, mine, rights
-from review.campaigns import countries_of, current_consent, join, refuse_unless_open
+from review.campaigns import countries_of, current_consent, draft_beside, join, refuse_unless_open, text_of
 from review.forms import JoinForm
 from review.models import Invitation, Reviewer, ReviewerConsent
 from review.refused import Refused
@@ -61,13 +61,13 @@ def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
 
 def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
     form = JoinForm(countries_of(found), request.POST)
-    consent = _agreed(found, sent.proof)
+    consent, draft = _agreed(found, sent.proof)
     if consent is None:
         form.add_error(None, gettext("This page was open for too long, or did not come from here. Send it once more."))
     if not form.is_valid() or consent is None or sent.proof is None:
         return _welcome(request, found, form)
     chosen = (form.cleaned_data["country"], form.cleaned_data["role"])
-    reviewer = join(found.code, sent.proof.person, *chosen, consent)
+    reviewer = join(found.code, sent.proof.person, *chosen, consent, draft)
     if (reviewer.country, reviewer.role) != chosen:
         form.add_error(None, gettext("Somebody already began with this page. Send it once more to begin as yourself."))
         return _welcome(request, found, form)
@@ -177,25 +177,32 @@ def _welcome(
 ) -> HttpResponse:
     full = found.limit is not None and found.used >= found.limit
     consent = current_consent()
+    draft = draft_beside(consent)
     context = {
         "invitation": found,
         "campaign": found.campaign,
         "consent": consent,
+        "draft": draft,
+        "text": text_of(found.campaign),
         "form": form,
         "full": full,
         "message": message,
-        "proof": Proof.new(JOIN, about=f"{found.code} {consent.pk}"),
+        "proof": Proof.new(JOIN, about=f"{found.code} {consent.pk} {draft.pk if draft else ''}"),
         "known": Proof.new(PURPOSE, known.pk) if known else None,
     }
     return render(request, "review/welcome.html", context)
 
 
-def _agreed(found: Invitation, proof: Proof | None) -> ReviewerConsent | None:
-    """The consent text that stood on the page which was sent; None where that was no page of this invitation."""
-    code, _, key = proof.about.rpartition(" ") if proof else ("", "", "")
-    if code != found.code:
-        return None
-    return ReviewerConsent.objects.filter(pk=key).first()
+def _agreed(found: Invitation, proof: Proof | None) -> tuple[ReviewerConsent | None, ReviewerConsent | None]:
+    """The consent text, and the draft beside it, that stood on the page which was sent.
+
+    None where that was no page of this invitation.
+    """
+    code, text, draft = ([*proof.about.split(" "), "", ""] if proof else [""] * 3)[:3]
+    if code != found.code or not text:
+        return None, None
+    texts = ReviewerConsent.objects.in_bulk([int(key) for key in (text, draft) if key])
+    return texts.get(int(text)), texts.get(int(draft or 0))
 
 
 def _forget(request: HttpRequest, found: Invitation) -> HttpResponse:

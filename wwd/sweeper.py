@@ -90,6 +90,19 @@ def sweep_ingredients() -> list[Callable[[], None]]:
     return []
 
 
+def sweep_preparations() -> list[Callable[[], None]]:
+    from review import preparing
+
+    return [partial(preparing.announce, pk) for pk in preparing.waiting()]
+
+
+def erase_reviewers() -> list[Callable[[], None]]:
+    from review import rights
+
+    rights.erase_withdrawn()
+    return []
+
+
 def jobs() -> list[Job]:
     return [
         Job("runs", settings.SWEEP_SECONDS, 0, sweep_runs),
@@ -97,6 +110,8 @@ def jobs() -> list[Job]:
         Job("files", DAY, 10 * 60, sweep_files),
         Job("parts", HOUR, 7 * 60, sweep_parts),
         Job("ingredients", DAY, 20 * 60, sweep_ingredients),
+        Job("preparations", settings.SWEEP_SECONDS, 0, sweep_preparations),
+        Job("reviewers", HOUR, 8 * 60, erase_reviewers),
         Job("withdrawals", HOUR, 5 * 60, erase_withdrawn),
         Job("retention", DAY, 15 * 60, retire_old),
     ]

@@ -9,7 +9,7 @@ from review.assignment import report, reserve
 from review.campaigns import save_review
 from review.links import back_address
 from review.models import Assignment, Campaign, Invitation, Review, Reviewer
-from review.overview import progress_by_country
+from review.overview import progress
 from tests.review.make import GOOD, first_image, make_campaign, make_image, make_invitation, make_reviewer
 
 pytestmark = pytest.mark.django_db
@@ -54,19 +54,8 @@ def test_campaign_page_shows_full_links_and_progress(staff: Client) -> None:
     assert "1 / 4" in page
 
 
-def test_pictures_of_a_run_are_added_once(staff: Client) -> None:
-    campaign, run = make_campaign(images=0), make_run()
-    address = f"/admin/review/campaign/{campaign.pk}/pictures/"
-    assert run.slug in staff.get(address).content.decode()
-    page = staff.post(address, {"run": run.pk, "country": ""}, follow=True).content.decode()
-    assert "Pictures added: 3. Of this run not there: 0." in page
-    staff.post(address, {"run": run.pk, "country": ""})
-    assert campaign.images.count() == 3
-    assert set(campaign.images.values_list("country", flat=True)) == {"Nigeria"}
-
-
 def test_adding_pictures_needs_the_permission_to_change_campaigns() -> None:
-    campaign, run = make_campaign(images=0), make_run()
+    campaign, run = make_campaign(images=0, state="draft"), make_run()
     user = User.objects.create_user("looking", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_campaign"))
     client = Client()
@@ -75,7 +64,7 @@ def test_adding_pictures_needs_the_permission_to_change_campaigns() -> None:
     assert client.post(address, {"run": run.pk}).status_code == 403
     assert client.get(address).status_code == 403
     assert Client().post(address, {"run": run.pk}).status_code == 302
-    assert not campaign.images.exists()
+    assert not campaign.preparations.exists()
 
 
 def test_new_campaign_with_an_invitation_can_be_made_by_hand(staff: Client) -> None:
@@ -85,14 +74,18 @@ def test_new_campaign_with_an_invitation_can_be_made_by_hand(staff: Client) -> N
         "slug": "by-hand",
         "questionnaire": questionnaire.pk,
         "wanted_opinions": 3,
-        "state": "open",
+        "real_percent": 5,
+        "repeat_percent": 5,
+        "source": "form",
+        "state": "draft",
+        **{f"{name}-{key}": 0 for name in ("texts", "contacts") for key in ("TOTAL_FORMS", "INITIAL_FORMS")},
         "invitations-TOTAL_FORMS": 1,
         "invitations-INITIAL_FORMS": 0,
         "invitations-0-limit": 5,
     }
     assert staff.post("/admin/review/campaign/add/", sent).status_code == 302
     invitation = Invitation.objects.get(campaign__slug="by-hand")
-    assert (invitation.limit, len(invitation.code)) == (5, 16)
+    assert (invitation.limit, len(invitation.code), len(invitation.short)) == (5, 16, 8)
 
 
 def test_withdrawn_invitation_lets_nobody_in(staff: Client) -> None:
@@ -140,7 +133,8 @@ def test_answers_cannot_be_written_by_staff(staff: Client) -> None:
     assert staff.get("/admin/review/review/add/").status_code == 403
 
 
-def test_progress_counts_every_kind_by_country() -> None:
+@pytest.mark.parametrize(("by", "name"), [("country", "Nigeria"), ("model", "painter"), ("dish", "Àmàlà")])
+def test_progress_counts_every_kind_by_country_model_and_dish(by: str, name: str) -> None:
     campaign = make_campaign(images=2, wanted=1)
     image = first_image(campaign)
     for _ in range(2):
@@ -148,6 +142,6 @@ def test_progress_counts_every_kind_by_country() -> None:
     held = reserve(make_reviewer(campaign))
     assert held is not None
     report(held)
-    [row] = progress_by_country(Campaign.objects.get())
-    assert (row.country, row.pictures, row.reviewers) == ("Nigeria", 2, 3)
-    assert (row.opinions, row.wanted, row.surplus, row.skipped, row.reported) == (1, 2, 1, 0, 1)
+    [row] = progress(Campaign.objects.get(), by)
+    assert (row.name, row.pictures, row.opinions, row.wanted) == (name, 2, 1, 2)
+    assert (row.surplus, row.skipped, row.reported) == (1, 0, 1)

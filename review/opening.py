@@ -1,0 +1,39 @@
+"""What a campaign still lacks before it may open: one list, shown to staff and checked when they open it."""
+
+from django.utils.translation import gettext
+
+from evaluation.models import Model, Role
+from review.models import Campaign, CampaignImage, FirstLook, ReviewerConsent, SupportContact
+
+
+def missing(campaign: Campaign, ethics_reference: str | None = None) -> list[str]:
+    """What staff must still do, in sentences; nothing for demonstrations, which say on their face what they are."""
+    if campaign.source == "demonstration":
+        return []
+    ethics = campaign.ethics_reference if ethics_reference is None else ethics_reference
+    lacking = [] if ethics.strip() else [gettext("Fill in the reference of the ethics approval.")]
+    if not ReviewerConsent.objects.exclude(confirmed_at=None).exclude(confirmed_by="").exists():
+        lacking.append(gettext("Let a named person confirm a consent and warning text."))
+    if campaign.pk is None or not campaign.images.exists():
+        return [*lacking, gettext("Add pictures.")]
+    lacking += [
+        gettext("Name a support contact with a telephone number for %(country)s.") % {"country": country}
+        for country in countries_without_contact(campaign)
+    ]
+    return lacking + [
+        gettext("Look at the first pictures of %(model)s.") % {"model": model.title}
+        for model in models_not_looked_at(campaign)
+    ]
+
+
+def countries_without_contact(campaign: Campaign) -> list[str]:
+    reached = SupportContact.objects.filter(campaign=campaign).exclude(phone="").values("country")
+    images = CampaignImage.objects.filter(campaign=campaign).exclude(country__in=reached)
+    return list(images.order_by("country").values_list("country", flat=True).distinct())
+
+
+def models_not_looked_at(campaign: Campaign) -> list[Model]:
+    """Models whose first pictures nobody of the staff has looked at; real photographs were looked at before."""
+    looked = FirstLook.objects.filter(campaign=campaign).values("model")
+    shown = CampaignImage.objects.filter(campaign=campaign).values("image__model")
+    return list(Model.objects.filter(pk__in=shown).exclude(role=Role.CAMERA).exclude(pk__in=looked))
