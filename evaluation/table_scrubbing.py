@@ -1,5 +1,6 @@
 """Stored tables stay when a dish is erased, but the words that only this dish had leave their cells."""
 
+import re
 from typing import Any
 
 from django.db.models import Q
@@ -29,21 +30,29 @@ def used_elsewhere(word: str, dish: Dish) -> bool:
 
 
 def scrub_tables(dish: Dish) -> None:
-    """Replaces these words in stored tables; a table that was filtered by one of them goes, it is about this dish."""
+    """Takes these words out of stored tables; a table that was filtered by one of them goes, it is about this dish."""
     words = own_words(dish)
     if not words:
         return
-    for row in StoredTable.objects.iterator(chunk_size=50):
+    pattern = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in sorted(words, key=len, reverse=True)))
+    for row in StoredTable.objects.exclude(content=None).iterator(chunk_size=50):
         if words & set(row.filters.values()):
             row.delete()
-        elif (content := scrubbed(row.content, words)) != row.content:
+        elif (content := scrubbed(row.content, pattern)) != row.content:
             StoredTable.objects.filter(pk=row.pk).update(content=content)
 
 
-def scrubbed(value: Any, words: set[str]) -> Any:
-    """`value` with every text that is one of `words` replaced, however deep it lies."""
+def scrubbed(content: dict[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
+    """A stored table with the words gone from its groups, notes and further content; names of columns stay."""
+    rows = [{**row, "groups": without(row["groups"], pattern)} for row in content["rows"]]
+    more = {name: without(content[name], pattern) for name in ("notes", "extra") if name in content}
+    return {**content, "rows": rows, **more}
+
+
+def without(value: Any, pattern: re.Pattern[str]) -> Any:
+    """`value` with the words replaced in every text, however deep it lies."""
     if isinstance(value, dict):
-        return {scrubbed(name, words): scrubbed(entry, words) for name, entry in value.items()}
+        return {name: without(entry, pattern) for name, entry in value.items()}
     if isinstance(value, list):
-        return [scrubbed(entry, words) for entry in value]
-    return ERASED if isinstance(value, str) and value in words else value
+        return [without(entry, pattern) for entry in value]
+    return pattern.sub(ERASED, value) if isinstance(value, str) else value

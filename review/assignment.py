@@ -82,7 +82,6 @@ def visible(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImage]:
     reports = Assignment.objects.filter(state=State.REPORTED)
     images = images.exclude(Exists(reports.filter(image=OuterRef("pk")))).exclude(image__in=hidden_for_all())
     images = images.exclude(image__subject__dish__state=Dish.State.WITHDRAWN)
-    images = images.exclude(image__subject__dish__state=Dish.State.WITHDRAWN)
     if reviewer.avoids:
         images = images.exclude(Exists(ContentTag.objects.filter(image=OuterRef("pk"), kind__in=reviewer.avoids)))
     return images
@@ -160,8 +159,9 @@ def share_due(reviewer: Reviewer, total: int, had: int, percent: int) -> bool:
 def progress(reviewer: Reviewer) -> Progress:
     """Pictures handled, and those plus what is left for this person (the one in hand included)."""
     campaign = Campaign.objects.annotate(now=Now()).get(pk=reviewer.campaign_id)
-    in_hand = live(reviewer, campaign.now).first()
-    left = open_images(reviewer, campaign, campaign.now)
+    now: datetime = campaign.now
+    in_hand = live(reviewer, now).first()
+    left = open_images(reviewer, campaign, now)
     if in_hand:
         left = left.exclude(pk=in_hand.image_id)
     done = reviewer.assignments.filter(state__in=HANDLED).count()

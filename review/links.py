@@ -6,6 +6,7 @@ import uuid
 from django.core.signing import BadSignature, Signer, TimestampSigner
 from django.urls import reverse
 
+from collection.models import Dish
 from collection.proof import MAX_AGE
 from review.models import CampaignImage, Reviewer
 
@@ -38,7 +39,8 @@ def copy_of(token: str) -> str | None:
     if int(hour, 16) not in (_hour(), _hour() - 1):
         return None
     column = "large_sha256" if size == "l" else "copy_sha256"
-    return CampaignImage.objects.filter(pk=uuid.UUID(key)).values_list(column, flat=True).first()
+    live = CampaignImage.objects.exclude(image__subject__dish__state=Dish.State.WITHDRAWN)
+    return live.filter(pk=uuid.UUID(key)).values_list(column, flat=True).first()
 
 
 def _hour() -> int:

@@ -5,6 +5,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from django.db.models import QuerySet
+
+from collection.models import Country
 from evaluation import files
 from evaluation.tables import bump
 from evaluation.withdrawals import erased_key
@@ -28,15 +31,23 @@ def erase(images: Sequence[int], removals: list[Callable[[], None]], **signal: A
     """Names, copies and own words about these pictures; what removes the files comes to `removals`."""
     shown = CampaignImage.objects.filter(image__in=images)
     hashes = {sha256 for pair in shown.values_list(*COPIES) for sha256 in pair if sha256}
-    reviews = Review.objects.filter(image__in=shown)
-    ReviewChange.objects.filter(review__in=reviews).delete()
-    reviews.exclude(source_key=None).update(source_key=erased_key())
-    reviews.update(answers={})
+    forget_words(shown)
     shown.update(dish_name="", **dict.fromkeys(COPIES, ""))
-    bump("reviews")
     removals.append(partial(files.remove_unnamed, hashes))
 
 
 def rename(images: Sequence[int], name: str, **signal: Any) -> None:
-    """These pictures are now of another contributor's dish."""
+    """These pictures are now of another contributor's dish; what was said with the other name goes."""
+    shown = CampaignImage.objects.filter(image__in=images).exclude(dish_name=name)
+    forget_words(shown)
     CampaignImage.objects.filter(image__in=images).update(dish_name=name)
+
+
+def forget_words(shown: QuerySet[CampaignImage]) -> None:
+    """What people wrote about these pictures, and the place where it is named in the contributor's words alone."""
+    reviews = Review.objects.filter(image__in=shown)
+    ReviewChange.objects.filter(review__in=reviews).delete()
+    reviews.exclude(source_key=None).update(source_key=erased_key())
+    reviews.update(answers={})
+    shown.exclude(country__in=Country.objects.values("name")).update(country=erased_key())
+    bump("reviews")

@@ -1,0 +1,270 @@
+"""A dish that has everything is withdrawn: afterwards its words are found in no row and no file."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.core.files.storage import default_storage
+from django.db import connection
+from django.utils import timezone
+
+from collection import codes, erasure, parts
+from collection.curation import decide_dishes, decide_photos
+from collection.models import Contributor, Dish, Photo, PhotoLink, Report, Submission, Withdrawal
+from collection.withdrawal import undo, withdraw_dish
+from evaluation import tables
+from evaluation.catalogue import subject_data
+from evaluation.models import Embedding, GeneratedImage, Outcome, StoredTable, Subject, Unit
+from evaluation.runner import create_run, import_run, outcomes, progress, work
+from evaluation.runner.working import sweep
+from evaluation.studies.base import Result
+from evaluation.subjects import subject_for
+from review import links
+from review.assignment import reserve
+from review.campaigns import prepare
+from review.models import Campaign, CampaignImage, Review, ReviewChange
+from tests.collection.make import (
+    CONSENT,
+    TICKS,
+    make_contributor,
+    make_dish,
+    make_steward,
+    open_collection,
+    page,
+    picture,
+    stranger,
+    tokens,
+    upload,
+)
+from tests.evaluation.make import make_model, plan, vector_result
+from tests.review.make import make_campaign, make_country, make_reviewer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WORD = "Zorblatu"
+ARABIC = "زوربلاتو"
+NAME = f"{WORD} {ARABIC}"
+TOLD = {
+    "local_name": NAME,
+    "languages": f"{WORD}ish",
+    "places": "Nigeria",
+    "places_more": f"{WORD}land",
+    "ingredients": f"rice, {WORD} root",
+}
+MORE = {"english_name": f"{WORD} stew", "regions": f"{WORD} hills", "recipe": f"{WORD} recipe", "drink": WORD}
+
+
+@pytest.fixture(autouse=True)
+def opened(transactional_db: None) -> None:
+    open_collection()
+
+
+def tell_all() -> tuple[Dish, str]:
+    """The whole journey on one phone: dish, more, correction, photo, about oneself. Returns the return code too."""
+    consent = stranger().get("/describe/").content.decode()
+    form = page(stranger(), "/describe/", {**CONSENT, "proof": tokens(consent)["/describe/"]})
+    more = page(stranger(), "/dish/", {**TOLD, "proof": tokens(form)["/dish/"]})
+    photo = page(stranger(), "/more/", {**MORE, "proof": tokens(more)["/more/"]})
+    page(stranger(), "/more/", {**MORE, "drink": f"other {WORD}", "proof": tokens(more)["/more/"]})
+    caption = page(stranger(), "/photo/", {"proof": tokens(photo)["/photo/"], "photo": upload(picture())})
+    thanks = page(
+        stranger(), "/caption/", {**TICKS, "caption": f"A bowl of {WORD}", "proof": tokens(caption)["/caption/"]}
+    )
+    about = {"alias": f"{WORD} cook", "name": WORD, "nationalities": f"{WORD}land", "agree": "on"}
+    page(stranger(), "/about/", {**about, "proof": tokens(thanks)["/about/"]})
+    dish = Dish.objects.get(local_name=NAME)
+    PhotoLink.objects.create(dish=dish, url=f"https://example.org/{WORD}", caption=WORD)
+    Report.objects.create(dish=dish, reason="wrong", words=f"{WORD} is wrong")
+    parts.keep(dish, parts.Part("a" * 64, 0, WORD.encode()))
+    return dish, thanks.partition('<span class="code big">')[2].partition("<")[0]
+
+
+def accept(dish: Dish) -> None:
+    steward = make_steward()
+    decide_dishes(Dish.objects.filter(pk=dish.pk), Dish.State.ACCEPTED, steward)
+    decide_photos(Photo.objects.filter(dish=dish), Photo.State.ACCEPTED)
+    dish.refresh_from_db()
+    kind = ContentType.objects.get_for_model(Dish)
+    LogEntry.objects.create(
+        user=steward, content_type=kind, object_id=str(dish.pk), object_repr=str(dish), action_flag=CHANGE
+    )
+
+
+def generate(dish: Dish) -> list[GeneratedImage]:
+    """Pictures of all accepted dishes; those of `dish` are returned."""
+    run = create_run("generation", {"model": "sketch", "images_per_subject": 2}, slug="drawn")
+    work(run.pk, "worker")
+    GeneratedImage.objects.filter(subject__dish=dish).update(prompt_revised=f"A revised {WORD}")
+    return list(GeneratedImage.objects.filter(subject__dish=dish).order_by("pk"))
+
+
+def embed_and_ask(dish: Dish, images: list[GeneratedImage]) -> None:
+    """Vectors of the pictures and of the name, an answer in words, one that failed."""
+    model, subject = make_model("encoder", role="encoder"), subject_data(subject_for(dish))
+    given = [
+        (plan(f"text of {WORD}", model, subject, text=NAME), vector_result(f"text of {WORD}", 1, 2, text=NAME)),
+        (
+            plan("ask", model, subject, question=f"What is {WORD}?"),
+            Result("ask", text=f"{WORD}: soup"),
+        ),
+        (plan("fail", model, subject, question=NAME), Result("fail", "failed", reason=f"{WORD} unknown")),
+    ]
+    for image in images:
+        key = f"image:{image.pk}"
+        given.append((plan(key, model, subject, image=image.pk), vector_result(key, 1, 2, image_id=image.pk)))
+    import_run("association", "elsewhere", {}, given)
+
+
+def review(images: list[GeneratedImage]) -> Campaign:
+    """A campaign in which each picture is judged once, in one's own words, and corrected."""
+    make_country()
+    campaign = make_campaign(images=0)
+    prepare(campaign, images)
+    reviewer = make_reviewer(campaign)
+    for shown in CampaignImage.objects.filter(image__in=images):
+        row = Review.objects.create(reviewer=reviewer, image=shown, food=True, answers={"words": f"not {WORD}"})
+        ReviewChange.objects.create(review=row, before={"words": f"perhaps {WORD}"})
+    return campaign
+
+
+def store_tables() -> None:
+    for name, filters in (("generation.counts", {}), ("generation.counts", {"country": f"{WORD}land"})):
+        tables.compute_and_store(name, filters)
+    tables.compute_and_store("review.quality", {})
+
+
+def dump() -> str:
+    """All rows of the database as text."""
+    if connection.vendor == "sqlite":
+        return "\n".join(connection.connection.iterdump())
+    place = connection.settings_dict
+    address = f"postgres://{place['USER']}:{place['PASSWORD']}@{place['HOST']}:{place['PORT'] or 5432}/{place['NAME']}"
+    done = subprocess.run(["pg_dump", "--inserts", address], capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+def spellings() -> Iterator[str]:
+    """The planted words as rows may hold them: plain, in JSON, as bytes, each in small letters."""
+    for word in (WORD, ARABIC):
+        yield from (word.lower(), json.dumps(word).strip('"').lower(), word.encode().hex())
+
+
+def found_in_rows() -> list[str]:
+    lines = dump().lower().splitlines()
+    return [line[:200] for line in lines if any(word in line for word in spellings())]
+
+
+def files() -> dict[str, bytes]:
+    root = Path(default_storage.path(""))
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def a_week_later() -> None:
+    Withdrawal.objects.update(erase_after=timezone.now() - timedelta(seconds=1))
+    assert erasure.erase_due()["dishes"] == 1
+
+
+@pytest.fixture
+def whole() -> tuple[Dish, str]:
+    """A dish that has everything, and its return code."""
+    dish, code = tell_all()
+    accept(dish)
+    images = generate(dish)
+    embed_and_ask(dish, images)
+    review(images)
+    store_tables()
+    assert StoredTable.objects.filter(content__icontains=f"{WORD}land").exists()
+    return dish, code
+
+
+def test_planted_words_are_in_no_row_and_no_file_after_the_undo_period(whole: tuple[Dish, str]) -> None:
+    dish, code = whole
+    before = len(found_in_rows())
+    assert before > 20 and len(files()) > 5
+    opened = page(stranger(), "/return/", {"code": code.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))})
+    form = {"proof": tokens(opened)["/return/dishes/"], "sure": "1"}
+    page(stranger(), "/return/dishes/", {**form, "withdraw": str(dish.pk)})
+    page(stranger(), "/return/dishes/", {**form, "details": "1"})
+    a_week_later()
+    assert found_in_rows() == []
+    assert files() == {}
+    counted = (Dish, Submission, GeneratedImage, CampaignImage, Review, Outcome, Unit)
+    assert {rows.objects.count() > 0 for rows in counted} == {True}
+
+
+def test_everything_of_a_person_goes_with_their_dish(whole: tuple[Dish, str]) -> None:
+    opened = page(stranger(), "/return/", {"code": whole[1]})
+    form = {"proof": tokens(opened)["/return/dishes/"], "sure": "1", "everything": "1"}
+    page(stranger(), "/return/dishes/", form)
+    a_week_later()
+    assert found_in_rows() == [] and Contributor.objects.count() == 0 and not codes.ReturnCode.objects.exists()
+
+
+def test_pictures_stay_where_another_contributor_described_the_same_dish(whole: tuple[Dish, str]) -> None:
+    dish, _code = whole
+    other = make_dish("Soup", contributor=make_contributor(), state=Dish.State.ACCEPTED)
+    Dish.objects.filter(pk=other.pk).update(merged_into=dish)
+    withdraw_dish(dish, Withdrawal.Reason.OWN)
+    a_week_later()
+    Contributor.objects.update(alias="")
+    Contributor.objects.get(pk=dish.contributor_id).aboutyou.delete()
+    assert found_in_rows() == []
+    images = GeneratedImage.objects.all()
+    assert {image.subject.dish for image in images} == {other} and all(image.sha256 for image in images)
+    assert set(CampaignImage.objects.values_list("dish_name", flat=True)) == {"Soup"}
+    assert {f"images/{image.sha256[:2]}/{image.sha256[2:4]}/{image.sha256}" for image in images} <= set(files())
+
+
+def test_withdrawn_dish_leaves_new_tables_at_once_and_they_say_how_many_left(whole: tuple[Dish, str]) -> None:
+    dish, _code = whole
+    stored = tables.read("generation.counts", {})
+    assert stored.state == "fresh" and stored.table is not None and stored.table.rows
+    withdraw_dish(dish, Withdrawal.Reason.OWN)
+    assert tables.read("generation.counts", {}).state == "stale"
+    made = tables.compute_and_store("generation.counts", {}).table
+    assert made is not None and made.rows == ()
+    assert "Dishes left out because they were withdrawn: 1." in made.notes
+    reviewed = tables.compute_and_store("review.quality", {}).table
+    assert reviewed is not None and reviewed.rows == ()
+
+
+def test_pictures_of_a_withdrawn_dish_are_taken_from_reviewers_and_come_back_with_undo(
+    whole: tuple[Dish, str],
+) -> None:
+    campaign = Campaign.objects.get()
+    reviewer = make_reviewer(campaign)
+    held = reserve(reviewer)
+    assert held is not None
+    address = links.picture_address(held.image)
+    assert stranger().get(address).status_code == 200
+    known = withdraw_dish(whole[0], Withdrawal.Reason.OWN)
+    assert reserve(reviewer) is None and stranger().get(address).status_code == 404
+    undo(known)
+    assert reserve(reviewer) is not None and stranger().get(address).status_code == 200
+
+
+def test_units_that_wait_stop_at_once_and_wait_again_after_undo(whole: tuple[Dish, str]) -> None:
+    dish, _code = whole
+    run = create_run("generation", {"model": "sketch", "images_per_subject": 3}, slug="waiting")
+    known = withdraw_dish(dish, Withdrawal.Reason.OWN)
+    assert work(run.pk, "worker") == 0 and progress(run)["failed"] == 3
+    sweep()
+    undo(known)
+    assert progress(run)["pending"] == 3 and work(run.pk, "worker") == 3
+    assert len(list(outcomes(run))) == 3
+
+
+def test_erasing_one_dish_leaves_every_other_row_alone(whole: tuple[Dish, str]) -> None:
+    other = make_dish("Soup", contributor=make_contributor(), state=Dish.State.ACCEPTED, more_details="Warm.")
+    subject_for(other)
+    vectors = Embedding.objects.filter(image=None).exclude(text=NAME).count()
+    withdraw_dish(whole[0], Withdrawal.Reason.OWN)
+    a_week_later()
+    other.refresh_from_db()
+    assert (other.local_name, other.more_details, other.places.get().name) == ("Soup", "Warm.", "Senegal")
+    assert Subject.objects.get(dish=other).name == "Soup"
+    assert Embedding.objects.filter(image=None).count() == vectors
