@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from bench import submission
 from tests.browser.server import Server
 
 FIRST_VIEW = 14_600
@@ -39,7 +40,7 @@ def consented(server: Server) -> str:
 
 
 def journey(server: Server) -> dict[str, tuple[str, int]]:
-    """Every page up to the photo, by name, as text and bytes."""
+    """Every page of the journey and the public ones, by name, as text and bytes."""
     start, leaderboard, consent = (fetch(server.url + path) for path in ("/", "/leaderboard/", "/describe/"))
     proof = token(consent[0], "/describe/")
     dish = fetch(f"{server.url}/describe/", {"adult": "on", "agree": "on", "proof": proof})
@@ -47,7 +48,10 @@ def journey(server: Server) -> dict[str, tuple[str, int]]:
     photo = fetch(f"{server.url}/more/", {"proof": token(more[0], "/more/"), "skip": "1"})
     thanks = fetch(f"{server.url}/photo/", {"proof": token(photo[0], "/photo/"), "skip": "1"})
     names = ("start", "leaderboard", "consent", "dish", "more", "photo", "thanks")
-    return dict(zip(names, (start, leaderboard, consent, dish, more, photo, thanks), strict=True))
+    pages = dict(zip(names, (start, leaderboard, consent, dish, more, photo, thanks), strict=True))
+    number = server.ask("print(make_dish(state='accepted').number)")
+    public = {"dishes": "/dishes/", "public": f"/dishes/{number}/", "report": f"/dishes/{number}/report/"}
+    return pages | {name: fetch(server.url + path) for name, path in public.items()}
 
 
 def fill_leaderboard(server: Server) -> None:
@@ -60,12 +64,30 @@ def fill_leaderboard(server: Server) -> None:
 def test_first_view_of_every_page_fits_one_window_in_two_requests(server: Server) -> None:
     fill_leaderboard(server)
     for name, (html, size) in journey(server).items():
-        wanted = re.findall(r'(?:src|href)="([^"#]+\.(?:css|js|png|jpg|svg|woff2))"', html)
+        wanted = re.findall(r'(?:src|href)="([^"#]+\.(?:css|png|jpg|svg|woff2))"', html)
         assert len(wanted) == 1 and wanted[0].startswith("/static/site."), name
         assert not re.search(r'(?:src|href|action)="(?:https?:)?//', html), name
         css, css_size = fetch(server.url + wanted[0])
         assert "url(" not in css and "@import" not in css
         assert size + css_size <= FIRST_VIEW, f"{name}: {size} + {css_size} bytes"
+
+
+def test_scripts_come_after_the_first_view_and_are_small(server: Server) -> None:
+    for name, (html, _size) in journey(server).items():
+        scripts = re.findall(r"<script[^>]*>", html)
+        assert len(scripts) <= 1, name
+        for script in scripts:
+            found = re.fullmatch(r'<script type="module" src="(/static/[^"]+\.[0-9a-f]{12}\.js)">', script)
+            assert found, script
+            _text, size = fetch(server.url + found[1])
+            assert size <= 4_000, f"{name}: {size} bytes"
+
+
+def test_submission_over_a_2g_line_stays_within_its_limits(server: Server) -> None:
+    wire, _after = submission.walk(server.url, kbit=1_000, latency=0)
+    counted = ("requests", "kilobytes", "pages")
+    over = {key: wire.measured[key] for key in counted if wire.measured[key] > submission.LIMITS[key]}
+    assert over == {} and wire.measured["pages"] == 5
 
 
 def test_stylesheet_is_hashed_and_kept_by_phones(server: Server) -> None:
