@@ -46,7 +46,7 @@ _OTHERS = (
 )
 ENGLISH = frozenset(_ENGLISH.split())
 NOT_ENGLISH = frozenset(_OTHERS.split())
-SHORT = 3
+SHORT = 5
 WORD = re.compile(r"[^\W\d_]+")
 SENTENCE = re.compile(r"[.;:!?\n]+|\bbut\b")
 
@@ -88,7 +88,7 @@ def better_words(text: str) -> frozenset[str] | None:
 def reads_as_english(text: str) -> bool:
     """A guess by function words: more of English than of other languages.
 
-    Without any, up to three plain Latin words count as English (*Burnt rice*), more words do not.
+    Without any, up to five plain Latin words count as English (*Burnt rice*), more words do not.
     """
     words = WORD.findall(text.casefold())
     english = sum(word in ENGLISH for word in words)
