@@ -19,6 +19,7 @@ from django.db.models.functions import MD5, Cast, Concat, Now
 from django.utils.translation import gettext
 
 from collection.models import Dish
+from evaluation import tables
 from evaluation.models import Role
 from review.models import Assignment, Campaign, CampaignImage, ContentTag, Reviewer
 from review.refused import Refused
@@ -27,6 +28,8 @@ RESERVATION = timedelta(hours=1)
 # So many other pictures lie between a picture and its repeat.
 REPEAT_GAP = 10
 REPORTS_FOR_ALL = 2
+# What tables count as an input of theirs (see `evaluation.tables.bump`).
+SKIPS = "skips"
 State = Assignment.State
 HANDLED = (State.ANSWERED, State.SKIPPED, State.REPORTED)
 
@@ -140,9 +143,8 @@ def due_repeat(reviewer: Reviewer, campaign: Campaign) -> CampaignImage | None:
     if not share_due(reviewer, len(answered), len(repeated), campaign.repeat_percent):
         return None
     old = [image for image in answered[REPEAT_GAP:] if image not in repeated]
-    shown = set(visible(reviewer, campaign).filter(pk__in=old).values_list("pk", flat=True))
-    first = next((image for image in reversed(old) if image in shown), None)
-    return CampaignImage.objects.filter(pk=first).first() if first else None
+    shown = visible(reviewer, campaign).in_bulk(old)
+    return next((shown[image] for image in reversed(old) if image in shown), None)
 
 
 def share_due(reviewer: Reviewer, total: int, had: int, percent: int) -> bool:
@@ -192,16 +194,20 @@ def mark_shown(assignment: Assignment) -> None:
     Assignment.objects.filter(pk=assignment.pk, shown_at=None).update(shown_at=Now())
 
 
+@transaction.atomic
 def skip(assignment: Assignment) -> None:
     """Leaves the picture out for this person. One that was answered stays answered."""
     unanswered = (State.RESERVED, State.EXPIRED)
     mine = Assignment.objects.filter(pk=assignment.pk, state__in=unanswered)
-    mine.update(state=State.SKIPPED, handled_at=Now())
+    if mine.update(state=State.SKIPPED, handled_at=Now()):
+        tables.bump(SKIPS)
 
 
+@transaction.atomic
 def report(assignment: Assignment) -> None:
     """Hides the picture in this campaign until staff have looked at it. An answer given before is kept."""
     Assignment.objects.filter(pk=assignment.pk).update(state=State.REPORTED, handled_at=Now())
+    tables.bump(SKIPS)
 
 
 def give_reason(assignment: Assignment, reason: str) -> None:
@@ -228,4 +234,5 @@ def take_back(assignment: Assignment) -> None:
     reviewer.assignments.filter(state=State.RESERVED).update(state=State.EXPIRED)
     back = {"state": State.RESERVED, "until": now + RESERVATION, "reason": "", "handled_at": None}
     left = Assignment.objects.filter(pk=assignment.pk, state__in=(State.SKIPPED, State.REPORTED))
-    left.update(**back)
+    if left.update(**back):
+        tables.bump(SKIPS)

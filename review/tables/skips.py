@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop as _
 from collection.models import Dish
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.table_spec import Filters, TableSpec
+from review.assignment import SKIPS as SKIPS_COUNTER
 from review.models import Assignment, Questionnaire, Review
 from review.tables.counting import (
     CHOICES,
@@ -115,7 +116,7 @@ SKIPS = TableSpec(
     version="1",
     columns=("country", "model"),
     metrics=METRICS,
-    inputs=(*INPUTS, "skips"),
+    inputs=(*INPUTS, SKIPS_COUNTER),
     filters=FILTERS,
     choices=CHOICES,
     compute=skips,

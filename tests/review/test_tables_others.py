@@ -1,12 +1,15 @@
 """The tables beside `review.quality`: other denominators, reviewers, match, boxes, words, skips, controls."""
 
+from collections.abc import Callable
 from math import sqrt
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from evaluation import tables
 from evaluation.models import Role
+from review import assignment
 from review.models import Assignment, Review, Reviewer
 from review.tables.answers import CHECKS, MATCHES
 from review.tables.quality import answered_only, knows_the_dish
@@ -307,6 +310,18 @@ def test_what_is_in_hand_or_ran_out_is_no_skip(state: Assignment.State) -> None:
     (other,) = make_people(reviews[0].reviewer.campaign, 1)
     make_skip(reviews[0].image, other, state)
     assert values(table("review.skips"))["skipped"] == 0
+
+
+@pytest.mark.parametrize("leave_out", [assignment.skip, assignment.report])
+def test_a_skip_or_report_and_its_taking_back_make_the_stored_table_stale(
+    leave_out: Callable[[Assignment], None],
+) -> None:
+    reviews = two_by_two(d0r0={"food": True})
+    given = make_skip(reviews[0].image, make_people(reviews[0].reviewer.campaign, 1)[0], Assignment.State.RESERVED)
+    for change in (leave_out, assignment.take_back):
+        tables.compute_and_store("review.skips", {})
+        change(Assignment.objects.get(pk=given.pk))
+        assert tables.read("review.skips", {}).state == "stale"
 
 
 def test_where_skips_were_not_recorded_nothing_is_measured() -> None:
