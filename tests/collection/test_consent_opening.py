@@ -1,5 +1,6 @@
 """When the collection takes dishes, demonstrations only, or nothing: by the server's date and what is filled in."""
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 
 import pytest
@@ -83,10 +84,10 @@ def test_end_of_the_approval_closes_also_what_is_only_demonstrated() -> None:
 
 def everything_stored() -> tuple[int, ...]:
     models = (Contributor, Dish, Photo, AboutYou, Submission)
-    return tuple(model.objects.count() for model in models)  # type: ignore[attr-defined]
+    return tuple(model.objects.count() for model in models)
 
 
-def storing_requests() -> list[tuple[str, dict[str, object]]]:
+def storing_requests() -> list[tuple[str, Mapping[str, object]]]:
     """Every form of the journey, genuine and filled in."""
     contributor = make_contributor()
     dish = make_dish("Waakye", contributor=contributor)
