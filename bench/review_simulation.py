@@ -1,6 +1,6 @@
 """Many people review at once over broken lines; the simulation of tests/faults/test_review_simulation.py, in figures.
 
-    DATABASE_URL=postgres://… python -m bench.review_simulation [--large]
+    DATABASE_URL=postgres://… python -m bench.review_simulation [--large] [--wanted 2]
 
 Real web server, a database of its own. Prints what happened and whether every promise was kept.
 """
@@ -8,16 +8,17 @@ Real web server, a database of its own. Prints what happened and whether every p
 import argparse
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import django
 
 
-def figures(large: bool) -> Iterator[str]:
+def figures(large: bool, wanted: int) -> Iterator[str]:
     from tests.faults.test_review_simulation import LARGE, SMALL, check, opinions, simulate, unbalanced
 
     with tempfile.TemporaryDirectory() as folder:
-        world = simulate(Path(folder), LARGE if large else SMALL)
+        world = simulate(Path(folder), replace(LARGE if large else SMALL, wanted=wanted))
     people = world.people
     wrong, looked = unbalanced(world)
     exact = sum(number == world.size.wanted for number in opinions(world).values())
@@ -39,9 +40,10 @@ def figures(large: bool) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--large", action="store_true", help="200 people and 3,000 pictures; takes many minutes")
+    parser.add_argument("--wanted", type=int, default=2, help="opinions wanted of each picture")
     options = parser.parse_args()
     django.setup()
-    for line in figures(options.large):
+    for line in figures(options.large, options.wanted):
         print(line)
 
 
