@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -111,6 +112,17 @@ def test_ambassador_comes_back_with_the_code_and_the_invitation_is_used_up(
     press(page, "Go on")
     press(page, "Somebody beside me describes a dish")
     expect(page.get_by_role("heading", name="For somebody beside you")).to_be_visible()
+
+
+def test_two_phones_at_once_open_one_invitation_once(server: Server) -> None:
+    address = invitation(server)
+    form = re.compile(r'<form method="post"><input type="hidden" name="proof" value="([^"]+)"')
+    proofs = form.findall("".join(fetch(address)[0] for _ in range(4)))
+    sent = [{"adult": "on", "agree": "on", "proof": proof} for proof in proofs]
+    with ThreadPoolExecutor(4) as pool:
+        pages = list(pool.map(lambda data: fetch(address, data)[0], sent))
+    assert len(proofs) == 4
+    assert sorted("Your own return code" in page for page in pages) == [False, False, False, True]
 
 
 def test_back_from_the_next_person_opens_nothing_of_the_one_before(browser: Browser, server: Server) -> None:

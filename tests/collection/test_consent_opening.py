@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
@@ -12,7 +13,7 @@ from collection.dishes import FIRST_OF_DEMONSTRATION
 from collection.models import AboutYou, ConsentText, Contributor, Dish, Opening, Photo, Source, Submission
 from collection.opening import Accepting, accepting, missing, takes_from
 from collection.proof import Proof
-from collection.quotas import DISHES
+from collection.quotas import DISHES, DISHES_OF_AMBASSADOR, PEOPLE, PEOPLE_OF_AMBASSADOR
 from tests.collection.make import (
     ANSWERS,
     CONSENT,
@@ -232,6 +233,12 @@ def test_dishes_of_one_person_within_a_day_have_a_limit_and_the_typing_stays() -
     Dish.objects.filter(local_name="Dish 0").update(created_at=timezone.now() - timedelta(hours=25))
     page(stranger(), "/dish/", {**form, "proof": tokens(text)["/dish/"]})
     assert Dish.objects.filter(local_name="One more").exists()
+
+
+def test_limits_are_documented() -> None:
+    text = (settings.BASE_DIR / "docs" / "operations.md").read_text()
+    for row in ((DISHES, DISHES_OF_AMBASSADOR), (PEOPLE, PEOPLE_OF_AMBASSADOR)):
+        assert " | {} | {} |".format(*row) in text
 
 
 def test_receipt_is_shown_again_after_the_limit() -> None:
