@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -312,7 +313,8 @@ class ExclusionAdmin(admin.ModelAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: Exclusion, form: forms.ModelForm, change: bool) -> None:
-        obj.by_id = request.user.pk
+        assert isinstance(request.user, User)
+        obj.by = request.user
         super().save_model(request, obj, form, change)
 
 

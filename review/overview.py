@@ -91,7 +91,7 @@ def work_of(reviewer: Reviewer) -> Work:
     seconds = [
         (done - shown).total_seconds()
         for shown, done in times.values_list("shown_at", "handled_at")
-        if done is not None
+        if shown is not None and done is not None
     ]
     mine = {(review.image_id, review.repeat): review for review in reviewer.reviews.all()}
     first = {image: review for (image, repeat), review in mine.items() if not repeat}

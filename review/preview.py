@@ -69,7 +69,7 @@ class Look:
 @public_form(PURPOSE, "GET")
 def preview(request: HttpRequest, sent: Sent, pk: int) -> HttpResponse:
     """For staff who may see campaigns."""
-    if not request.user.has_perm("review.view_campaign"):  # type: ignore[union-attr]
+    if not request.user.has_perm("review.view_campaign"):
         raise PermissionDenied
     campaign = get_object_or_404(Campaign.objects.select_related("questionnaire"), pk=pk)
     images = list(campaign.images.exclude(copy_sha256="").order_by("pk")[:PICTURES])

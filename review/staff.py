@@ -121,7 +121,7 @@ def tag(image: CampaignImage, kinds: list[str]) -> None:
 @require_http_methods(["GET", "HEAD"])
 def reviewer_report(request: HttpRequest, pk: str) -> HttpResponse:
     """What one reviewer did, and whether they are left out of the tables."""
-    if not request.user.has_perm("review.view_reviewer"):  # type: ignore[union-attr]
+    if not request.user.has_perm("review.view_reviewer"):
         raise PermissionDenied
     reviewer = get_object_or_404(Reviewer, pk=pk)
     context = {
@@ -135,13 +135,13 @@ def reviewer_report(request: HttpRequest, pk: str) -> HttpResponse:
     return render(request, "review/admin/reviewer.html", context)
 
 
-def mark_words_read(reviews: QuerySet[Review], user_id: int) -> int:
+def mark_words_read(reviews: QuerySet[Review], user_id: int | None) -> int:
     """A steward read the free text of these answers: exports may hold it."""
     return reviews.update(words_read_by=user_id, words_read_at=Now())
 
 
 def _campaign(request: HttpRequest, pk: int) -> Campaign:
     """The campaign for staff who may change campaigns. Raises PermissionDenied."""
-    if not request.user.has_perm("review.change_campaign"):  # type: ignore[union-attr]
+    if not request.user.has_perm("review.change_campaign"):
         raise PermissionDenied
     return get_object_or_404(Campaign, pk=pk)

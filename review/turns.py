@@ -72,7 +72,7 @@ def next_picture(turn: Turn, message: str = "", left: Assignment | None = None, 
     `left`: the picture that was just skipped or reported, about which a reason may be given. `code`: a return code
     that is shown this once.
     """
-    asked = {"message": message, "left": left and Proof.new(PURPOSE, turn.reviewer.pk, left.pk)}
+    asked: dict[str, Any] = {"message": message, "left": left and Proof.new(PURPOSE, turn.reviewer.pk, left.pk)}
     why = rest.rest_due(turn.reviewer)
     if why:
         return resting(turn, why, **asked)

@@ -10,7 +10,8 @@ from django.conf import settings
 from django.core.signing import BadSignature
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext, override
+from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import condition, require_safe
 
 from collection import codes
@@ -27,6 +28,7 @@ from wwd.middleware import never_compress
 
 JOIN = "review.join"
 COOKIE = "reviewer"
+ALSO_SPOKEN = ("ar",)
 COOKIE_SECONDS = 30 * 24 * 3600
 
 
@@ -35,15 +37,26 @@ def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
     @wraps(view)
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            response = view(request, *args, **kwargs)
-        except Refused as no:
-            context = {"sentence": no.sentence, "code": kwargs.get("code", "")}
-            response = render(request, "review/refused.html", context, status=no.status)
+        with override(spoken(request)):
+            try:
+                response = view(request, *args, **kwargs)
+            except Refused as no:
+                context = {"sentence": no.sentence, "code": kwargs.get("code", "")}
+                response = render(request, "review/refused.html", context, status=no.status)
+            response.headers["Content-Language"] = get_language() or "en"
         response.headers["Cache-Control"] = "no-store"
         return response
 
     return inner
+
+
+def spoken(request: HttpRequest) -> str:
+    """The language of the review's pages: the review knows some that the rest of the site does not yet."""
+    current = get_language() or "en"
+    for tag, _weight in parse_accept_lang_header(request.headers.get("Accept-Language", "")[:500]):
+        if tag.split("-")[0] in (*ALSO_SPOKEN, current.split("-")[0]):
+            return tag.split("-")[0] if tag.split("-")[0] in ALSO_SPOKEN else current
+    return current
 
 
 @public_form(JOIN, "GET")

@@ -1,14 +1,19 @@
 """Reviewers, and whoever looks over their shoulder, learn nothing of model, prompt, seed, file or others' answers."""
 
 import re
+from io import BytesIO
 from typing import cast
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 from django.http import HttpResponse
 from django.test import Client
+from PIL import Image
 
+from review.assignment import reserve, skip
 from review.campaigns import save_review
+from review.links import picture_address
 from review.models import Campaign, CampaignImage
 from tests.review.make import FOOD, GOOD, NOT_FOOD, form_of, make_campaign, make_invitation, make_reviewer
 
@@ -95,3 +100,49 @@ def test_covered_pages_hold_no_address_of_a_picture() -> None:
     covered = [page for page in pages if "The picture is covered." in page]
     assert len(covered) == 6
     assert [page for page in covered if "/review/picture/" in page or "<img" in page] == []
+
+
+def features_of(campaign: Campaign, seed: int, leak: str = "") -> tuple[np.ndarray, np.ndarray]:
+    """What a reviewer gets of each picture besides its pixels, in the order of getting it, and which model made it."""
+    reviewer = make_reviewer(campaign)
+    names = {slug: place for place, slug in enumerate(MODELS)}
+    rows, labels = [], []
+    client = Client()
+    while given := reserve(reviewer):
+        image = given.image
+        response = client.get(picture_address(image))
+        size = Image.open(BytesIO(response.content)).size
+        label = names[image.image.model.slug if image.image.model else ""]
+        headers = " ".join(f"{name}: {value}" for name, value in response.headers.items() if name != "Content-Length")
+        noise = [byte / 255 for byte in (*image.pk.bytes[:8], *given.pk.bytes[:4])]
+        told = [len(rows) / 40, *size, len(headers), sum(headers.split("ETag")[0].encode()) % 97]
+        etag = response.headers["ETag"].encode()
+        rows.append([*noise, *told, etag[1], etag[2], label if leak == "id" else 0.0])
+        labels.append(label)
+        skip(given)
+    order = np.random.default_rng(seed).permutation(len(rows))
+    return np.array(rows)[order], np.array(labels)[order]
+
+
+def accuracy(features: np.ndarray, labels: np.ndarray, splits: int = 5) -> float:
+    """Logistic regression by gradient descent on standardised features, tested on each of five parts in turn."""
+    spread = features.std(axis=0)
+    inputs = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    parts = np.arange(len(labels)) % splits
+    right = 0
+    for part in range(splits):
+        here, there = parts != part, parts == part
+        weights = np.zeros(inputs.shape[1])
+        for _ in range(300):
+            chance = 1 / (1 + np.exp(-inputs[here] @ weights))
+            weights -= 0.1 * (inputs[here].T @ (chance - labels[here]) / here.sum() + 0.05 * weights)
+        right += int(((inputs[there] @ weights > 0) == (labels[there] == 1)).sum())
+    return right / len(labels)
+
+
+@pytest.mark.parametrize(("leak", "told"), [("", False), ("id", True)])
+def test_classifier_on_everything_but_the_pixels_stays_at_chance_and_notices_a_leak(leak: str, told: bool) -> None:
+    """120 pictures, half by each model: chance is .5, and .7 lies more than four standard deviations above it."""
+    campaign = make_campaign(images=120, models=MODELS, repeat_percent=0)
+    found = accuracy(*features_of(campaign, seed=7, leak=leak))
+    assert (found > 0.7) is told

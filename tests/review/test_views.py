@@ -96,7 +96,7 @@ def test_agreeing_counts_the_invitation_and_keeps_the_text_that_was_shown() -> N
 
 def test_consent_is_recorded_as_the_page_showed_it_though_a_newer_text_came_meanwhile() -> None:
     phone = Phone(make_invitation())
-    shown = ReviewerConsent.objects.get()
+    shown = ReviewerConsent.objects.get(language="en")
     phone.look()
     ReviewerConsent.objects.create(version=2, language="en", warning=["New."], sentences=["New."])
     phone.join()

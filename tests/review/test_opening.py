@@ -1,0 +1,268 @@
+"""What a campaign needs before it opens; pictures prepared by workers; real photographs; looking first; preview."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.test import Client
+from django.utils import timezone
+from django.utils.translation import override
+
+from collection.models import ConsentText, Contributor, Country, Dish, DishCountry, Photo
+from evaluation.models import GeneratedImage, Role, Run
+from review import preparing, real
+from review.campaigns import current_consent, draft_beside, prepare
+from review.models import (
+    Assignment,
+    Campaign,
+    ContentTag,
+    FirstLook,
+    Invitation,
+    Preparation,
+    Review,
+    Reviewer,
+    ReviewerConsent,
+    SupportContact,
+)
+from review.opening import missing
+from tests.review.make import make_campaign, make_image, make_picture
+
+pytestmark = pytest.mark.django_db
+PROOF = re.compile(r'name="proof" value="([^"]+)"')
+
+
+@pytest.fixture
+def boss() -> User:
+    return User.objects.create_superuser("boss", password="a long password")
+
+
+@pytest.fixture
+def staff(boss: User) -> Client:
+    client = Client()
+    client.force_login(boss)
+    return client
+
+
+def make_run(*countries: str) -> Run:
+    run = Run.objects.create(study="generation", study_version="1", slug=f"run-{Run.objects.count()}")
+    for country in countries:
+        image = make_image(country=country)
+        image.run = run
+        image.save()
+    return run
+
+
+def confirm_consent() -> None:
+    ReviewerConsent.objects.update(confirmed_by="Ada", confirmed_at=timezone.now())
+
+
+def complete(campaign: Campaign, boss: User) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(ethics_reference="IRB 7")
+    confirm_consent()
+    SupportContact.objects.create(campaign=campaign, country="Nigeria", name="Somebody", phone="+234 1")
+    for image in campaign.images.select_related("image"):
+        FirstLook.objects.get_or_create(campaign=campaign, model_id=image.image.model_id, defaults={"by": boss})
+    campaign.refresh_from_db()
+
+
+def form_of(campaign: Campaign, **changes: object) -> dict[str, object]:
+    counts = {f"{name}-{key}": 0 for name in ("texts", "contacts", "invitations") for key in KEYS}
+    kept = ("title", "slug", "wanted_opinions", "real_percent", "repeat_percent", "ethics_reference", "state")
+    shown = {name: getattr(campaign, name) for name in kept}
+    return {**shown, "questionnaire": campaign.questionnaire_id, **counts, **changes}
+
+
+KEYS = ("TOTAL_FORMS", "INITIAL_FORMS")
+
+
+def test_everything_that_is_missing_is_listed_by_one_function() -> None:
+    campaign = make_campaign(images=2, models=("ada", "bob"), state="draft")
+    assert missing(campaign) == [
+        "Fill in the reference of the ethics approval.",
+        "Let a named person confirm a consent and warning text.",
+        "Name a support contact with a telephone number for Nigeria.",
+        "Look at the first pictures of ada.",
+        "Look at the first pictures of bob.",
+    ]
+
+
+def test_opening_is_refused_with_the_list_until_nothing_is_missing(staff: Client, boss: User) -> None:
+    campaign = make_campaign(images=1, state="draft")
+    address = f"/admin/review/campaign/{campaign.pk}/change/"
+    assert "Look at the first pictures of painter." in staff.get(address).content.decode()
+    page = staff.post(address, form_of(campaign, state="open")).content.decode()
+    assert "The campaign cannot open yet." in page
+    assert "Name a support contact" in page
+    campaign.refresh_from_db()
+    assert campaign.state == "draft"
+    complete(campaign, boss)
+    contacts = {"contacts-INITIAL_FORMS": 0, "contacts-TOTAL_FORMS": 0}
+    assert staff.post(address, form_of(campaign, state="open", **contacts)).status_code == 302
+    campaign.refresh_from_db()
+    assert campaign.state == "open"
+
+
+def test_campaign_without_pictures_cannot_open() -> None:
+    assert missing(make_campaign(images=0))[-1] == "Add pictures."
+
+
+def test_demonstration_may_open_without() -> None:
+    assert missing(make_campaign(images=1, source="demonstration")) == []
+
+
+def test_contact_without_a_telephone_is_no_contact(boss: User) -> None:
+    campaign = make_campaign(images=1)
+    complete(campaign, boss)
+    SupportContact.objects.update(phone="")
+    assert missing(campaign) == ["Name a support contact with a telephone number for Nigeria."]
+
+
+def test_confirmed_text_counts_and_the_draft_in_the_readers_language_stands_beside_it() -> None:
+    confirm_consent()
+    ReviewerConsent.objects.exclude(language="en").delete()
+    draft = ReviewerConsent.objects.create(version=1, language="ar", warning=["تنبيه"], sentences=["نص"])
+    with override("ar"):
+        assert current_consent().language == "en"
+        assert draft_beside(current_consent()) == draft
+    ReviewerConsent.objects.filter(pk=draft.pk).update(confirmed_at=timezone.now(), confirmed_by="Ada")
+    with override("ar"):
+        assert current_consent() == draft
+        assert draft_beside(current_consent()) is None
+
+
+def test_pictures_are_asked_for_in_a_request_and_prepared_outside_it(
+    staff: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    campaign, run = make_campaign(images=0, state="draft"), make_run("Nigeria", "Nigeria", "Kenya", "Peru")
+    sent = {"run": run.pk, "countries": "Nigeria\r\nKenya\r\n", "dishes": ""}
+    with django_capture_on_commit_callbacks() as announced:
+        assert staff.post(f"/admin/review/campaign/{campaign.pk}/pictures/", sent).status_code == 302
+    asked = Preparation.objects.get()
+    assert (len(announced), asked.total, campaign.images.count()) == (1, 4, 0)
+    preparing.work(asked.pk)
+    asked.refresh_from_db()
+    assert (asked.done, asked.added, asked.left_out) == (4, 3, {"another country": 1})
+    assert asked.finished_at is not None
+    assert sorted(campaign.images.values_list("country", flat=True)) == ["Kenya", "Nigeria", "Nigeria"]
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [({"model": "bob"}, 2), ({"dishes": ["Only this"]}, 1), ({}, 4)])
+def test_pictures_are_chosen_by_model_and_dish(chosen: dict[str, object], expected: int) -> None:
+    campaign = make_campaign(images=0)
+    images = [make_image("bob"), make_image("bob"), make_image("ada"), make_image("ada", name="Only this")]
+    if "model" in chosen:
+        chosen = {"model": images[0].model}
+    asked = Preparation.objects.create(campaign=campaign, **chosen)
+    preparing.work(asked.pk)
+    assert campaign.images.count() == expected
+
+
+def test_preparation_goes_on_after_a_worker_was_stopped_or_killed_and_counts_nothing_twice() -> None:
+    campaign, run = make_campaign(images=0), make_run(*["Nigeria"] * (preparing.STEP + 3))
+    asked = Preparation.objects.create(campaign=campaign, run=run)
+    answers = iter([False, True])
+    preparing.work(asked.pk, stop=lambda: next(answers))
+    asked.refresh_from_db()
+    assert (asked.done, asked.leased_until, asked.finished_at) == (preparing.STEP, None, None)
+    Preparation.objects.update(leased_until=timezone.now() + timedelta(minutes=1))
+    preparing.work(asked.pk)
+    assert Preparation.objects.get().done == preparing.STEP
+    assert preparing.waiting() == []
+    Preparation.objects.update(leased_until=timezone.now() - timedelta(minutes=1))
+    assert preparing.waiting() == [asked.pk]
+    preparing.work(asked.pk)
+    assert Preparation.objects.get().done == preparing.STEP + 3 == campaign.images.count()
+    assert preparing.waiting() == []
+
+
+def test_pictures_cannot_be_added_while_the_campaign_is_open(staff: Client) -> None:
+    campaign, run = make_campaign(images=0), make_run("Nigeria")
+    page = staff.post(f"/admin/review/campaign/{campaign.pk}/pictures/", {"run": run.pk}).content.decode()
+    assert "Set it back to draft first." in page
+    assert not Preparation.objects.exists()
+
+
+def make_photo(country: str = "Nigeria", *, consent: bool = True, **changes: object) -> Photo:
+    text = ConsentText.objects.order_by("pk").first() if consent else None
+    person = Contributor.objects.create(consent=text)
+    number = Dish.objects.count() + 500
+    dish = Dish.objects.create(number=number, contributor=person, local_name="Ẹ̀bà", ingredients="x", state="accepted")
+    DishCountry.objects.create(dish=dish, name=country, country=Country.objects.filter(name=country).first())
+    path = default_storage.save(f"photos/{number}.jpg", ContentFile(make_picture("green", (300, 200), "JPEG")))
+    yes = dict.fromkeys(("taken_by_me", "may_be_shared", "no_people", "is_photograph"), True)
+    return Photo.objects.create(**{"dish": dish, "file": path, "state": "accepted", **yes, **changes})
+
+
+def test_real_photographs_are_added_by_their_share_and_look_like_every_other_picture() -> None:
+    campaign = make_campaign(images=4, real_percent=20)
+    make_photo()
+    make_photo()
+    assert real.add_real_photographs(campaign) == 1
+    image = campaign.images.get(image__model__role=Role.CAMERA)
+    assert (image.dish_name, image.country) == ("Ẹ̀bà", "Nigeria")
+    assert len(image.copy_sha256) == 64
+    assert real.add_real_photographs(campaign) == 0
+
+
+@pytest.mark.parametrize(
+    "photo",
+    [{"consent": False}, {"state": "waiting"}, {"country": "Kenya"}, {"state": "rejected", "may_be_shared": False}],
+)
+def test_photo_without_consent_acceptance_or_of_another_country_is_left_out(photo: dict[str, Any]) -> None:
+    campaign = make_campaign(images=4, real_percent=20)
+    make_photo(**photo)
+    assert real.add_real_photographs(campaign) == 0
+    assert not GeneratedImage.objects.filter(model__role=Role.CAMERA).exists()
+
+
+def test_looking_first_is_recorded_with_tags_in_every_country_of_the_picture(staff: Client) -> None:
+    campaign = make_campaign(images=0, state="draft")
+    image = make_image()
+    for country in ("Nigeria", "Benin"):
+        prepare(campaign, [image], country)
+    address = f"/admin/review/campaign/{campaign.pk}/look/{image.model_id}/"
+    page = staff.get(address).content.decode()
+    assert page.count('class="blurred"') == 1
+    name = re.search(r'name="(tags-[^"]+)"', page)
+    assert name
+    staff.post(address, {name[1]: ["insects", "nonsense"]})
+    assert sorted(ContentTag.objects.values_list("image__country", "kind")) == [
+        ("Benin", "insects"),
+        ("Nigeria", "insects"),
+    ]
+    assert FirstLook.objects.get().by.get_username() == "boss"
+    staff.post(address, {})
+    assert not ContentTag.objects.exists()
+
+
+def test_preview_walks_through_the_questions_and_stores_nothing(staff: Client) -> None:
+    campaign = make_campaign(images=2, state="draft")
+    address = f"/admin/review/campaign/{campaign.pk}/preview/"
+    page = staff.get(address).content.decode()
+    assert "The picture is covered." in page
+    for fields, expected in (
+        ({"do": "show"}, "/review/picture/"),
+        ({"do": "answer", "shown": "1"}, "Choose one of the answers."),
+        ({"do": "skip"}, "Picture 2 of 2"),
+        ({"do": "report"}, "Picture 1 of 2"),
+    ):
+        page = staff.post(address, {"proof": PROOF.findall(page)[0], **fields}).content.decode()
+        assert expected in page
+    kinds = (Reviewer, Assignment, Review, Invitation)
+    assert [kind.objects.count() for kind in kinds] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("page", ["preview/", "pictures/", "look/1/", "change/"])
+def test_pages_of_a_campaign_are_for_staff_with_the_permission(page: str) -> None:
+    campaign = make_campaign()
+    plain = User.objects.create_user("plain", is_staff=True)
+    plain.user_permissions.add(Permission.objects.get(codename="view_dish"))
+    client = Client()
+    client.force_login(plain)
+    address = f"/admin/review/campaign/{campaign.pk}/{page}"
+    assert client.get(address).status_code == 403
+    assert Client().get(address).status_code == 302

@@ -1,0 +1,100 @@
+"""What staff see of one reviewer, leaving somebody out, pictures that nobody is left to judge, words to be read."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from evaluation.models import InputCounter
+from review.assignment import reserve, skip
+from review.campaigns import save_review
+from review.models import Assignment, Exclusion, Note, Review
+from review.overview import without_reviewer, work_of
+from tests.review.make import GOOD, NOT_FOOD, first_image, make_campaign, make_reviewer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def staff() -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("boss", password="a long password"))
+    return client
+
+
+def test_work_of_a_reviewer_is_counted_timed_and_compared() -> None:
+    campaign = make_campaign(images=2)
+    reviewer, others = make_reviewer(campaign), [make_reviewer(campaign) for _ in range(2)]
+    first, second = campaign.images.all()
+    save_review(reviewer, first, GOOD)
+    save_review(reviewer, first, {**GOOD, "correct_dish": "no"}, repeat=True)
+    for other in others:
+        save_review(other, first, NOT_FOOD)
+    skip(Assignment.objects.create(reviewer=reviewer, image=second, until=timezone.now()))
+    shown = timezone.now() - timedelta(seconds=50)
+    Assignment.objects.filter(reviewer=reviewer, image=first, repeat=False).update(
+        shown_at=shown, handled_at=shown + timedelta(seconds=42)
+    )
+    work = work_of(reviewer)
+    assert (work.answers, work.skipped, work.seconds) == (1, 1, 42.0)
+    assert (work.shared, work.alike, work.repeats, work.repeats_alike) == (1, 0, 1, 0)
+    assert work_of(others[0]).shared == 0
+
+
+def test_report_page_of_a_reviewer_opens(staff: Client) -> None:
+    campaign = make_campaign()
+    reviewer = make_reviewer(campaign)
+    save_review(reviewer, first_image(campaign), GOOD)
+    page = staff.get(f"/admin/review/reviewer/{reviewer.pk}/report/").content.decode()
+    assert "Leave this reviewer out" in page
+    assert Client().get(f"/admin/review/reviewer/{reviewer.pk}/report/").status_code == 302
+
+
+def test_leaving_a_reviewer_out_needs_a_reason_and_makes_tables_stale(staff: Client) -> None:
+    campaign = make_campaign()
+    reviewer = make_reviewer(campaign)
+    save_review(reviewer, first_image(campaign), GOOD)
+    before = InputCounter.objects.get(name="reviews").value
+    staff.post("/admin/review/exclusion/add/", {"reviewer": str(reviewer.pk), "reason": ""})
+    assert not Exclusion.objects.exists()
+    staff.post("/admin/review/exclusion/add/", {"reviewer": str(reviewer.pk), "reason": "Answers in two seconds"})
+    assert Exclusion.objects.get().by.get_username() == "boss"
+    assert InputCounter.objects.get(name="reviews").value == before + 1
+    assert Review.objects.counted().count() == 0
+    assert Review.objects.counted(include_excluded=True).count() == 1
+    Exclusion.objects.all().delete()
+    assert InputCounter.objects.get(name="reviews").value == before + 2
+
+
+def test_pictures_that_nobody_is_left_to_judge_are_listed() -> None:
+    campaign = make_campaign(images=2, wanted=2)
+    assert len(without_reviewer(campaign)) == 2
+    reviewer = make_reviewer(campaign)
+    assert without_reviewer(campaign) == []
+    held = reserve(reviewer)
+    assert held
+    skip(held)
+    assert without_reviewer(campaign) == [held.image]
+
+
+def test_answer_of_the_team_is_signed_with_who_and_when(staff: Client) -> None:
+    note = Note.objects.create(reviewer=make_reviewer(), text="What is this for?")
+    staff.post(f"/admin/review/note/{note.pk}/change/", {"answer": "To show where models fail."})
+    note.refresh_from_db()
+    assert (note.answer, note.text) == ("To show where models fail.", "What is this for?")
+    assert note.answered_by is not None
+    assert note.answered_at is not None
+
+
+def test_reading_words_is_recorded_and_a_correction_has_to_be_read_anew(staff: Client) -> None:
+    campaign = make_campaign()
+    reviewer = make_reviewer(campaign)
+    review = save_review(reviewer, first_image(campaign), NOT_FOOD).review
+    staff.post("/admin/review/review/", {"action": "words_read", "_selected_action": review.pk})
+    review.refresh_from_db()
+    assert review.words_read_at is not None
+    save_review(reviewer, first_image(campaign), {**NOT_FOOD, "seen": "Ada's wall"}, correction=True)
+    review.refresh_from_db()
+    assert (review.words_read_at, review.words_read_by) == (None, None)

@@ -1,0 +1,52 @@
+"""`manage.py reviews export|import FILE --campaign SLUG`: reviews in the published column order."""
+
+import csv
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from review.models import Campaign
+from wwd.published.review_rows import HEADER, READ, exported, import_rows
+from wwd.published.source import BadFile, Report, rows
+
+
+class Command(BaseCommand):
+    help = (
+        "Writes the counted reviews of a campaign to FILE, or reads such a file into a closed campaign. An export has "
+        "fresh random reviewer numbers, own words only where a steward read them, and no country with fewer than five "
+        "reviewers."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("action", choices=("export", "import"))
+        parser.add_argument("file", metavar="FILE", type=Path)
+        parser.add_argument("--campaign", required=True, metavar="SLUG")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        act = self.export if options["action"] == "export" else self.read
+        act(options["file"], options["campaign"])
+
+    def export(self, file: Path, slug: str) -> None:
+        campaign = Campaign.objects.filter(slug=slug).first()
+        if campaign is None:
+            raise CommandError(f"There is no campaign {slug}.")
+        found = exported(campaign)
+        with file.open("w", encoding="utf-8", newline="") as opened:
+            csv.writer(opened).writerows([HEADER, *found.rows])
+        self.stdout.write(f"{len(found.rows)} reviews written.")
+        for country, people in sorted(found.left_out.items()):
+            self.stdout.write(f"Left out: {country}, {people} reviewers are too few.")
+
+    def read(self, file: Path, slug: str) -> None:
+        report = Report()
+        try:
+            added = import_rows(list(rows(file.parent, file.name, READ, report)), slug, report)
+        except BadFile as error:
+            raise CommandError(f"{error.file}: {error.reason}") from error
+        self.stdout.write(f"{added} reviews added.")
+        for problem in report.problems:
+            self.stderr.write(str(problem))
+        if report.problems:
+            raise CommandError(f"{len(report.problems)} rows could not be loaded, the rest was. See above.")
