@@ -15,7 +15,7 @@ TIME_LIMIT = 3000
 @shared_task(time_limit=TIME_LIMIT)
 def work_on_run(run_id: int, announcement: int) -> None:
     if runner.hear(run_id, announcement):
-        runner.work(run_id, f"{socket.gethostname()}:{os.getpid()}", stop=ending)
+        runner.serve(run_id, f"{socket.gethostname()}:{os.getpid()}", stop=ending)
 
 
 @shared_task(time_limit=TIME_LIMIT)

@@ -12,7 +12,7 @@ from collection.erasure import forget_in_admin
 from collection.models import Dish
 from collection.withdrawal import heir_of
 from evaluation import files
-from evaluation.models import Embedding, GeneratedImage, Outcome, Run, RunLabel, Subject, Unit
+from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Outcome, Run, RunLabel, Subject, Unit
 from evaluation.signals import pictures_erased, pictures_renamed
 from evaluation.subjects import subject_for
 from evaluation.table_scrubbing import scrub_tables
@@ -86,7 +86,8 @@ def erase_units(units: QuerySet[Unit]) -> None:
     outcomes = Outcome.objects.filter(unit__in=pks)
     vectors = set(outcomes.exclude(embedding=None).values_list("embedding", flat=True))
     shared = Outcome.objects.filter(embedding__in=vectors).exclude(unit__in=pks).values_list("embedding", flat=True)
-    outcomes.update(text="", reason="", numbers={}, circumstances={})
+    for rows in (outcomes, EarlierOutcome.objects.filter(unit__in=pks)):
+        rows.update(text="", reason="", numbers={}, circumstances={})
     Embedding.objects.filter(pk__in=vectors - set(shared), image=None).delete()
     mine = Unit.objects.filter(pk__in=pks)
     mine.filter(state__in=[Unit.State.PENDING, Unit.State.LEASED]).update(state=Unit.State.FAILED, batch=None)

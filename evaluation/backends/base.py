@@ -19,6 +19,10 @@ class BackendError(Exception):
     """
 
 
+class OutOfMemory(Exception):
+    """The card's memory did not suffice for so many units at once. The runner halves the batch and goes on."""
+
+
 @dataclass(frozen=True)
 class ImageRequest:
     """One picture to make. `name` is what the picture is to show. Exactly one of `seed` and `sample` is set."""
@@ -35,6 +39,14 @@ class ImageGenerator(Protocol):
     """Makes pictures. One result per request, any order; a refusal is a result and never an exception."""
 
     def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]: ...
+
+
+class PromptLimited(Protocol):
+    """What an image generator offers too where it knows what its text encoder reads."""
+
+    def excess(self, prompt: str) -> int:
+        """Tokens, counted by the model's own tokenizer, beyond those that the text encoder reads; 0 where all fit."""
+        ...
 
 
 class Encoder(Protocol):

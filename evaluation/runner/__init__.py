@@ -1,20 +1,34 @@
 """The only code that joins studies and database: plans runs, leases units to workers, stores what they give."""
 
+from evaluation.runner.announcing import announce, post
+from evaluation.runner.chains import create_chain
+from evaluation.runner.counting import progress
+from evaluation.runner.forecast import forecast
 from evaluation.runner.importing import import_run
-from evaluation.runner.planning import create_run
+from evaluation.runner.planning import create_run, create_waiting
+from evaluation.runner.preview import preview
 from evaluation.runner.results import outcomes, vector_of
-from evaluation.runner.working import announce, hear, pause, post, progress, resume, settle, sweep, work
+from evaluation.runner.steering import cancel, pause, prioritise, resume, retry
+from evaluation.runner.working import hear, serve, settle, sweep, work
 
 __all__ = [
     "announce",
+    "cancel",
+    "create_chain",
     "create_run",
+    "create_waiting",
+    "forecast",
     "hear",
     "import_run",
     "outcomes",
     "pause",
     "post",
+    "preview",
+    "prioritise",
     "progress",
     "resume",
+    "retry",
+    "serve",
     "settle",
     "sweep",
     "vector_of",

@@ -91,16 +91,18 @@ def close(batches: Iterable[UUID]) -> int:
 
 
 def finish(batch: Batch, pairs: storing.Pairs) -> int:
-    """Ends the units of a batch with their results; returns how many.
+    """Ends the units of a batch with their results; returns how many. Units without a result wait again.
 
     Zero where the lease ran out and was taken back: then nothing is stored, the units are somebody else's.
     """
     hashes = storing.keep_files(result for _, result in pairs)
+    given = [unit.pk for unit, _ in pairs]
     with transaction.atomic():
         held = Unit.objects.filter(batch=batch, state=Unit.State.LEASED)
-        if not (close([batch.pk]) and held.update(state=final_states(pairs))):
+        if not (close([batch.pk]) and held.filter(pk__in=given).update(state=final_states(pairs))):
             logger.warning("Batch %s came late: its %d results are discarded.", batch.pk, len(pairs))
             return 0
+        give_back(batch)
         left = set(Unit.objects.filter(batch=batch).values_list("pk", flat=True))
         stored = [(unit, result) for unit, result in pairs if unit.pk in left]
         storing.store(batch.run, stored, hashes, batch)
@@ -120,8 +122,13 @@ def release(batch: Batch) -> None:
     """Gives the units back as if they had never been delivered."""
     with transaction.atomic():
         if close([batch.pk]):
-            held = Unit.objects.filter(batch=batch, state=Unit.State.LEASED)
-            held.update(state=Unit.State.PENDING, deliveries=F("deliveries") - 1, batch=None)
+            give_back(batch)
+
+
+def give_back(batch: Batch) -> None:
+    """What the batch still holds waits again, and this delivery does not count."""
+    held = Unit.objects.filter(batch=batch, state=Unit.State.LEASED)
+    held.update(state=Unit.State.PENDING, deliveries=F("deliveries") - 1, batch=None)
 
 
 def release_expired(most: int = 500) -> int:

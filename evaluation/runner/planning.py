@@ -16,7 +16,7 @@ from evaluation.catalogue import DatabaseCatalogue
 from evaluation.config import as_json, parse
 from evaluation.models import Run, Unit
 from evaluation.runner import units
-from evaluation.studies.base import ConfigError, Study, UnitPlan
+from evaluation.studies.base import ConfigError, ModelData, Study, UnitPlan
 
 QUEUES = ("cpu", "gpu", "api")
 
@@ -27,32 +27,51 @@ def create_run(
     *,
     slug: str = "",
     queue: str = "",
+    priority: int = 0,
     started_by: AbstractBaseUser | None = None,
 ) -> Run:
     """The run of `study` with `config`, planned whole or not at all; it starts when it is announced.
 
     The same slug, or no slug, and the same configuration: the same run, as it stands. Raises ConfigError.
     """
-    found = studies.load(study)
-    parsed = parse(found, config)
-    written = json.loads(json.dumps(as_json(parsed)))
-    slug = checked_slug(slug or default_slug(study, found.version, written))
     with transaction.atomic():
-        existing = Run.objects.filter(slug=slug).first()
-        if existing:
-            return same(existing, found, written)
-        run = Run.objects.create(
-            study=study,
-            study_version=found.version,
-            slug=slug,
-            config=written,
-            started_by_id=started_by.pk if started_by else None,
-        )
-        plan = found.plan(parsed, DatabaseCatalogue())
-        run.definition = json.loads(json.dumps(plan.definition))
-        run.demonstration, run.queue = insert_all(run, plan.units, queue)
-        run.save()
+        run, new = row_for(study, config, slug, {"queue": queue, "priority": priority}, started_by)
+        if new:
+            fill(run)
     return run
+
+
+def create_waiting(
+    study: str, config: Mapping[str, Any], *, after: Run, slug: str = "", started_by: AbstractBaseUser | None = None
+) -> Run:
+    """A run that is planned once `after` is done. Its configuration is checked now. Raises ConfigError."""
+    values = {"after": after, "state": Run.State.WAITING, "queue": "", "priority": after.priority}
+    return row_for(study, config, slug, values, started_by)[0]
+
+
+def row_for(
+    study: str, config: Mapping[str, Any], slug: str, values: Mapping[str, Any], started_by: AbstractBaseUser | None
+) -> tuple[Run, bool]:
+    """The run as a row, without units, and whether it is new. Raises ConfigError."""
+    found = studies.load(study)
+    written = json.loads(json.dumps(as_json(parse(found, config))))
+    slug = checked_slug(slug or default_slug(study, found.version, written))
+    existing = Run.objects.filter(slug=slug).first()
+    if existing:
+        return same(existing, found, written), False
+    made_by = started_by.pk if started_by else None
+    named = {"study": study, "study_version": found.version, "slug": slug, "config": written}
+    return Run.objects.create(**named, **values, started_by_id=made_by), True
+
+
+def fill(run: Run) -> None:
+    """Plans a run that has no units yet, inside the caller's transaction. Raises ConfigError."""
+    study = studies.load(run.study)
+    plan = study.plan(parse(study, run.config), DatabaseCatalogue())
+    run.definition = json.loads(json.dumps(plan.definition))
+    run.demonstration, run.queue = insert_all(run, plan.units, run.queue)
+    run.state = Run.State.PLANNED
+    run.save()
 
 
 def default_slug(study: str, version: str, config: Mapping[str, Any]) -> str:
@@ -87,16 +106,21 @@ def insert_all(run: Run, plans: Iterable[UnitPlan], queue: str) -> tuple[bool, s
     for chunk in units.chunks(plans):
         units.check_keys(chunk, seen)
         for model in {plan.model.slug: plan.model for plan in chunk}.values():
-            try:
-                backends.path_of(model)
-            except BackendError as error:
-                raise ConfigError(str(error)) from error
+            check_backend(model)
             queues.add(str(model.parameters.get("queue", "cpu")))
         units.insert(run, chunk, [Unit.State.PENDING] * len(chunk))
         demonstration = demonstration or units.is_demonstration(chunk)
     if not seen:
         raise ConfigError("The plan holds no unit: there is nothing to compute.")
     return demonstration, checked_queue(queue or max(queues, key=QUEUES.index))
+
+
+def check_backend(model: ModelData) -> None:
+    """Raises ConfigError where nothing could execute the units of this model."""
+    try:
+        backends.path_of(model)
+    except BackendError as error:
+        raise ConfigError(str(error)) from error
 
 
 def checked_queue(queue: str) -> str:

@@ -12,7 +12,13 @@ from evaluation.runner.units import chunks
 from evaluation.studies.base import FinalState, OutcomeData, Vector
 
 CHUNK = 2000
-FINAL: dict[str, FinalState] = {"done": "done", "refused": "refused", "filtered": "filtered", "failed": "failed"}
+FINAL: dict[str, FinalState] = {
+    "done": "done",
+    "refused": "refused",
+    "filtered": "filtered",
+    "empty": "empty",
+    "failed": "failed",
+}
 Labels = Mapping[str, tuple[str, ...]]
 WITHDRAWN = Q(unit__subject__dish__state=Dish.State.WITHDRAWN)
 

@@ -15,6 +15,7 @@ IMAGE_STATES = {
     "done": GeneratedImage.State.HELD,
     "refused": GeneratedImage.State.REFUSED,
     "filtered": GeneratedImage.State.FILTERED,
+    "empty": GeneratedImage.State.HELD_BACK,
 }
 
 
@@ -65,10 +66,17 @@ def store_images(run: Run, pairs: Pairs, hashes: Mapping[str, str]) -> dict[str,
     rows = {
         unit.key: image_row(run, unit, result, result.image, hashes.get(unit.key, ""))
         for unit, result in pairs
-        if result.image is not None and result.state in IMAGE_STATES and unit.subject_id
+        if result.image is not None and kept(result) and unit.subject_id
     }
     GeneratedImage.objects.bulk_create(rows.values())
     return rows
+
+
+def kept(result: Result) -> bool:
+    """Whether a picture or its absence is recorded. Where nothing came at all there is nothing to say about it."""
+    return result.state in IMAGE_STATES and not (
+        result.state == "empty" and not (result.image and result.image.content)
+    )
 
 
 def image_row(run: Run, unit: Unit, result: Result, image: ImageResult, sha256: str) -> GeneratedImage:

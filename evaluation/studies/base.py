@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evaluation.metrics.tidy import TidyTable
 
 Vector = npt.NDArray[np.float32]
-FinalState = Literal["done", "refused", "filtered", "failed"]
+FinalState = Literal["done", "refused", "filtered", "empty", "failed"]
 
 
 class ConfigError(ValueError):

@@ -7,14 +7,16 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext_noop as _
 
+from evaluation import looks
 from evaluation.backends.base import ImageGenerator, ImageRequest
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.names import unknown
+from evaluation.studies import prompts
 from evaluation.studies.base import (
     Catalogue,
     ConfigError,
@@ -32,18 +34,19 @@ from evaluation.table_spec import TableSpec
 
 MOST_IMAGES = 1000
 PLACEHOLDER = re.compile(r"\{(\w*)\}")
-STATES = ("done", "refused", "filtered", "failed")
+STATES = ("done", "refused", "filtered", "empty", "failed")
 
 COUNTS = TableSpec(
     name="generation.counts",
     title=_("Pictures made, refused, held back and failed"),
     source="World Wide recipe §3, I.4",
-    version="1",
+    version="2",
     columns=("country", "model"),
     metrics={
         "done": _("Pictures that were made; n is the number that was asked for."),
         "refused": _("Requests that the provider refused."),
         "filtered": _("Pictures that a safety filter held back."),
+        "empty": _("Requests that gave nothing, or a picture that is black, flat or blurred."),
         "failed": _("Requests that failed for another reason."),
     },
     inputs=("runs.generation", "withdrawals"),
@@ -94,7 +97,14 @@ class Generation(Study):
         return Plan(units_of(config, model, prompt, subjects), definition(model, prompt))
 
     def execute(self, units: Sequence[Work], backend: ImageGenerator) -> Iterator[Result]:
-        return backend.generate([request(unit) for unit in units])
+        """Pictures as the backend gives them; long prompts are not sent, useless pictures are held back."""
+        lengths = {unit.key: prompts.length(unit, backend) for unit in units}
+        for key, found in lengths.items():
+            if found.reason:
+                yield Result(key, "failed", reason=found.reason, circumstances=found.circumstances)
+        sent = {unit.key: unit for unit in units if not lengths[unit.key].reason}
+        for result in backend.generate([request(unit) for unit in sent.values()]) if sent else ():
+            yield examined(result, sent[result.key], lengths[result.key].circumstances)
 
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
         """`generation.counts`: how many pictures per country and model came about, and what became of the others."""
@@ -130,6 +140,25 @@ def units_of(
             payload = {"prompt": text, "prompt_id": prompt.id, **place}
             name = short(subject.key)
             yield UnitPlan(f"{name}/{number}", model, subject, payload, name)
+
+
+def examined(result: Result, unit: Work, notes: Mapping[str, Any]) -> Result:
+    """The result with what is noted about the prompt; a picture that shows nothing is held back as empty."""
+    result = replace(result, circumstances={**notes, **result.circumstances})
+    image = result.image
+    if image is None:
+        return result
+    if image.prompt_revised and unit.subject:
+        numbers = prompts.survived(image.prompt_revised, unit.subject)
+        result = replace(result, numbers={**result.numbers, **numbers})
+    if result.state != "done" or not image.content:
+        return result
+    try:
+        found = looks.look(image.content)
+    except looks.NoPicture as error:
+        return replace(result, state="failed", image=None, reason=str(error))
+    image = replace(image, media_type=found.media_type, width=found.width, height=found.height)
+    return replace(result, state="empty" if found.flaw else "done", image=image, reason=found.flaw)
 
 
 def short(key: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from evaluation.backends.base import BackendError
+from evaluation.backends.base import BackendError, OutOfMemory
 from evaluation.metrics.tidy import TidyTable
 from evaluation.studies.base import Catalogue, OutcomeData, Plan, Result, Study, UnitPlan, Work
 
@@ -32,6 +32,7 @@ class Fragile(Study):
     tables: ClassVar[tuple[str, ...]] = ()
     batch_size: ClassVar[int] = 4
     executed: ClassVar[list[str]] = []
+    most: ClassVar[int] = 1000
 
     def plan(self, config: FragileConfig, catalogue: Catalogue) -> Plan:
         model = catalogue.model(config.model)
@@ -44,6 +45,8 @@ class Fragile(Study):
         )
 
     def execute(self, units: Sequence[Work], backend: Any) -> Iterator[Result]:
+        if len(units) > Fragile.most:
+            raise OutOfMemory("The card is full.")
         for unit in units:
             Fragile.executed.append(unit.key)
             yield from perform(unit)
@@ -58,6 +61,11 @@ def perform(unit: Work) -> Iterator[Result]:
         raise RuntimeError("the card fell out")
     if act == "kill":
         raise WorkerKilled
+    if act == "too much":
+        raise OutOfMemory("The card is full.")
+    if act == "empty":
+        yield Result(unit.key, "empty", reason="Nothing came.")
+        return
     if act == "unusable":
         raise BackendError("This machine has no card.")
     if act == "refuse":

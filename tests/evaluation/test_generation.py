@@ -1,14 +1,20 @@
 """The study generation, from the plan to the table."""
 
 import io
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from evaluation import files, studies
+from evaluation.backends.base import ImageRequest
+from evaluation.backends.sketch import png
+from evaluation.catalogue import DatabaseCatalogue
 from evaluation.models import GeneratedImage, Outcome
 from evaluation.runner import create_run, import_run, outcomes, work
-from evaluation.studies.base import ImageResult, Result
+from evaluation.studies.base import ImageResult, ModelData, Result, SubjectData, Work
+from evaluation.studies.prompts import holds
 from tests.evaluation.make import make_dish, make_model, make_subject, plan
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +65,7 @@ def test_counts_tell_refused_held_back_and_failed_apart() -> None:
         "done": (1, 5, 2),
         "refused": (2, 5, 2),
         "filtered": (1, 5, 2),
+        "empty": (0, 5, 2),
         "failed": (1, 5, 2),
     }
     assert table.rows[0].groups == {"country": "Ghana", "model": "painter"}
@@ -72,3 +79,106 @@ def test_no_outcomes_make_an_empty_table() -> None:
 def test_an_unknown_table_is_an_error() -> None:
     with pytest.raises(ValueError, match="no table 'scores'"):
         studies.load("generation").summarise("scores", [], {})
+
+
+class Painter:
+    """Answers each request with the picture that it was given, and knows how many words its encoder reads."""
+
+    def __init__(self, content: bytes, revised: str = "") -> None:
+        self.content, self.revised = content, revised
+        self.asked: list[str] = []
+
+    def excess(self, prompt: str) -> int:
+        return len(prompt.split()) - 3
+
+    def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
+        for request in requests:
+            self.asked.append(request.prompt)
+            image = ImageResult(self.content, "image/png", 0, 0, request.prompt, self.revised, sample=0)
+            yield Result(request.key, image=image, circumstances={"by": "painter"})
+
+
+def work_for(prompt: str, subject: SubjectData | None = None, **parameters: Any) -> Work:
+    model = ModelData(1, "painter", "image_generator", "painter", "painter", "", parameters)
+    return Work("a", subject, model, {"prompt": prompt, "sample": 0})
+
+
+def picture(colour: str = "") -> bytes:
+    image = Image.new("RGB", (40, 30), colour) if colour else Image.effect_noise((40, 30), 60).convert("RGB")
+    return png(image)
+
+
+def execute(painter: object, work: Work) -> Result:
+    [result] = studies.load("generation").execute([work], painter)
+    return result
+
+
+def test_a_picture_that_shows_nothing_is_held_back_with_its_reason() -> None:
+    result = execute(Painter(picture("black")), work_for("Draw"))
+    assert (result.state, result.reason) == ("empty", "The picture is black.")
+    assert result.image is not None and (result.image.width, result.image.height) == (40, 30)
+
+
+def test_what_is_no_picture_fails() -> None:
+    result = execute(Painter(b"<html>"), work_for("Draw"))
+    assert (result.state, result.image) == ("failed", None)
+
+
+def test_a_held_back_picture_is_kept_and_goes_to_no_encoder() -> None:
+    given = [
+        (plan("a", make_model(), make_subject()), execute(Painter(picture("black")), work_for("Draw"))),
+        (plan("b", make_model(), make_subject("Ugali")), Result("b", "empty", reason="Nothing came.")),
+    ]
+    run, _ = import_run("generation", "dark", {}, given)
+    row = GeneratedImage.objects.get()
+    assert (row.state, len(row.sha256)) == ("held_back", 64)
+    assert DatabaseCatalogue().images(run.slug) == []
+
+
+def test_a_prompt_that_is_too_long_is_not_sent() -> None:
+    painter = Painter(picture())
+    result = execute(painter, work_for("Draw a bowl of waakye"))
+    assert (result.state, painter.asked) == ("failed", [])
+    assert result.reason == "The prompt is 2 tokens longer than the text encoder reads. It was not sent."
+
+
+def test_a_long_prompt_that_is_allowed_is_sent_and_flagged() -> None:
+    result = execute(Painter(picture()), work_for("Draw a bowl of waakye", allow_long_prompts=True))
+    assert (result.state, result.circumstances) == ("done", {"prompt_cut": 2, "by": "painter"})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "noted", "state"),
+    [
+        ({}, {"prompt_length": "not checked"}, "done"),
+        ({"max_characters": 4}, {}, "done"),
+        ({"max_characters": 3}, {"prompt_cut": 1}, "failed"),
+    ],
+)
+def test_without_a_tokenizer_only_what_the_provider_states_is_checked(
+    parameters: dict[str, Any], noted: dict[str, Any], state: str
+) -> None:
+    result = execute(SketchOnly(), work_for("Draw", **parameters))
+    assert (result.state, dict(result.circumstances)) == (state, noted)
+
+
+class SketchOnly:
+    def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
+        yield from (Result(request.key) for request in requests)
+
+
+@pytest.mark.parametrize(
+    ("revised", "numbers"),
+    [
+        ("A bowl of WAAKYE as served in Ghana", {"name_kept": 1, "countries_kept": 1}),
+        ("A bowl of  waakye", {"name_kept": 1, "countries_kept": 0}),
+        ("A West African rice dish", {"name_kept": 0, "countries_kept": 0}),
+        ("", {}),
+    ],
+)
+def test_a_rewritten_prompt_says_what_of_the_dish_is_left(revised: str, numbers: dict[str, float]) -> None:
+    assert execute(Painter(picture(), revised), work_for("Draw", make_subject())).numbers == numbers
+
+
+def test_the_same_letters_composed_in_another_way_are_the_same_name() -> None:
+    assert holds("A plate of cafe\u0301 ole\u0301", "Café Olé")

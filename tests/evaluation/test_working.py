@@ -215,7 +215,7 @@ def test_progress_names_every_state() -> None:
     run = make_run("yes", "refuse", "raise")
     assert progress(run)["pending"] == 3
     work(run.pk, "a")
-    counted = {"pending": 0, "leased": 0, "done": 1, "refused": 1, "filtered": 0, "failed": 1}
+    counted = {"pending": 0, "leased": 0, "done": 1, "refused": 1, "filtered": 0, "empty": 0, "failed": 1}
     assert progress(run) == counted
 
 

@@ -1,0 +1,115 @@
+"""What became of a run's units, by country, language, model; refusals and rewritten prompts as results of their own."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from django.db.models import Count, FloatField, Max, Q, Sum
+from django.db.models.fields.json import KeyTransform
+from django.db.models.functions import Cast
+
+from evaluation.models import Outcome, Run, RunLabel, Unit
+
+DIMENSIONS = ("country", "language")
+
+
+@dataclass
+class Counted:
+    """Units of one label and model by state; every state is named."""
+
+    label: str
+    model: str
+    states: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def total(self) -> int:
+        return self.states.total()
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """How often one model refused about one label with one category, and words that it gave once."""
+
+    label: str
+    model: str
+    category: str
+    n: int
+    words: str
+
+
+@dataclass
+class Rewritten:
+    """Prompts that the provider rewrote, and how many of these still hold the name and all the countries."""
+
+    label: str
+    model: str
+    n: int = 0
+    name_kept: int = 0
+    countries_kept: int = 0
+
+
+def progress(run: Run) -> dict[str, int]:
+    """Unit state → number, every state named."""
+    counted = dict(Unit.objects.filter(run=run).values_list("state").annotate(Count("pk")).order_by())
+    return {state: counted.get(state, 0) for state in Unit.State.values}
+
+
+def by_label(run: Run, dimension: str) -> list[Counted]:
+    """Units by label of `dimension` ("country", "language") and model. A subject of two countries counts in both."""
+    labels = labels_of(run, dimension)
+    found: dict[tuple[str, str], Counted] = {}
+    rows = Unit.objects.filter(run=run).values_list("subject", "model__slug", "state").annotate(Count("pk"))
+    for subject, model, state, n in rows.order_by():
+        for label in labels.get(subject, ("",)):
+            found.setdefault((label, model), Counted(label, model)).states[state] += n
+    return [found[key] for key in sorted(found)]
+
+
+def labels_of(run: Run, dimension: str) -> Mapping[int, list[str]]:
+    """Subject id → its labels, as frozen for the run."""
+    found: dict[int, list[str]] = defaultdict(list)
+    rows = RunLabel.objects.filter(run=run, dimension=dimension)
+    for subject, value in rows.order_by("value").values_list("subject", "value"):
+        found[subject].append(value)
+    return found
+
+
+def refusals(run: Run, dimension: str = "country") -> list[Refusals]:
+    """Refusals by label, model and the provider's category."""
+    labels = labels_of(run, dimension)
+    counted: Counter[tuple[str, str, str]] = Counter()
+    words: dict[tuple[str, str, str], str] = {}
+    rows = Outcome.objects.filter(unit__run=run, unit__state=Unit.State.REFUSED)
+    grouped = rows.values_list("unit__subject", "unit__model__slug", "reason").annotate(Count("pk"), Max("text"))
+    for subject, model, category, n, text in grouped.order_by():
+        for label in labels.get(subject, ("",)):
+            counted[label, model, category] += n
+            words[label, model, category] = text or category
+    return [Refusals(*key, counted[key], words[key]) for key in sorted(counted)]
+
+
+def rewritten(run: Run, dimension: str = "country") -> list[Rewritten]:
+    """Rewritten prompts by label and model."""
+    labels = labels_of(run, dimension)
+    found: dict[tuple[str, str], Rewritten] = {}
+    rows = Outcome.objects.filter(unit__run=run).exclude(Q(image=None) | Q(image__prompt_revised=""))
+    grouped = rows.values_list("unit__subject", "unit__model__slug").annotate(
+        Count("pk"), names=Sum(number("name_kept")), countries=Sum(number("countries_kept"))
+    )
+    for subject, model, n, names, countries in grouped.order_by():
+        add_rewritten(found, labels.get(subject, ("",)), model, (n, int(names or 0), int(countries or 0)))
+    return [found[key] for key in sorted(found)]
+
+
+def number(name: str) -> Cast:
+    return Cast(KeyTransform(name, "numbers"), FloatField())
+
+
+def add_rewritten(
+    found: dict[tuple[str, str], Rewritten], labels: Iterable[str], model: str, counts: tuple[int, int, int]
+) -> None:
+    for label in labels:
+        row = found.setdefault((label, model), Rewritten(label, model))
+        row.n += counts[0]
+        row.name_kept += counts[1]
+        row.countries_kept += counts[2]

@@ -1,0 +1,53 @@
+"""What is said about a prompt: whether the text encoder reads all of it, and what a provider's rewriting left of it."""
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from evaluation.studies.base import SubjectData, Work
+
+NOT_CHECKED: Mapping[str, Any] = {"prompt_length": "not checked"}
+
+
+class Length(NamedTuple):
+    """`reason`: why the prompt is not sent, empty where it is."""
+
+    reason: str
+    circumstances: Mapping[str, Any]
+
+
+def length(unit: Work, backend: Any) -> Length:
+    """Counts with the model's own tokenizer where the backend has one, else the characters that a provider states."""
+    prompt, parameters = unit.payload["prompt"], unit.model.parameters
+    if hasattr(backend, "excess"):
+        return judged(backend.excess(prompt), "tokens", "text encoder", parameters)
+    if "max_characters" in parameters:
+        return judged(len(prompt) - int(parameters["max_characters"]), "characters", "provider", parameters)
+    return Length("", NOT_CHECKED)
+
+
+def judged(excess: int, what: str, reader: str, parameters: Mapping[str, Any]) -> Length:
+    if excess <= 0:
+        return Length("", {})
+    cut = {"prompt_cut": excess}
+    if parameters.get("allow_long_prompts") is True:
+        return Length("", cut)
+    return Length(f"The prompt is {excess} {what} longer than the {reader} reads. It was not sent.", cut)
+
+
+def survived(revised: str, subject: SubjectData) -> dict[str, float]:
+    """Whether the name of a subject, and all its countries as written, stand in a rewritten prompt: 1 or 0."""
+    countries = subject.labels.get("written_country") or subject.labels.get("country", ())
+    found = {"name_kept": float(holds(revised, subject.name))}
+    if countries:
+        found["countries_kept"] = float(all(holds(revised, country) for country in countries))
+    return found
+
+
+def holds(text: str, words: str) -> bool:
+    """True where `words` stand in `text`, whatever their case and their way of composing letters."""
+    return plain(words) in plain(text)
+
+
+def plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())

@@ -1,0 +1,76 @@
+"""Executing batches: memory that does not suffice, a backend that stops in the middle, circumstances."""
+
+import pytest
+
+from evaluation import studies
+from evaluation.models import Outcome, Run, Unit
+from evaluation.runner import create_run, execution, work
+from tests.evaluation.fragile import Fragile
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setattr(execution, "loaded", {})
+    Fragile.executed.clear()
+
+
+def make_run(*acts: str) -> Run:
+    return create_run("fragile", {"acts": list(acts)})
+
+
+def circumstances(name: str) -> list[object]:
+    return [row.circumstances.get(name) for row in Outcome.objects.order_by("unit__key")]
+
+
+def test_a_batch_that_does_not_fit_is_halved_until_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fragile, "most", 1)
+    run = make_run(*["yes"] * 4)
+    assert work(run.pk, "a") == 4
+    assert circumstances("batch") == [1] * 4
+    assert circumstances("halved") == [True] * 4
+
+
+def test_later_batches_begin_with_the_size_that_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fragile, "most", 2)
+    work(make_run(*["yes"] * 8).pk, "a")
+    [found] = execution.loaded.values()
+    assert found.fits == 2
+    assert circumstances("batch") == [2] * 8
+    assert Fragile.executed == [f"{n:04}" for n in range(8)]
+
+
+def test_what_came_before_the_memory_ended_is_not_computed_again() -> None:
+    work(make_run("yes", "yes", "too much", "yes").pk, "a")
+    assert Fragile.executed.count("0000") == Fragile.executed.count("0001") == 1
+    assert list(Unit.objects.order_by("key").values_list("state", flat=True)) == ["done", "done", "failed", "done"]
+
+
+def test_a_unit_that_does_not_fit_alone_fails_and_says_so() -> None:
+    work(make_run("too much").pk, "a")
+    assert Outcome.objects.get().reason == "Memory does not suffice even for this unit alone: The card is full."
+
+
+def test_the_size_of_the_batch_is_recorded_with_every_outcome() -> None:
+    work(make_run(*["yes"] * 6).pk, "a")
+    assert circumstances("batch") == [4, 4, 4, 4, 2, 2]
+    assert circumstances("halved") == [None] * 6
+
+
+def test_what_a_backend_gave_before_it_had_to_stop_is_kept() -> None:
+    run = make_run("yes", "yes", "unusable", "yes")
+    assert work(run.pk, "a") == 2
+    run.refresh_from_db()
+    assert (run.state, run.problem) == ("paused", "This machine has no card.")
+    rows = [(unit.state, unit.deliveries, unit.batch_id is None) for unit in Unit.objects.order_by("key")]
+    assert rows == [("done", 1, False)] * 2 + [("pending", 0, True)] * 2
+
+
+def test_an_empty_answer_is_neither_done_nor_failed() -> None:
+    run = make_run("empty", "yes")
+    work(run.pk, "a")
+    assert list(Unit.objects.order_by("key").values_list("state", flat=True)) == ["empty", "done"]
+    run.refresh_from_db()
+    assert run.state == "done"

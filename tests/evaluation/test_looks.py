@@ -1,0 +1,101 @@
+"""Pictures that show nothing are told from those that do."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFilter
+
+from evaluation import looks
+from evaluation.backends.base import ImageRequest
+from evaluation.backends.sketch import Sketch
+from evaluation.studies.base import ModelData
+
+SKETCH = ModelData(1, "sketch", "image_generator", "sketch", "sketch", "1", {"size": 512}, demonstration=True)
+
+
+def encoded(picture: Image.Image, kind: str = "PNG") -> bytes:
+    stream = io.BytesIO()
+    picture.save(stream, kind)
+    return stream.getvalue()
+
+
+def scene(size: int = 512, contrast: float = 50) -> Image.Image:
+    """Noise with the spectrum of photographs, amplitude 1/f."""
+    noise = np.random.default_rng(0).standard_normal((size, size))
+    steps = np.fft.fftfreq(size)
+    frequency = np.hypot(steps[:, None], steps[None, :])
+    frequency[0, 0] = 1
+    field = np.fft.ifft2(np.fft.fft2(noise) / frequency).real
+    return Image.fromarray((field / field.std() * contrast + 128).clip(0, 255).astype(np.uint8)).convert("RGB")
+
+
+def plate() -> Image.Image:
+    [result] = Sketch(SKETCH).generate([ImageRequest("key", "Draw", "Waakye", seed=1)])
+    assert result.image is not None
+    return Image.open(io.BytesIO(result.image.content))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_a_picture_has_its_kind_and_size_and_no_flaw(kind: str) -> None:
+    found = looks.look(encoded(scene(), kind))
+    assert found == looks.Looks(f"image/{kind.lower()}", 512, 512, "")
+
+
+@pytest.mark.parametrize(
+    ("picture", "flaw"),
+    [
+        (Image.new("RGB", (64, 64)), looks.BLACK_REASON),
+        (scene(contrast=1).point(lambda value: value // 24), looks.BLACK_REASON),
+        (Image.new("RGB", (64, 64), "white"), looks.FLAT_REASON),
+        (Image.new("RGB", (64, 64), "#a8431f"), looks.FLAT_REASON),
+        (scene(contrast=1.5), looks.FLAT_REASON),
+        (Image.new("RGBA", (64, 64), (0, 0, 0, 0)), looks.FLAT_REASON),
+        (scene().filter(ImageFilter.GaussianBlur(16)), looks.BLURRED_REASON),
+        (plate().filter(ImageFilter.GaussianBlur(16)), looks.BLURRED_REASON),
+    ],
+)
+def test_black_flat_and_blurred_pictures_are_told(picture: Image.Image, flaw: str) -> None:
+    assert looks.look(encoded(picture)).flaw == flaw
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        plate(),
+        scene().filter(ImageFilter.GaussianBlur(4)),
+        scene(contrast=15),
+        scene().point(lambda value: value // 5),
+        scene().convert("L"),
+        scene().convert("P"),
+        scene().resize((1024, 40)),
+    ],
+)
+def test_dark_soft_and_pale_pictures_stay(picture: Image.Image) -> None:
+    assert looks.look(encoded(picture)).flaw == ""
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 300), (3, 3)])
+def test_the_smallest_pictures_upset_nothing(size: tuple[int, int]) -> None:
+    assert looks.look(encoded(Image.new("RGB", size, "white"))).flaw == looks.FLAT_REASON
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "no PNG, JPEG or WebP"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "no PNG, JPEG or WebP"),
+        (b'{"error": "expired"}', "no PNG, JPEG or WebP"),
+        (encoded(scene())[:9000], "damaged"),
+        (encoded(scene(), "GIF"), "no PNG, JPEG or WebP"),
+    ],
+)
+def test_what_is_no_picture_says_so(content: bytes, sentence: str) -> None:
+    with pytest.raises(looks.NoPicture, match=sentence):
+        looks.look(content)
+
+
+def test_a_picture_that_would_fill_the_memory_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "MOST_PIXELS", 100)
+    with pytest.raises(looks.NoPicture, match="million pixels"):
+        looks.look(encoded(Image.new("RGB", (11, 10))))
