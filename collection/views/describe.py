@@ -136,7 +136,7 @@ def refused_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     form = DishForm(request.POST)
     sent_form = sent.expired.form if sent.expired else form_id(request.POST.get("form"))
     if form.is_valid() and (receipt := replayed_receipt(sent_form, content_hash(form.content))):
-        return render(request, "collection/receipt.html", {"receipt": grouped(receipt)})
+        return render(request, "collection/receipt.html", {"receipt": "" if sent.finished else grouped(receipt)})
     return asked_who(request, signed_in(request), turn_over() if sent.finished else not_known())
 
 
