@@ -54,6 +54,7 @@ def file_hashes() -> set[str]:
     images = GeneratedImage.objects.filter(subject__in=subjects())
     shown = CampaignImage.objects.filter(Q(image__in=images) | Q(campaign__source=Source.DEMONSTRATION))
     found = {*images.values_list("sha256", flat=True), *shown.values_list("copy_sha256", flat=True)}
+    found |= set(shown.values_list("large_sha256", flat=True))
     return found - {""}
 
 
