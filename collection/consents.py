@@ -144,7 +144,8 @@ def consent_for(wanted: Iterable[str] = ()) -> Shown:
 def wanted_languages(request: HttpRequest) -> list[str]:
     """The languages that this person reads: chosen on the page, else as their browser says."""
     accepted = parse_accept_lang_header(request.headers.get("Accept-Language", "")[:500])
-    return [*request.GET.getlist("language")[:1], *(tag for tag, _quality in accepted if tag != "*")]
+    chosen = request.POST.getlist("language")[:1] or request.GET.getlist("language")[:1]
+    return [*chosen, *(tag for tag, _quality in accepted if tag != "*")]
 
 
 def is_mark(about: str) -> bool:

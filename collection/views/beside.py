@@ -30,10 +30,12 @@ def beside(request: HttpRequest, sent: Sent) -> HttpResponse:
     if request.method != "POST" or sent.proof is None:
         known = contributor_from_cookie(request)
         return beside_page(request, known.pk if known else None, notice=not_known() if sent.refused else "")
+    if "language" in request.POST or not is_mark(sent.proof.about):
+        end_turn_before(request)
+        return beside_page(request, sent.person)
     shown = shown_consent(sent.proof)
     if shown is None:
-        end_turn_before(request)
-        return beside_page(request, sent.person, notice=not_known() if is_mark(sent.proof.about) else "")
+        return beside_page(request, sent.person, notice=not_known())
     form = AloudForm(request.POST)
     if not form.is_valid():
         return beside_page(request, sent.person, form, shown)

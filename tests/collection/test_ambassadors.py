@@ -99,6 +99,27 @@ def test_draft_to_read_aloud_stands_beside_the_confirmed_text() -> None:
     assert "2 of 4" in person and str(Contributor.objects.get().consent_draft) == "1 (ar)"
 
 
+def test_language_is_switched_without_losing_who_helps() -> None:
+    helper = make_contributor()
+    text = aloud(helper_token(helper))
+    text = page(stranger(), "/beside/", {**HEARD, "language": "sw", "proof": tokens(text)["/beside/"]})
+    assert "Maneno yako" in text and Contributor.objects.count() == 1
+    begin(text)
+    person = Contributor.objects.exclude(pk=helper.pk).get()
+    assert person.entered_by == helper and str(person.consent_draft) == "1 (sw)"
+
+
+def test_text_that_stands_no_more_is_shown_anew_to_the_same_helper() -> None:
+    unopened()
+    helper = make_contributor()
+    text = aloud(helper_token(helper))
+    open_collection()
+    again = begin(text)
+    assert "nothing was saved" in again and Contributor.objects.count() == 1
+    begin(again)
+    assert Contributor.objects.exclude(pk=helper.pk).get().entered_by == helper
+
+
 @pytest.mark.parametrize("ticks", [{"heard": "on"}, {"public": "on"}, {"other": "on"}])
 def test_nobody_is_entered_without_both_ticks(ticks: dict[str, str]) -> None:
     text = begin(aloud(), **ticks)
