@@ -1,6 +1,7 @@
 """Stored tables stay when a dish is erased, but the words that only this dish had leave their cells."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import Q
@@ -38,14 +39,14 @@ def scrub_tables(dish: Dish) -> None:
     for row in StoredTable.objects.exclude(content=None).iterator(chunk_size=50):
         if words & set(row.filters.values()):
             row.delete()
-        elif (content := scrubbed(row.content, pattern)) != row.content:
+        elif (content := scrubbed(row.content or {}, pattern)) != row.content:
             StoredTable.objects.filter(pk=row.pk).update(content=content)
 
 
-def scrubbed(content: dict[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
+def scrubbed(content: Mapping[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
     """A stored table with the words gone from its groups, notes and further content; names of columns stay."""
-    rows = [{**row, "groups": without(row["groups"], pattern)} for row in content["rows"]]
-    more = {name: without(content[name], pattern) for name in ("notes", "extra") if name in content}
+    rows = [{**row, "groups": without(row["groups"], pattern)} for row in content.get("rows", ())]
+    more: dict[str, Any] = {name: without(content[name], pattern) for name in ("notes", "extra") if name in content}
     return {**content, "rows": rows, **more}
 
 

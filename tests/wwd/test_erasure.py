@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from collection import codes, erasure, parts
 from collection.curation import decide_dishes, decide_photos
-from collection.models import Contributor, Dish, Photo, PhotoLink, Report, Submission, Withdrawal
+from collection.dishes import set_places
+from collection.models import AboutYou, Contributor, Dish, Photo, PhotoLink, Report, Submission, Withdrawal
 from collection.withdrawal import undo, withdraw_dish
 from evaluation import tables
 from evaluation.catalogue import subject_data
@@ -24,6 +25,7 @@ from evaluation.runner import create_run, import_run, outcomes, progress, work
 from evaluation.runner.working import sweep
 from evaluation.studies.base import Result
 from evaluation.subjects import subject_for
+from evaluation.table_scrubbing import own_words, scrub_tables
 from review import links
 from review.assignment import reserve
 from review.campaigns import prepare
@@ -211,7 +213,7 @@ def test_pictures_stay_where_another_contributor_described_the_same_dish(whole: 
     withdraw_dish(dish, Withdrawal.Reason.OWN)
     a_week_later()
     Contributor.objects.update(alias="")
-    Contributor.objects.get(pk=dish.contributor_id).aboutyou.delete()
+    AboutYou.objects.all().delete()
     assert found_in_rows() == []
     images = GeneratedImage.objects.all()
     assert {image.subject.dish for image in images} == {other} and all(image.sha256 for image in images)
@@ -256,6 +258,34 @@ def test_units_that_wait_stop_at_once_and_wait_again_after_undo(whole: tuple[Dis
     undo(known)
     assert progress(run)["pending"] == 3 and work(run.pk, "worker") == 3
     assert len(list(outcomes(run))) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f"{WORD}land, sketch: 3", "withdrawn, sketch: 3"),
+        (f"{WORD}lander", f"{WORD}lander"),
+        (NAME, "withdrawn"),
+        ("Nigeria", "Nigeria"),
+        (["model", {"country": f"{WORD}land"}], ["model", {"country": "withdrawn"}]),
+    ],
+)
+def test_only_whole_words_that_nobody_else_has_leave_stored_tables(text: object, left: object) -> None:
+    make_country()
+    dish = make_dish(NAME, country="Nigeria", contributor=make_contributor())
+    set_places(dish, ["Nigeria", f"{WORD}land"])
+    content = {"columns": [WORD], "rows": [], "notes": [text]}
+    row = StoredTable.objects.create(name="t", version="1", filters_hash="x", fingerprint="y", content=content)
+    scrub_tables(dish)
+    row.refresh_from_db()
+    assert row.content == {**content, "notes": [left]}
+
+
+def test_words_that_another_dish_has_stay_in_stored_tables() -> None:
+    dish, other = make_dish(NAME), make_dish(NAME)
+    assert own_words(dish) == set()
+    withdraw_dish(other, Withdrawal.Reason.OWN)
+    assert own_words(dish) == {NAME}
 
 
 def test_erasing_one_dish_leaves_every_other_row_alone(whole: tuple[Dish, str]) -> None:
