@@ -12,12 +12,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from bench.slow_clients import HOST, ROOT, machine, server
 
@@ -133,23 +134,27 @@ def thanks(page: Page, url: str) -> None:
 STEPS: tuple[Callable[[Page, str], None], ...] = (consent, dish, more, photo, thanks)
 
 
-def walk(url: str, kbit: int, latency: int) -> tuple[Wire, list[tuple[str, dict[str, float]]]]:
+def walk(browser: Browser, url: str, kbit: int, latency: int) -> tuple[Wire, list[tuple[str, dict[str, float]]]]:
     """The whole journey; what was measured, and how much of it after each step."""
     wire, after = Wire(), []
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 360, "height": 640})
+    context.set_default_timeout(120_000)
+    page = context.new_page()
+    wire.listen(context, page, kbit, latency)
+    for step in STEPS:
+        step(page, url)
+        after.append((step.__name__, wire.measured))
+    context.close()
+    return wire, after
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
+        yield playwright.chromium.launch(
             executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
             args=["--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-sync"],
         )
-        context = browser.new_context(java_script_enabled=False, viewport={"width": 360, "height": 640})
-        context.set_default_timeout(120_000)
-        page = context.new_page()
-        wire.listen(context, page, kbit, latency)
-        for step in STEPS:
-            step(page, url)
-            after.append((step.__name__, wire.measured))
-        browser.close()
-    return wire, after
 
 
 def open_collection(folder: Path) -> None:
@@ -176,7 +181,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, server(Path(folder), options.port):
         open_collection(Path(folder))
-        wire, after = walk(f"http://{HOST}:{options.port}", options.kbit, options.latency)
+        with chromium() as browser:
+            wire, after = walk(browser, f"http://{HOST}:{options.port}", options.kbit, options.latency)
     print(f"machine: {machine()}")
     print(f"line: {options.kbit} kbit/s, {options.latency} ms; JavaScript off, no photo, steps 1 to 5")
     if not report(wire.measured, after):

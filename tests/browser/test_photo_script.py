@@ -88,7 +88,7 @@ def test_photo_goes_whole_where_shrinking_could_fail(
         phone.page.evaluate(f"localStorage.setItem('{MARK}', '1')")
     if reason == "storage is blocked":
         phone.page.evaluate(
-            "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }"
+            "() => { Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') } }"
         )
     size = (4200, 3000) if reason == "over twelve megapixels" else (800, 600)
     photo = noisy(tmp_path, size)
@@ -102,7 +102,7 @@ def test_photo_that_cannot_be_decoded_goes_whole_and_clears_its_mark(
     browser: Browser, server: Server, tmp_path: Path
 ) -> None:
     phone = Watched(browser, server, "Undecoded")
-    phone.page.evaluate("window.createImageBitmap = () => Promise.reject(new Error('no memory'))")
+    phone.page.evaluate("() => { window.createImageBitmap = () => Promise.reject(new Error('no memory')) }")
     phone.send(noisy(tmp_path, (800, 600)))
     assert len(phone.parts) > 2 and phone.mark() is None
     phone.context.close()
