@@ -89,6 +89,7 @@ def test_way_of_a_reviewer_is_readable_for_everybody(page: Page, live_server: Li
     press(page, "Keep my answers")
     press(page, "Skip")
     sound(page, "skip")
+    page.locator("summary").click()
     press(page, "It upsets me")
     sound(page, "rest")
     press(page, "Go on")

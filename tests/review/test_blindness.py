@@ -106,7 +106,8 @@ def features_of(campaign: Campaign, seed: int, leak: str = "") -> tuple[np.ndarr
     """What a reviewer gets of each picture besides its pixels, in the order of getting it, and which model made it."""
     reviewer = make_reviewer(campaign)
     names = {slug: place for place, slug in enumerate(MODELS)}
-    rows, labels = [], []
+    rows: list[list[float]] = []
+    labels: list[int] = []
     client = Client()
     while given := reserve(reviewer):
         image = given.image

@@ -9,9 +9,10 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation.models import InputCounter
+from review.assignment import reserve
 from review.models import Note, Review, Reviewer, ReviewerBackground
 from review.rights import erase_withdrawn
-from tests.review.make import GOOD, make_campaign, make_invitation
+from tests.review.make import GOOD, make_campaign, make_invitation, make_reviewer
 from tests.review.phone import CODE, Phone, joined
 
 pytestmark = pytest.mark.django_db
@@ -179,9 +180,6 @@ def test_answers_without_me_stay_and_nothing_leads_to_the_person() -> None:
 
 
 def test_withdrawn_opinion_is_wanted_again() -> None:
-    from review.assignment import reserve
-    from tests.review.make import make_reviewer
-
     campaign = make_campaign(images=1, wanted=1)
     phone = joined(make_invitation(campaign))
     code = CODE.search(phone.page)

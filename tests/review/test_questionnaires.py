@@ -196,7 +196,7 @@ def test_loading_again_changes_nothing() -> None:
     before = list(Questionnaire.objects.values()) + list(ReviewerConsent.objects.values())
     load_all()
     assert list(Questionnaire.objects.values()) + list(ReviewerConsent.objects.values()) == before
-    assert len(before) == 3
+    assert len(before) == 4
 
 
 @pytest.mark.django_db

@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -16,13 +17,14 @@ from wwd.published.reviews import COLUMNS
 
 pytestmark = pytest.mark.django_db
 SEEN = COLUMN_OF["seen"]
+ANSWERS: list[dict[str, Any]] = [GOOD, NOT_FOOD]
 
 
 def reviewed(people: int = LEAST_PEOPLE) -> Campaign:
     campaign = make_campaign(images=2, wanted=people, slug="ours")
     for number in range(people):
         reviewer = make_reviewer(campaign)
-        for image, answers in zip(campaign.images.all(), (GOOD, NOT_FOOD), strict=True):
+        for image, answers in zip(campaign.images.all(), ANSWERS, strict=True):
             save_review(reviewer, image, {**answers, "quality": str(number % 6)})
     return campaign
 
