@@ -3,8 +3,10 @@
 import html
 import uuid
 from collections.abc import Mapping
+from datetime import timedelta
 
 import pytest
+from django.core import signing
 from django.test import Client
 
 from collection.models import AboutYou, Dish, Photo, Submission
@@ -18,6 +20,7 @@ from tests.collection.make import (
     page,
     stranger,
 )
+from tests.collection.test_photos import HOSTILE
 
 pytestmark = pytest.mark.django_db
 
@@ -142,13 +145,29 @@ def test_details_that_cannot_be_kept_get_their_sentence(answers: dict[str, str],
     assert AboutYou.objects.count() == 0
 
 
-def test_caption_that_cannot_be_kept_gets_its_sentence() -> None:
+CAPTION_INPUTS = [
+    ({"caption": ""}, "Write what the photo shows."),
+    ({"caption": " \n "}, "Write what the photo shows."),
+    ({"caption": "x" * 1001}, "too long: 1001 signs"),
+    ({"caption": "\x00"}, UNSHOWN),
+    ({"caption": "a\u202eb"}, HIDDEN),
+    ({"caption": "a" + "\u0301" * 9}, MARKS),
+    ({"taken_by_me": ""}, "Only a photo of your own can be shown."),
+    ({"may_be_shared": ""}, "A photo that may not be shared is not kept."),
+    ({"no_people": ""}, "A photo in which somebody can be recognised is not kept."),
+    ({"is_photograph": ""}, "Only a real photograph of the dish is kept."),
+]
+
+
+@pytest.mark.parametrize(("answers", "sentence"), CAPTION_INPUTS)
+def test_caption_that_cannot_be_kept_gets_its_sentence(answers: dict[str, str], sentence: str) -> None:
     contributor = make_contributor()
     photo = make_photo(make_dish(contributor=contributor), Photo.State.DRAFT)
-    for caption, sentence in (("", "Write what the photo shows."), ("x" * 1001, "too long"), ("\x00", UNSHOWN)):
-        token = Proof.new("caption", contributor.pk, photo.pk).token
-        text = page(stranger(), "/caption/", {"caption": caption, "proof": token, **TICKS})
-        assert sentence in html.unescape(text)
+    token = Proof.new("caption", contributor.pk, photo.pk).token
+    sent = {"caption": "A red rice", "proof": token, **TICKS, **answers}
+    text = html.unescape(page(stranger(), "/caption/", sent))
+    assert sentence in text
+    assert "A red rice" in text or "caption" in answers
     photo.refresh_from_db()
     assert photo.state == Photo.State.DRAFT
 
@@ -205,3 +224,97 @@ def test_repeated_fields_and_unknown_ones_do_no_harm(client: Client) -> None:
     page(client, "/dish/", form)
     dish = Dish.objects.get()
     assert (dish.state, dish.source) == ("waiting", "form") and dish.number > 10_000
+
+
+KEPT = {
+    "dish": {"local_name": "Kept words", "ingredients": "kept ingredients"},
+    "more": {"drink": "Kept words"},
+    "photo": {},
+    "caption": {"caption": "Kept words"},
+    "about": {"name": "Kept words"},
+}
+REFUSED = {
+    "dish": "We could not tell where this form came from, so nothing was saved.",
+    "more": "We could not tell where this form came from, or it is too old.",
+    "photo": "We could not tell where this form came from, or it is too old.",
+    "caption": "We could not tell where this form came from, or it is too old.",
+    "about": "We could not tell where this form came from, or it is too old.",
+}
+
+
+def altered(token: str) -> str:
+    """The same token with one sign of its content changed."""
+    return ("A" if token[4] != "A" else "B").join((token[:4], token[5:]))
+
+
+def forged(kind: str, purpose: str) -> str:
+    contributor = make_contributor()
+    genuine = Proof.new(purpose, contributor.pk, make_dish(contributor=contributor).pk).token
+    return {
+        "missing": "",
+        "nonsense": "\x00\U0001f4a5" * 50,
+        "long": "x" * 50_000,
+        "altered": altered(genuine),
+        "without signature": genuine.rpartition(":")[0],
+        "of another form": Proof.new("go", contributor.pk, "1").token,
+        "signed for something else": signing.dumps(["dish", "x", "y", ""], salt="other"),
+    }[kind]
+
+
+@pytest.mark.parametrize("purpose", KEPT)
+@pytest.mark.parametrize(
+    "kind",
+    ["missing", "nonsense", "long", "altered", "without signature", "of another form", "signed for something else"],
+)
+def test_forged_token_gets_its_sentence_and_keeps_the_typing(kind: str, purpose: str) -> None:
+    token = forged(kind, purpose)
+    before = Dish.objects.count()
+    text = html.unescape(page(stranger(), f"/{purpose}/", {"proof": token, **KEPT[purpose]}))
+    assert REFUSED[purpose] in text
+    assert all(words in text for words in KEPT[purpose].values())
+    assert Dish.objects.count() == before and Photo.objects.count() == AboutYou.objects.count() == 0
+
+
+@pytest.mark.parametrize("purpose", KEPT)
+def test_token_that_is_too_old_gets_its_sentence_and_keeps_the_typing(
+    monkeypatch: pytest.MonkeyPatch, purpose: str
+) -> None:
+    contributor = make_contributor()
+    token = Proof.new(purpose, contributor.pk, make_dish(contributor=contributor).pk).token
+    monkeypatch.setattr("collection.proof.MAX_AGE", timedelta(seconds=-1))
+    text = html.unescape(page(stranger(), f"/{purpose}/", {"proof": token, **KEPT[purpose]}))
+    assert REFUSED[purpose] in text and all(words in text for words in KEPT[purpose].values())
+    assert Dish.objects.get().drink == ""
+
+
+@pytest.mark.parametrize("purpose", ["more", "photo", "about", "caption", "go"])
+def test_row_of_somebody_else_is_not_found_and_not_shown(purpose: str) -> None:
+    dish = make_dish("Hers alone", contributor=make_contributor())
+    row = make_photo(dish, Photo.State.DRAFT).pk if purpose == "caption" else dish.pk
+    token = Proof.new(purpose, make_contributor().pk, row).token
+    address = "/another/" if purpose == "go" else f"/{purpose}/"
+    response = stranger().post(address, {"proof": token, "caption": "x", **TICKS})
+    assert response.status_code == 404
+    assert "Hers alone" not in response.content.decode()
+    assert Photo.objects.filter(state=Photo.State.DRAFT).count() == (purpose == "caption")
+
+
+FORMS = ("/describe/", "/dish/", "/more/", "/photo/", "/caption/", "/about/", "/another/", "/mine/")
+
+
+@pytest.mark.parametrize("method", ["put", "patch", "delete", "options", "trace"])
+@pytest.mark.parametrize("address", [*FORMS, "/finish/", "/photo/part/"])
+def test_wrong_methods_are_refused_and_the_right_ones_named(client: Client, address: str, method: str) -> None:
+    response = getattr(client, method)(address)
+    assert response.status_code == 405 and "POST" in response.headers["Allow"]
+
+
+@pytest.mark.parametrize("site", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}])
+def test_form_that_another_site_sends_is_refused_with_the_typing(site: dict[str, str]) -> None:
+    text = html.unescape(page(stranger(), "/dish/", dish_form(make_contributor(), local_name="Kept words"), **site))
+    assert REFUSED["dish"] in text and "Kept words" in text and Dish.objects.count() == 0
+
+
+def test_the_table_of_hostile_inputs_stays_long() -> None:
+    described = (DISH_INPUTS, MORE_INPUTS, ABOUT_INPUTS, CAPTION_INPUTS, OVERSIZED, HOSTILE)
+    assert sum(map(len, described)) + 7 * len(KEPT) >= 80
