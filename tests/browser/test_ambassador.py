@@ -175,7 +175,7 @@ def each_page(page: Page, server: Server) -> list[str]:
     seen_as("consent-again")
     page.goto(f"{server.url}/beside/?language=hi")
     seen_as("aloud-hi")
-    page.locator("main form").evaluate("form => { form.noValidate = true }")
+    page.locator("main form").last.evaluate("form => { form.noValidate = true }")
     press(page, "Describe their dish")
     seen_as("aloud-error")
     page.goto(f"{server.url}/ambassador/")
