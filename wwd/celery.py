@@ -43,6 +43,9 @@ app.conf.update(
     task_reject_on_worker_lost=True,
     task_default_queue="cpu",
     worker_prefetch_multiplier=1,
+    worker_max_tasks_per_child=settings.WORKER_SLICES,
+    # In kilobytes; None is no limit.
+    worker_max_memory_per_child=settings.WORKER_MEGABYTES * 1024 or None,
     worker_hijack_root_logger=False,
     enable_utc=True,
 )

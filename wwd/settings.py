@@ -144,6 +144,10 @@ LEASE_SECONDS = env.whole("WWD_LEASE_SECONDS", 120, least=2)
 WEB_PROCESSES = env.whole("WWD_WEB_PROCESSES", 2, least=1)
 # More than 50: so many phones on a 2G line may send a photo to one process at a time.
 WEB_THREADS = env.whole("WWD_WEB_THREADS", 64, least=1)
+LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
+# A worker process ends between two slices of work after so many of them, or once it holds so much memory.
+WORKER_SLICES = env.whole("WWD_WORKER_SLICES", 500, least=1)
+WORKER_MEGABYTES = env.whole("WWD_WORKER_MEGABYTES", 0)
 SWEEP_SECONDS = env.whole("WWD_SWEEP_SECONDS", 30, least=1)
 RETENTION_DAYS = env.whole("WWD_RETENTION_DAYS", 3 * 365, least=30)
 MAX_PHOTO_BYTES = 15 * 1024 * 1024

@@ -10,7 +10,10 @@ from evaluation.names import unknown
 from evaluation.studies.base import ModelData
 
 BACKENDS: Mapping[str, Mapping[str, str]] = {
-    "image_generator": {"sketch": "evaluation.backends.sketch:Sketch"},
+    "image_generator": {
+        "openai": "evaluation.backends.openai_images:OpenAIImages",
+        "sketch": "evaluation.backends.sketch:Sketch",
+    },
     "encoder": {
         "standin": "evaluation.backends.standin:StandinEncoder",
         "stored": "evaluation.backends.stored:StoredEncoder",

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation import studies
-from evaluation.models import GeneratedImage, Run
+from evaluation.models import GeneratedImage, Model, Run
 from tests.evaluation.make import make_dish
 
 pytestmark = pytest.mark.django_db
@@ -110,3 +110,38 @@ def test_an_unknown_queue_is_explained() -> None:
     make_dish()
     with pytest.raises(CommandError, match="Accepted: cpu, gpu, api"):
         call_command("run_study", "generation", config=CONFIG, queue="tpu")
+
+
+def test_a_dry_plan_prints_units_per_country_and_cost_and_stores_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    make_dish()
+    Model.objects.filter(slug="sketch").update(price={"currency": "USD", "date": "2024-07-01", "per_unit": 0.04})
+    assert printed(capsys, "generation", config=CONFIG, plan=True) == [
+        "2 units. Nothing was stored or sent.",
+        "sketch, Ghana: 2",
+        "Expected cost: 0.08 USD",
+    ]
+    assert not Run.objects.exists()
+
+
+def test_a_dry_plan_says_where_no_price_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    make_dish()
+    assert printed(capsys, "generation", config=CONFIG, plan=True)[-1] == "No price is known of: sketch"
+
+
+def test_a_run_after_another_waits_for_it(capsys: pytest.CaptureFixture[str]) -> None:
+    make_dish()
+    printed(capsys, "generation", config=CONFIG, run_slug="first")
+    lines = printed(capsys, "association", config='{"images": "first"}', run_slug="second", after="first")
+    assert lines == ["Run second is planned once first is done."]
+    assert Run.objects.get(slug="second").state == "waiting"
+
+
+def test_a_run_after_one_that_is_not_there_is_explained() -> None:
+    with pytest.raises(CommandError, match="There is no run 'frist'"):
+        call_command("run_study", "association", config='{"images": "first"}', after="frist")
+
+
+def test_priority_is_kept_with_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    make_dish()
+    printed(capsys, "generation", config=CONFIG, run_slug="mine", priority=7)
+    assert Run.objects.get(slug="mine").priority == 7

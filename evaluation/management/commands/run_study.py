@@ -13,6 +13,8 @@ from tqdm import tqdm
 
 from evaluation import runner
 from evaluation.models import Run, Unit
+from evaluation.names import unknown
+from evaluation.runner.preview import Preview
 from evaluation.studies.base import ConfigError
 
 POLL_SECONDS = 1.0
@@ -30,20 +32,39 @@ class Command(BaseCommand):
         parser.add_argument("--config", default="{}", help="a JSON file, or JSON itself")
         parser.add_argument("--run-slug", default="", help="a name for the run; without it one is made")
         parser.add_argument("--queue", default="", help="cpu, gpu or api; without it the model's")
+        parser.add_argument("--priority", type=int, default=0, help="higher numbers come first on their queue")
+        parser.add_argument("--after", default="", help="a run that must be done before this one is planned")
+        parser.add_argument("--plan", action="store_true", help="only say what the run would be and may cost")
         parser.add_argument("--wait", action="store_true", help="work through the run here, and show progress")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             config = read_config(options["config"])
-            run = runner.create_run(options["slug"], config, slug=options["run_slug"], queue=options["queue"])
+            if options["plan"]:
+                self.show(runner.preview(options["slug"], config))
+                return
+            run = created(options, config)
         except ConfigError as error:
             raise CommandError(str(error)) from error
+        if run.state == Run.State.WAITING:
+            self.stdout.write(f"Run {run.slug} is planned once {options['after']} is done.")
+            return
         counted = runner.progress(run)
         self.stdout.write(f"Run {run.slug}: {sum(counted.values())} units, {counted['pending']} of them waiting.")
         runner.announce(run)
         if options["wait"]:
             wait_for(run)
         self.report(run)
+
+    def show(self, found: Preview) -> None:
+        """Units per model and country, and the expected cost; nothing was stored or sent."""
+        self.stdout.write(f"{found.units} units. Nothing was stored or sent.")
+        for (model, country), n in sorted(found.countries.items()):
+            self.stdout.write(f"{model}, {country}: {n}")
+        for currency, amount in sorted(found.cost.items()):
+            self.stdout.write(f"Expected cost: {amount:.2f} {currency}")
+        if found.unpriced:
+            self.stdout.write(f"No price is known of: {', '.join(found.unpriced)}")
 
     def report(self, run: Run) -> None:
         run.refresh_from_db()
@@ -52,6 +73,17 @@ class Command(BaseCommand):
         self.stdout.write(f"Run {run.slug} is {run.state}: {shown}.")
         if run.problem:
             raise CommandError(f"The run paused: {run.problem}")
+
+
+def created(options: dict[str, Any], config: Any) -> Run:
+    """The run, planned now or, with --after, once the other run is done. Raises ConfigError."""
+    if options["after"]:
+        earlier = Run.objects.filter(slug=options["after"]).first()
+        if earlier is None:
+            raise ConfigError(unknown("run", options["after"], Run.objects.values_list("slug", flat=True)))
+        return runner.create_waiting(options["slug"], config, after=earlier, slug=options["run_slug"])
+    named = {"slug": options["run_slug"], "queue": options["queue"], "priority": options["priority"]}
+    return runner.create_run(options["slug"], config, **named)
 
 
 def read_config(given: str) -> Any:

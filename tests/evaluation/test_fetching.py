@@ -1,0 +1,132 @@
+"""Addresses that a provider gives: what is fetched, and what never."""
+
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from evaluation import fetching
+from evaluation.fetching import FetchError, fetch
+from tests.evaluation.provider import Provider, png, serving
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    with serving() as found:
+        yield found
+
+
+def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
+    """Every name has these addresses, as a name server of somebody else could say."""
+    rows = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443)) for address in addresses]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows)
+
+
+@pytest.mark.parametrize("what", ["good", "moved"])
+def test_a_picture_is_fetched_also_where_it_moved(provider: Provider, what: str) -> None:
+    assert fetch(f"{provider.url}/pictures/{what}?sig=a%2Bb", local=True) == png()
+
+
+@pytest.mark.parametrize(
+    ("what", "sentence", "again"),
+    [
+        ("expired", "answered 403", False),
+        ("page", "no picture but text/html", False),
+        ("circle", "leads on and on", False),
+        ("cut", "could not be fetched|only in part", True),
+        ("busy", "answered 503", True),
+    ],
+)
+def test_what_cannot_be_fetched_says_why(provider: Provider, what: str, sentence: str, again: bool) -> None:
+    with pytest.raises(FetchError, match=sentence) as caught:
+        fetch(f"{provider.url}/pictures/{what}", local=True)
+    assert caught.value.again == again
+
+
+def test_a_picture_that_drips_in_ends_after_the_time_in_all(provider: Provider) -> None:
+    started = time.monotonic()
+    with pytest.raises(FetchError):
+        fetch(f"{provider.url}/pictures/drip", local=True, seconds=0.5)
+    assert time.monotonic() - started < 10
+
+
+def test_a_picture_that_is_too_large_is_left(provider: Provider) -> None:
+    with pytest.raises(FetchError, match="larger than"):
+        fetch(f"{provider.url}/pictures/good", local=True, most=100)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://pictures.example/a.png",
+        "ftp://pictures.example/a.png",
+        "file:///etc/passwd",
+        "https://user:word@pictures.example/a.png",
+        "https://pictures.example:8443/a.png",
+        "https:///a.png",
+        "https://[::1",
+        "https://pictures.example:port/",
+        "",
+    ],
+)
+def test_only_plain_https_addresses_are_fetched(url: str) -> None:
+    with pytest.raises(FetchError):
+        fetch(url)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "10.0.0.8",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "::1",
+        "fe80::1%eth0",
+        "fd00::1",
+        "::ffff:127.0.0.1",
+        "2002:7f00:1::",
+        "64:ff9b::7f00:1",
+    ],
+)
+def test_names_of_addresses_inside_are_not_connected_to(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    resolve_to(monkeypatch, address)
+    with pytest.raises(FetchError, match="inside a network of its own"):
+        fetch("https://pictures.example/a.png")
+
+
+def test_one_address_inside_among_others_is_enough_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve_to(monkeypatch, "93.184.216.34", "127.0.0.1")
+    with pytest.raises(FetchError, match="inside a network"):
+        fetch("https://pictures.example/a.png")
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "::ffff:93.184.216.34"])
+def test_addresses_of_the_open_internet_are_public(address: str) -> None:
+    assert fetching.is_public(address)
+
+
+def test_a_redirection_is_checked_like_the_address_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "get", lambda url, *_: get_once(url))
+    with pytest.raises(FetchError, match="none that may be fetched"):
+        fetch("https://pictures.example/a.png")
+
+
+def get_once(url: str) -> bytes | str:
+    fetching.checked(url, local=False)
+    return "http://169.254.169.254/latest/meta-data/"
+
+
+def test_an_unknown_host_may_be_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(FetchError, match="was not found") as caught:
+        fetch("https://pictures.example/a.png")
+    assert caught.value.again
