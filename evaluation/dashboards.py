@@ -94,6 +94,8 @@ def table_figure(request: HttpRequest, name: str) -> HttpResponse:
     if isinstance(view, HttpResponse) or view.table is None:
         return view if isinstance(view, HttpResponse) else back(view)
     table = view.table
+    if not view.spec.figure:
+        return back(view)
     named = f"{name} {table.version} {sorted(view.filters.items())} {view.computed_at}"
     key = f"figure:{hashlib.sha256(named.encode()).hexdigest()}"
     drawn = cache.get_or_set(key, lambda: figures.svg(table, list(view.spec.metrics)), FIGURE_SECONDS)

@@ -26,6 +26,7 @@ UNDER_FIGURE = (
 )
 SIZE = (3.7, 2.3)  # inches of one panel
 PLACE_WIDTH = 0.17  # inches that a place's name needs at least
+MOST_PANELS = 24  # the first ones; a filter shows the others
 MOST_BESIDE = 16  # with more places than this, panels stand one under another
 # The drawing library keeps caches that threads share; one figure at a time costs little and cannot mix them.
 _one_at_a_time = threading.Lock()
@@ -40,6 +41,7 @@ class Layout:
     models: tuple[str, ...]
     panels: tuple[tuple[Mapping[str, str], str], ...]
     wide: int
+    left_out: int = 0
 
     @property
     def deep(self) -> int:
@@ -75,7 +77,8 @@ def layout(table: TidyTable, metrics: Sequence[str]) -> Layout | None:
     if len(values[along]) > MOST_BESIDE:
         wide = 1
     models = tuple(values.get("model", [""]))
-    return Layout(along, tuple(values[along]), models, panels, min(wide, len(panels)))
+    shown = panels[:MOST_PANELS]
+    return Layout(along, tuple(values[along]), models, shown, min(wide, len(shown)), len(panels) - len(shown))
 
 
 def svg(table: TidyTable, metrics: Sequence[str]) -> bytes | None:
@@ -158,7 +161,8 @@ def _legend(figure: Any, plan: Layout) -> None:
     if plan.models != ("",):
         patches = [Patch(facecolor=colour, label=model) for model, colour in colours(plan.models).items()]
         figure.legend(handles=patches, loc="outside upper center", ncols=min(len(patches), 6), frameon=False)
-    figure.supxlabel(UNDER_FIGURE, size=6.5, color="#6a5a4d", wrap=True)
+    more = f" {plan.left_out} more panels are not drawn: choose some with a filter." if plan.left_out else ""
+    figure.supxlabel(UNDER_FIGURE + more, size=6.5, color="#6a5a4d", wrap=True)
 
 
 def _saved(figure: Any) -> bytes:

@@ -16,7 +16,7 @@ class TableSpec:
 
     `inputs` are the counters whose change makes it stale; `filters` the accepted filter names: one that is also a
     column keeps the rows with that value, any other is read by what computes the table; `choices` are the accepted
-    values of those that have few. A table comes either from
+    values of those that have few. `figure`: whether bars of it say anything. A table comes either from
     `compute`, or from `study`: then that study's `summarise` makes it from a run (filter `run`).
     """
 
@@ -31,3 +31,4 @@ class TableSpec:
     compute: Callable[[Filters], TidyTable] | None = None
     study: str = ""
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    figure: bool = True

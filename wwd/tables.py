@@ -4,7 +4,9 @@ This list stands above the apps because tables come from `evaluation` and `revie
 """
 
 TABLES = {
-    "association.scores": "evaluation.studies.association:SCORES",
+    "association.descriptors": "evaluation.studies.association_ranks:DESCRIPTORS",
+    "association.scores": "evaluation.studies.association_tables:SCORES",
+    "association.top": "evaluation.studies.association_ranks:TOP",
     "generation.counts": "evaluation.studies.generation:COUNTS",
     "review.agreement": "review.agreement:AGREEMENT",
     "review.checks": "review.tables.answers:TICKED",

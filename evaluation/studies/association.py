@@ -9,24 +9,20 @@ Units of a run of study `association`, one `Result` with a `VectorResult` each:
 
 The payload of a text is `{"text": "A photo of clean food.", "descriptor": "clean", "group": "presentation",
 "sign": "positive"}`. `sign` is `positive`, `negative`, or `none` for words that are only ranked (the 16 of
-`comparison_results.csv`, group `comparison`); `association.scores` leaves groups without both signs out.
+`comparison_results.csv`, group `comparison`); tables of scores leave groups without both signs out.
 Runs whose vectors were made elsewhere are imported with exactly these keys and payloads.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
-from django.utils.translation import gettext_noop as _
 
 from evaluation.backends.base import Encoder
-from evaluation.metrics import association as metrics
-from evaluation.metrics.bootstrap import one_way
-from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.ordering import ordered
+from evaluation.metrics.tidy import TidyTable
+from evaluation.studies.association_ranks import descriptors, top
+from evaluation.studies.association_tables import scores
 from evaluation.studies.base import (
     Catalogue,
     ConfigError,
@@ -41,7 +37,6 @@ from evaluation.studies.base import (
     VectorResult,
     Work,
 )
-from evaluation.table_spec import TableSpec
 
 Sign = Literal["positive", "negative", "none"]
 
@@ -65,31 +60,6 @@ def text_key(payload: Mapping[str, Any]) -> str:
     return f"text:{payload['group']}:{payload['sign']}:{payload['descriptor']}"
 
 
-SCORES = TableSpec(
-    name="association.scores",
-    title=_("Association with descriptor words"),
-    source="World Wide recipe §3.2.3, App. G.1 (authors' variant)",
-    version="1",
-    columns=("group", "continent", "model"),
-    metrics={
-        "normalised_score": _(
-            "Mean over the pictures of: mean cosine with the positive words minus mean cosine with the negative words, "
-            "rescaled by min–max to [−1, 1] within the model, over all its pictures. For looking at only: it moves "
-            "with every picture that is added, so models, runs and releases are never compared by it."
-        ),
-        "net": _(
-            "Mean over the pictures of: mean cosine with the positive words minus mean cosine with the negative words, "
-            "not rescaled. Used for every comparison and test."
-        ),
-    },
-    inputs=("runs.association", "withdrawals"),
-    filters=("run", "model", "continent", "group"),
-    study="association",
-)
-UNSCORED = "no picture of this group has a vector"
-FLAT = "all pictures of the model score the same, so there is no range to rescale to"
-
-
 @dataclass(frozen=True)
 class AssociationConfig:
     """`images`: slug of the run whose pictures are scored; `encoder`: slug of the model that gives the vectors."""
@@ -100,19 +70,7 @@ class AssociationConfig:
     descriptors_version: str = ""
 
 
-@dataclass(frozen=True)
-class Scored:
-    """The pictures that have a vector: `models`, `clusters` (n,), `continents` n tuples, `vectors` (n, d)."""
-
-    models: npt.NDArray[np.str_]
-    clusters: npt.NDArray[np.str_]
-    continents: tuple[tuple[str, ...], ...]
-    vectors: npt.NDArray[np.float32]
-
-    def cell(self, continent: str, model: str) -> npt.NDArray[np.bool_]:
-        """Which pictures (n,) lie in this continent and are by this model; one may lie in several continents."""
-        inside = np.array([continent in listed for listed in self.continents], dtype=bool)
-        return inside & (self.models == model)
+TABLES = {"scores": scores, "descriptors": descriptors, "top": top}
 
 
 class Association(Study):
@@ -122,7 +80,7 @@ class Association(Study):
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("encoder",)
     Config: ClassVar[type] = AssociationConfig
-    tables: ClassVar[tuple[str, ...]] = ("scores",)
+    tables: ClassVar[tuple[str, ...]] = tuple(TABLES)
     batch_size: ClassVar[int] = 64
 
     def plan(self, config: AssociationConfig, catalogue: Catalogue) -> Plan:
@@ -137,6 +95,7 @@ class Association(Study):
         definition = {
             "encoder": encoder.identifier,
             "revision": encoder.revision,
+            **({"precision": precision} if (precision := encoder.parameters.get("precision")) else {}),
             "descriptors": f"{words.slug} {words.version}",
             "prompt": words.prompt,
         }
@@ -148,34 +107,27 @@ class Association(Study):
         todo = []
         for unit in units:
             if unit.stored_vector is not None:
-                yield _vector_result(unit, unit.stored_vector, backend.preprocessing)
+                yield _vector_result(unit, unit.stored_vector, backend.preprocessing, {"stored": True})
             elif "text" in unit.payload or unit.image_bytes is not None:
                 todo.append(unit)
             else:
                 yield Result(unit.key, "failed", reason="The picture is not held and no vector of it is stored.")
         texts = [unit for unit in todo if "text" in unit.payload]
         pictures = [unit for unit in todo if "text" not in unit.payload]
+        told = getattr(backend, "circumstances", {})
         if texts:
             vectors = backend.encode_texts([unit.payload["text"] for unit in texts])
-            yield from (_vector_result(*pair, backend.preprocessing) for pair in zip(texts, vectors, strict=True))
+            yield from (_vector_result(*pair, backend.preprocessing, told) for pair in zip(texts, vectors, strict=True))
         if pictures:
             vectors = backend.encode_images([unit.image_bytes or b"" for unit in pictures])
-            yield from (_vector_result(*pair, backend.preprocessing) for pair in zip(pictures, vectors, strict=True))
+            pairs = zip(pictures, vectors, strict=True)
+            yield from (_vector_result(*pair, backend.preprocessing, told) for pair in pairs)
 
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
-        """`association.scores`: the mean score of each descriptor group, continent and model."""
-        if table != "scores":
+        """See `association_tables.py` and `association_ranks.py`."""
+        if table not in self.tables:
             raise ValueError(f"association has no table {table!r}")
-        words, scored, missing = gather(outcomes)
-        groups = {group: signs for group, signs in words.items() if signs["positive"] and signs["negative"]}
-        rows: list[TidyRow] = []
-        extra: dict[str, float | str] = {}
-        for group, signs in groups.items():
-            net = _net(scored, signs)
-            rows += _group_rows(group, scored, net, missing)
-            extra |= _ranges(group, scored, net)
-        notes = _notes(groups, scored, missing)
-        return TidyTable(SCORES.name, SCORES.version, SCORES.columns, tuple(rows), notes, extra=extra)
+        return TABLES[table](outcomes)
 
 
 def text_payloads(words: DescriptorData) -> Iterator[dict[str, Any]]:
@@ -186,110 +138,11 @@ def text_payloads(words: DescriptorData) -> Iterator[dict[str, Any]]:
                 yield text_payload(words.prompt.replace("{descriptor}", word), word, group, sign)
 
 
-Words = dict[str, dict[str, list[Vector]]]
-Missing = Counter[tuple[str, str]]
-
-
-def gather(outcomes: Iterable[OutcomeData]) -> tuple[Words, Scored, Missing]:
-    """Vectors of the words by group and sign, the scored pictures, and how many have no vector per place and model."""
-    words: Words = defaultdict(lambda: {"positive": [], "negative": [], "none": []})
-    pictures: list[OutcomeData] = []
-    missing: Missing = Counter()
-    for outcome in outcomes:
-        if "text" in outcome.payload:
-            if outcome.vector is not None:
-                words[outcome.payload["group"]][outcome.payload["sign"]].append(outcome.vector)
-        elif outcome.vector is None or not outcome.image_model:
-            missing.update((continent, outcome.image_model) for continent in outcome.labels.get("continent", ("",)))
-        else:
-            pictures.append(outcome)
-    vectors = [picture.vector for picture in pictures if picture.vector is not None]
-    scored = Scored(
-        models=np.array([picture.image_model for picture in pictures], dtype=np.str_),
-        clusters=np.array([picture.cluster for picture in pictures], dtype=np.str_),
-        continents=tuple(tuple(picture.labels.get("continent", ())) for picture in pictures),
-        vectors=np.array(vectors, dtype=np.float32),
-    )
-    return dict(words), scored, missing
-
-
 def _picture_plan(image: ImageData) -> tuple[str, ImageData, dict[str, Any]]:
     return image_key(image.id), image, image_payload(image.id)
 
 
-def _vector_result(unit: Work, vector: Vector, preprocessing: str) -> Result:
-    given = np.asarray(vector, dtype=np.float32)
-    if "text" in unit.payload:
-        return Result(unit.key, vector=VectorResult(given, preprocessing, text=unit.payload["text"]))
-    return Result(unit.key, vector=VectorResult(given, preprocessing, image_id=unit.payload["image"]))
-
-
-def _net(scored: Scored, signs: Mapping[str, Sequence[Vector]]) -> metrics.Floats:
-    """The unscaled score (n,) of each picture in one descriptor group."""
-    if not len(scored.vectors):
-        return np.empty(0)
-    positive, negative = (metrics.cosine(scored.vectors, np.array(signs[sign])) for sign in ("positive", "negative"))
-    return metrics.net(positive, negative)
-
-
-def _cells(scored: Scored, missing: Missing) -> list[tuple[str, str]]:
-    """Every continent and model that has a picture, scored or not."""
-    held = {
-        (continent, str(model))
-        for listed, model in zip(scored.continents, scored.models, strict=True)
-        for continent in listed
-    }
-    return sorted(held | {cell for cell in missing if all(cell)})
-
-
-def _group_rows(group: str, scored: Scored, net: metrics.Floats, missing: Missing) -> Iterator[TidyRow]:
-    """Rows of one descriptor group; `net` (n,) are its scores, rescaled here within each model."""
-    both = np.column_stack([metrics.normalised_within(net, scored.models), net])
-    for continent, model in _cells(scored, missing):
-        inside = scored.cell(continent, model)
-        groups = {"group": group, "continent": continent, "model": model}
-        for metric, estimate in zip(SCORES.metrics, _estimates(both[inside], scored.clusters[inside]), strict=True):
-            yield TidyRow(groups, metric, estimate)
-
-
-def _estimates(scores: metrics.Floats, clusters: npt.NDArray[np.str_]) -> list[Estimate]:
-    """Means of `scores` (n, 2) with intervals over `clusters` (n,); NaN columns are not measured."""
-    n, held = len(scores), len(set(clusters.tolist()))
-    if not n:
-        return [Estimate(None, 0, 0, reason=UNSCORED)] * scores.shape[1]
-    found = []
-    for values, interval in zip(scores.T, one_way(scores, clusters), strict=True):
-        if np.isnan(values).any():
-            found.append(Estimate(None, n, held, reason=FLAT))
-        else:
-            mean = float(values.mean())
-            found.append(Estimate(mean, n, held, interval.low, interval.high, interval.method, interval.reason))
-    return found
-
-
-def _ranges(group: str, scored: Scored, net: metrics.Floats) -> dict[str, float]:
-    """The unscaled score that became −1 and the one that became 1, per model."""
-    found = {}
-    for model in ordered(scored.models.tolist(), "model"):
-        mine = net[scored.models == model]
-        found[f"{group}/{model} lowest"], found[f"{group}/{model} highest"] = float(mine.min()), float(mine.max())
-    return found
-
-
-def _notes(groups: Words, scored: Scored, missing: Missing) -> tuple[str, ...]:
-    """Sentences shown under the table."""
-    words = "; ".join(
-        f"{group} {len(signs['positive'])} positive and {len(signs['negative'])} negative"
-        for group, signs in groups.items()
-    )
-    notes = [
-        f"Words: {words or 'none'}.",
-        "A picture that lies in several continents counts in each of them.",
-        "Intervals resample dishes, or pictures where no dish is known; the range of the rescaling is held fixed.",
-    ]
-    placeless = sum(1 for listed in scored.continents if not listed)
-    if placeless:
-        notes.append(f"{placeless} scored pictures have no continent: they count in the rescaling and in no row.")
-    if missing:
-        notes.append(f"Pictures without a vector, left out: {sum(missing.values())}.")
-    return tuple(notes)
+def _vector_result(unit: Work, vector: Vector, preprocessing: str, told: Mapping[str, Any]) -> Result:
+    given, text = np.asarray(vector, dtype=np.float32), unit.payload.get("text", "")
+    found = VectorResult(given, preprocessing, image_id=None if text else unit.payload["image"], text=text)
+    return Result(unit.key, vector=found, circumstances=told)

@@ -10,12 +10,13 @@ from evaluation.catalogue import subject_data
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import DescriptorSet
 from evaluation.runner import outcomes
-from evaluation.studies.association import Association, AssociationConfig, image_key, text_key, text_payload
+from evaluation.studies.association import Association, AssociationConfig, Sign, image_key, text_key, text_payload
 from evaluation.studies.base import (
     ConfigError,
     DescriptorData,
     ImageData,
     ModelData,
+    OutcomeData,
     PromptData,
     SubjectData,
     Work,
@@ -139,7 +140,13 @@ def test_scores_by_hand() -> None:
     assert africa_rows["normalised_score"].value == pytest.approx((1 - 0.2) / 2)
     assert (africa_rows["net"].n, africa_rows["net"].clusters) == (2, 2)
     assert estimates(table, continent="Asia", model="painter")["net"].value == pytest.approx(-1)
-    assert table.extra == {"taste/painter lowest": pytest.approx(-1), "taste/painter highest": pytest.approx(1)}
+    assert africa_rows["as_printed"].value == pytest.approx((1 + 1.4) / 2)
+    assert table.extra == {
+        "taste/painter lowest": pytest.approx(-1),
+        "taste/painter highest": pytest.approx(1),
+        "taste/all models lowest": pytest.approx(-1),
+        "taste/all models highest": pytest.approx(1),
+    }
 
 
 @pytest.mark.django_db
@@ -154,8 +161,9 @@ def test_the_range_of_one_model_does_not_reach_another() -> None:
     table = compute(spec("association.scores"), {})
     narrow = estimates(table, continent="Africa", model="narrow")
     assert narrow["normalised_score"].value == pytest.approx(0)
-    # (2 − 1) ÷ √5 and 0.
+    # (2 − 1) ÷ √5 and 0; over all models the range is −1 to 1, so nothing is rescaled.
     assert narrow["net"].value == pytest.approx(1 / sqrt(5) / 2)
+    assert narrow["normalised_over_all"].value == pytest.approx(1 / sqrt(5) / 2)
 
 
 @pytest.mark.django_db
@@ -240,7 +248,84 @@ def test_a_run_in_which_every_picture_failed_says_so_in_its_rows() -> None:
 
 def test_another_table_is_refused() -> None:
     with pytest.raises(ValueError, match="no table"):
-        Association().summarise("descriptors", [], None)
+        Association().summarise("ranks", [], None)
+
+
+@pytest.mark.parametrize("name", Association.tables)
+def test_every_table_of_a_run_without_outcomes_is_empty(name: str) -> None:
+    assert Association().summarise(name, [], None).rows == ()
+
+
+def picture(number: int, place: str, *vector: float, cluster: str = "") -> OutcomeData:
+    return OutcomeData(
+        key=image_key(number),
+        state="done",
+        model="clip",
+        subject=place,
+        cluster=cluster or f"image:{number}",
+        labels={"continent": (place,)},
+        payload={"image": number},
+        image_model="painter",
+        image_id=number,
+        vector=np.array(vector, dtype=np.float32),
+    )
+
+
+def word(sign: Sign, *vector: float) -> OutcomeData:
+    payload = text_payload(f"A photo of {sign} food.", sign, "taste", sign)
+    return OutcomeData(
+        text_key(payload), "done", "clip", "", "", {}, payload, vector=np.array(vector, dtype=np.float32)
+    )
+
+
+def fan(number: int, *, places: Sequence[str], each: int = 1) -> list[OutcomeData]:
+    """Pictures along a quarter circle, from the positive word to the negative one; `each` of them per cluster."""
+    angles = np.linspace(0, np.pi / 2, number)
+    return [
+        picture(at, places[at % len(places)], np.cos(angle), np.sin(angle), cluster=f"dish:{at // each}")
+        for at, angle in enumerate(angles)
+    ]
+
+
+def test_shares_among_the_nearest_fifty_by_hand() -> None:
+    # Africa, Asia, Asia, Africa, Asia, Asia …: of the first 50 pictures 17 lie in Africa, 33 in Asia.
+    words = [word("positive", 1, 0), word("negative", 0, 1)]
+    table = Association().summarise("descriptors", [*words, *fan(120, places=["Africa", "Asia", "Asia"])], None)
+    found = {(row.groups["descriptor"], row.groups["continent"]): row.estimate for row in table.rows}
+    africa = found["A photo of positive food.", "Africa"]
+    assert (africa.value, africa.n, africa.clusters) == (pytest.approx(17 / 50), 50, 50)
+    assert found["A photo of positive food.", "Asia"].value == pytest.approx(33 / 50)
+    # From the other end: 119, 118, … 70; 119 % 3 = 2, so 16 in Africa.
+    assert found["A photo of negative food.", "Africa"].value == pytest.approx(16 / 50)
+    assert africa.low is not None and africa.high is not None and africa.low < 17 / 50 < africa.high
+
+
+def test_with_fifty_pictures_or_fewer_nothing_is_nearest() -> None:
+    table = Association().summarise("descriptors", [word("positive", 1, 0), *fan(50, places=["Africa"])], None)
+    [row] = table.rows
+    assert row.estimate.value is None
+    assert "no more than 50" in row.estimate.reason
+
+
+def test_an_interval_of_shares_resamples_dishes_and_not_pictures() -> None:
+    def width(each: int) -> float:
+        outcomes = [word("positive", 1, 0), *fan(240, places=["Africa"] * each + ["Asia"] * each, each=each)]
+        rows = Association().summarise("descriptors", outcomes, None).rows
+        found = next(row.estimate for row in rows if row.groups["continent"] == "Africa")
+        assert found.low is not None and found.high is not None
+        return found.high - found.low
+
+    assert width(8) > 1.5 * width(1)
+
+
+def test_extreme_pictures_stand_in_their_order_and_never_at_both_ends() -> None:
+    words = [word("positive", 1, 0), word("negative", 0, 1)]
+    table = Association().summarise("top", [*words, *fan(7, places=["Africa"])], None)
+    ends = {(row.groups["end"], row.groups["place"]): row.groups["picture"] for row in table.rows}
+    assert ends == {
+        **{("top", str(place)): str(place - 1) for place in (1, 2, 3)},
+        **{("bottom", str(place)): str(7 - place) for place in (1, 2, 3)},
+    }
 
 
 @pytest.mark.django_db

@@ -14,6 +14,7 @@ A mean of 50 is nearly normal: percentiles of 2,000 draws lie within 0.01 of the
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ from evaluation.metrics import association as metrics
 from evaluation.metrics.sem import population_sem
 from evaluation.models import GeneratedImage, Run
 from evaluation.runner import outcomes
-from evaluation.studies.association import gather
+from evaluation.studies.association import TABLES
+from evaluation.studies.association_tables import SCORES, Gathered, cosines, gather
 from evaluation.studies.base import OutcomeData
 from wwd.published.source import Report
 
@@ -41,18 +43,19 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
 Table = dict[tuple[str, str, str, str], dict[str, str]]
 
 
-def printed() -> Table:
-    """(group, continent, model, metric) → row of the printed CSV."""
+def printed(name: str) -> list[dict[str, str]]:
+    """The rows of the printed CSV."""
     out = io.StringIO()
-    call_command("tables", "association.scores", "--format", "csv", stdout=out)
-    rows = list(csv.DictReader(io.StringIO(out.getvalue())))
-    return {(row["group"], row["continent"], row["model"], row["metric"]): row for row in rows}
+    call_command("tables", name, "--format", "csv", stdout=out)
+    return list(csv.DictReader(io.StringIO(out.getvalue())))
 
 
 @pytest.fixture(scope="module")
 def table(imported: Report, django_db_blocker: DjangoDbBlocker) -> Table:
+    """(group, continent, model, metric) → row of the printed CSV."""
     with django_db_blocker.unblock():
-        return printed()
+        rows = printed("association.scores")
+    return {(row["group"], row["continent"], row["model"], row["metric"]): row for row in rows}
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +79,7 @@ def test_columns_are_the_promised_ones_and_every_cell_is_there(table: Table, exp
         for group in expected["group_sizes"]
         for continent in CONTINENTS
         for model in MODELS
-        for metric in ("normalised_score", "net")
+        for metric in SCORES.metrics
     }
     assert set(table) == wanted
 
@@ -94,20 +97,35 @@ def test_normalised_scores_and_n(table: Table, expected: dict[str, Any], group: 
 
 @pytest.mark.parametrize("group", ["presentation", "style"])
 @pytest.mark.parametrize("model", MODELS)
+def test_scores_rescaled_over_all_models(table: Table, expected: dict[str, Any], group: str, model: str) -> None:
+    for continent, cell in expected["results"]["net_code_global"][group][model].items():
+        row = table[group, continent, model, "normalised_over_all"]
+        assert float(row["value"]) == pytest.approx(cell["mean"], abs=1e-6), continent
+
+
+@pytest.mark.parametrize("group", ["presentation", "style"])
+@pytest.mark.parametrize("model", MODELS)
 def test_unscaled_scores(table: Table, expected: dict[str, Any], group: str, model: str) -> None:
     for continent, cell in expected["raw_means"][group][model].items():
-        row = table[group, continent, model, "net"]
+        row, typed = (table[group, continent, model, metric] for metric in ("net", "as_printed"))
         assert float(row["value"]) == pytest.approx(cell["net"], abs=1e-6), continent
+        assert float(typed["value"]) == pytest.approx(cell["pos"] + cell["neg"], abs=1e-6), continent
         assert int(row["n"]) == 50
 
 
-def test_group_sizes_stand_in_the_notes(expected: dict[str, Any]) -> None:
+def test_group_sizes_and_the_range_of_the_rescaling_stand_with_the_table(expected: dict[str, Any]) -> None:
     out = io.StringIO()
     call_command("tables", "association.scores", "--format", "json", stdout=out)
-    notes = json.loads(out.getvalue())["notes"]
+    told = json.loads(out.getvalue())
     for group, sizes in expected["group_sizes"].items():
         words = f"{group} {sizes['positive']} positive and {sizes['negative']} negative"
-        assert any(words in note for note in notes), words
+        assert any(words in note for note in told["notes"]), words
+    for group, models in expected["results"]["net_code_raw_minmax"].items():
+        for model, (low, high) in models.items():
+            name = "all models" if model == "all" else model
+            assert told["extra"][f"{group}/{name} lowest"] == pytest.approx(low, abs=1e-6)
+            assert told["extra"][f"{group}/{name} highest"] == pytest.approx(high, abs=1e-6)
+            assert any(f"{group}/{name} lowest {low:.6f}" in note for note in told["notes"])
 
 
 @pytest.mark.parametrize("cell", BY_HAND)
@@ -130,12 +148,10 @@ def test_interval_is_as_worked_out_by_hand(table: Table, cell: tuple[str, str, s
 def test_each_variant_under_its_own_name(
     found: list[OutcomeData], expected: dict[str, Any], group: str, named: str, raw: Any, scope: str
 ) -> None:
-    words, scored, missing = gather(found)
-    assert not missing
-    positive, negative = (
-        metrics.cosine(scored.vectors, np.array(words[group][sign])) for sign in ("positive", "negative")
-    )
-    plain = raw(positive, negative)
+    gathered = gather(found)
+    assert not gathered.missing
+    scored = gathered.scored
+    plain = raw(*cosines(scored, gathered.words[group]))
     scaled = (
         metrics.normalised_within(plain, scored.models) if scope == "within" else metrics.normalised_over_all(plain)
     )
@@ -146,15 +162,66 @@ def test_each_variant_under_its_own_name(
             assert population_sem(values) == pytest.approx(cell["sem_ddof0"], abs=1e-6)
 
 
-def test_the_lowest_and_highest_pictures_are_those_of_the_independent_computation(
-    found: list[OutcomeData], expected: dict[str, Any]
-) -> None:
-    words, _scored, _missing = gather(found)
-    pictures = [outcome for outcome in found if outcome.image_model == "dalle2"]
-    vectors = np.array([outcome.vector for outcome in pictures])
-    signs = words["presentation"]
-    score = metrics.net(*(metrics.cosine(vectors, np.array(signs[sign])) for sign in ("positive", "negative")))
+def test_the_lowest_and_highest_pictures_are_those_of_the_independent_computation(expected: dict[str, Any]) -> None:
     keys = dict(GeneratedImage.objects.values_list("pk", "source_key"))
-    names = [keys[pictures[at].image_id or 0].rpartition("/")[2] for at in np.argsort(score)]
-    assert names[:5] == expected["presentation_dalle2_bottom5"]
-    assert sorted(names[-5:]) == sorted(expected["presentation_dalle2_top5"])
+    rows = [row for row in printed("association.top") if (row["group"], row["model"]) == ("presentation", "dalle2")]
+    ends: dict[str, list[str]] = {"top": [], "bottom": []}
+    for row in sorted(rows, key=lambda row: int(row["place"])):
+        ends[row["end"]].append(keys[int(row["picture"])].rpartition("/")[2])
+    assert ends["bottom"] == expected["presentation_dalle2_bottom5"]
+    assert sorted(ends["top"]) == sorted(expected["presentation_dalle2_top5"])
+
+
+def test_shares_among_the_nearest_are_those_of_the_release_in_every_row(published: Path) -> None:
+    shares = {
+        (row["descriptor"], row["model"], row["continent"]): float(row["value"])
+        for row in printed("association.descriptors")
+        if row["descriptor"].startswith("a photo of")
+    }
+    with (published / "wwd" / "clip" / "comparison_results.csv").open(encoding="utf-8", newline="") as file:
+        released = {
+            (row["Descriptor"], row["Model"], row["Name"]): float(row["Percentage"]) / 100
+            for row in csv.DictReader(file)
+        }
+    assert len(released) == 280
+    assert {key: share for key, share in shares.items() if share} == pytest.approx(released, abs=1e-9)
+    # 16 descriptors, 3 models, 6 continents: the release leaves zero shares out.
+    assert len(shares) == 16 * 3 * 6
+
+
+def values(outcomes: Sequence[OutcomeData], metric: str) -> dict[tuple[str, str, str], float]:
+    table = TABLES["scores"](outcomes)
+    return {
+        (row.groups["group"], row.groups["continent"], row.groups["model"]): row.estimate.value
+        for row in table.rows
+        if row.metric == metric and row.estimate.value is not None and row.groups["continent"] in CONTINENTS
+    }
+
+
+def extreme(found: Gathered, group: str, model: str) -> OutcomeData:
+    """A picture elsewhere that points along the positive and against the negative words: beyond every real one."""
+    positive, negative = (np.array(found.words[group][sign]).mean(axis=0) for sign in ("positive", "negative"))
+    return OutcomeData(
+        key="extreme",
+        state="done",
+        model="encoder",
+        subject="",
+        cluster="extreme",
+        labels={"continent": ("Antarctica",)},
+        payload={"image": 0},
+        image_model=model,
+        vector=(positive - negative).astype(np.float32),
+    )
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_one_extreme_picture_moves_every_normalised_score_and_no_net(found: list[OutcomeData], model: str) -> None:
+    group = "presentation"
+    more = [*found, extreme(gather(found), group, model)]
+    cells = [(group, continent, model) for continent in CONTINENTS]
+    for metric, of_model_only in (("normalised_score", True), ("normalised_over_all", False)):
+        before, after = values(found, metric), values(more, metric)
+        for cell in cells if of_model_only else [(group, place, name) for place in CONTINENTS for name in MODELS]:
+            assert after[cell] < before[cell] - 0.1, (metric, cell)
+    assert values(more, "net") == values(found, "net")
+    assert values(more, "as_printed") == values(found, "as_printed")

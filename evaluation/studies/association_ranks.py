@@ -1,0 +1,123 @@
+"""Rankings of the study *association*: whose pictures lie nearest to each descriptor, and the extreme pictures."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+from django.utils.translation import gettext_noop as _
+
+from evaluation.metrics import association as metrics
+from evaluation.metrics.bootstrap import of_sums
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.ordering import ordered
+from evaluation.studies.association_tables import COUNTED, INPUTS, Scored, cosines, estimate_of, gather, left_out
+from evaluation.studies.base import OutcomeData
+from evaluation.table_spec import TableSpec
+
+NEAREST = 50  # pictures of a model that count as near to a text, as published
+EXTREMES = 5  # pictures at either end
+# A resample finds its nearest pictures among so many of all; one that does not says nothing.
+AMONG = 8 * NEAREST
+
+DESCRIPTORS = TableSpec(
+    name="association.descriptors",
+    title=_("Whose pictures lie nearest to a descriptor"),
+    source="World Wide recipe App. G; comparison_results.csv of the release",
+    version="1",
+    columns=("descriptor", "continent", "model"),
+    metrics={
+        "share": _(
+            "Share of the continent among the 50 pictures of the model with the highest cosine with the words; "
+            "n are these pictures."
+        )
+    },
+    inputs=INPUTS,
+    filters=("run", "model", "continent", "descriptor"),
+    study="association",
+)
+TOP = TableSpec(
+    name="association.top",
+    title=_("Pictures at either end of a descriptor group"),
+    source="World Wide recipe App. G",
+    version="1",
+    columns=("group", "model", "end", "place", "picture"),
+    metrics={"net": _("Mean cosine with the positive words minus mean cosine with the negative words; one picture.")},
+    inputs=INPUTS,
+    filters=("run", "model", "group", "end"),
+    choices={"end": ("top", "bottom")},
+    study="association",
+    figure=False,
+)
+TOO_FEW = f"the model has no more than {NEAREST} pictures: all of them would be among the nearest"
+
+
+def descriptors(outcomes: Iterable[OutcomeData]) -> TidyTable:
+    """`association.descriptors`: the share of each continent among the pictures nearest to each descriptor text."""
+    found = gather(outcomes)
+    rows: list[TidyRow] = []
+    for text, vector in found.texts.items():
+        near = metrics.cosine(found.scored.vectors, vector[None])[:, 0] if len(found.scored.vectors) else np.empty(0)
+        for model in found.scored.names():
+            rows += nearest_rows(text, model, found.scored, near)
+    notes = (COUNTED, "Intervals resample dishes, or pictures where no dish is known.", *left_out(found))
+    return TidyTable(DESCRIPTORS.name, DESCRIPTORS.version, DESCRIPTORS.columns, tuple(rows), notes)
+
+
+def nearest_rows(text: str, model: str, scored: Scored, near: metrics.Floats) -> Iterator[TidyRow]:
+    """One row per continent of the model's pictures; `near` (n,) cosines of all pictures with the text."""
+    mine = np.flatnonzero(scored.models == model)
+    order = mine[np.argsort(-near[mine], kind="stable")]
+    places = ordered((name for picture in mine for name in scored.continents[picture]), "continent")
+    estimates = (
+        shares(scored, order, places) if len(mine) > NEAREST else [Estimate(None, 0, 0, reason=TOO_FEW)] * len(places)
+    )
+    for place, estimate in zip(places, estimates, strict=True):
+        yield TidyRow({"descriptor": text, "continent": place, "model": model}, "share", estimate)
+
+
+def shares(scored: Scored, order: npt.NDArray[np.intp], places: list[str]) -> list[Estimate]:
+    """The share of each place among the first 50 of `order`, pictures from the nearest on."""
+    among = order[:AMONG]
+    inside = np.column_stack([scored.within(place)[among] for place in places]).astype(np.float64)
+    clusters, of = np.unique(scored.clusters[order], return_inverse=True)
+    parts = np.zeros((len(clusters), len(among)))
+    parts[of[: len(among)], np.arange(len(among))] = 1
+    held = len(set(scored.clusters[order[:NEAREST]].tolist()))
+    values = inside[:NEAREST].mean(axis=0)
+    intervals = of_sums(parts, lambda weights: nearest_shares(weights, inside))
+    return [
+        estimate_of(float(value), NEAREST, held, interval) for value, interval in zip(values, intervals, strict=True)
+    ]
+
+
+def nearest_shares(weights: metrics.Floats, inside: metrics.Floats) -> metrics.Floats:
+    """Shares (draws, k) among the nearest 50, where picture i stands `weights[:, i]` times; `inside` (n, k) 0 or 1."""
+    total = np.minimum(np.cumsum(weights, axis=1), NEAREST)
+    taken = np.diff(total, axis=1, prepend=0.0)
+    found: metrics.Floats = taken @ inside / NEAREST
+    found[total[:, -1] < NEAREST] = np.nan
+    return found
+
+
+def top(outcomes: Iterable[OutcomeData]) -> TidyTable:
+    """`association.top`: the pictures with the highest and the lowest score of each group and model."""
+    found = gather(outcomes)
+    rows: list[TidyRow] = []
+    for group, signs in found.groups().items():
+        net = metrics.net(*cosines(found.scored, signs))
+        for model in found.scored.names():
+            rows += extreme_rows(group, model, found.scored, net)
+    notes = ("A picture's number is that of its row; place 1 is the outermost.", *left_out(found))
+    return TidyTable(TOP.name, TOP.version, TOP.columns, tuple(rows), notes)
+
+
+def extreme_rows(group: str, model: str, scored: Scored, net: metrics.Floats) -> Iterator[TidyRow]:
+    """Five pictures of either end, fewer where the model has fewer than ten."""
+    mine = np.flatnonzero(scored.models == model)
+    upwards = mine[np.argsort(net[mine], kind="stable")]
+    most = min(EXTREMES, len(mine) // 2)
+    for end, order in (("top", upwards[::-1]), ("bottom", upwards)):
+        for place, picture in enumerate(order[:most], 1):
+            groups = {"group": group, "model": model, "end": end, "place": str(place)}
+            value = Estimate(float(net[picture]), 1, 1, reason="a single picture: no interval is claimed")
+            yield TidyRow({**groups, "picture": str(scored.images[picture])}, "net", value)
