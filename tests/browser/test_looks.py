@@ -116,7 +116,10 @@ def test_every_page_is_accessible_and_fits(
 ) -> None:
     context = browser.new_context(viewport=SIZES[size], color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
-    found = [problem for _title in each_page(page, server, photo_file(tmp_path), name) for problem in problems(page)]
+    found = []
+    for title in each_page(page, server, photo_file(tmp_path), name):
+        look(page, f"{scheme}-{title}")
+        found += problems(page)
     assert found == []
     context.close()
 
