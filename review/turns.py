@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext
 
-from collection.proof import Proof
+from collection.proof import Proof, ProofError, read_token
 from review import assignment, rest
 from review.campaigns import refuse_unless_open, save_review
 from review.forms import QuestionForm, Typed, typed_in
@@ -189,10 +189,14 @@ def report(turn: Turn) -> HttpResponse:
 
 
 def reason(turn: Turn) -> HttpResponse:
-    """Why a picture was skipped or reported; freely told, afterwards."""
-    given = assignment.given(turn.reviewer, turn.about)
+    """Why a picture was skipped or reported; freely told, afterwards. What was typed for the next one is kept."""
+    given = assignment.given(turn.reviewer, _left(turn))
     assignment.give_reason(given, turn.request.POST.get("why", ""))
-    return next_picture(turn, gettext("Your reason is kept."))
+    said = gettext("Your reason is kept.")
+    if not turn.about or rest.rest_due(turn.reviewer):
+        return next_picture(turn, said)
+    current = turn.in_hand()
+    return _picture(turn, current, turn.form(current, turn.page), shown=_was_shown(turn), message=said)
 
 
 def stop(turn: Turn) -> HttpResponse:
@@ -205,6 +209,15 @@ def personal(turn: Turn, template: str, **context: Any) -> HttpResponse:
     response = turn.respond(template, back_address=address, **context)
     response.never_compress = True  # type: ignore[attr-defined]
     return response
+
+
+def _left(turn: Turn) -> str:
+    """The assignment that was just skipped or reported, as the page says; nothing where the page is not ours."""
+    try:
+        proof = read_token(turn.request.POST.get("left", ""), PURPOSE)
+    except ProofError:
+        return ""
+    return proof.about if proof.person == turn.reviewer.pk else ""
 
 
 def _changing(turn: Turn) -> bool:

@@ -99,7 +99,7 @@ def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
         raise Refused(gettext("This page is too old, or did not come from here. Open your invitation again."), 403)
     reviewer = reviewer_for(found, sent.proof.person)
     turn = Turn(request, found, reviewer, sent.proof.about, sent.proof.at)
-    name = request.POST.get("do", "")
+    name = "reason" if "why" in request.POST else request.POST.get("do", "")
     return mine.ACTIONS[name](turn) if name in mine.ACTIONS else act(turn, name)
 
 

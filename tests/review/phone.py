@@ -9,6 +9,7 @@ from review.models import Invitation
 from tests.review.make import GOOD, form_of, make_invitation
 
 PROOF = re.compile(r'name="proof" value="([^"]+)"')
+LEFT = re.compile(r'name="left" value="([^"]+)"')
 CODE = re.compile(r'class="code">([\d ]+)<')
 
 
@@ -41,6 +42,11 @@ class Phone:
         self.send(self.address)
         choices = {"country": country, "role": "volunteer", "adult": "on", "agree": "on"}
         return self.send(self.address, proof=self.proof(), **choices)
+
+    def say_why(self, why: str, **fields: Any) -> str:
+        """Presses one of the reasons that stand under a skip or report."""
+        left = LEFT.findall(self.page)[0]
+        return self.send(f"{self.address}pictures/", proof=self.proof("why"), left=left, why=why, **fields)
 
     def press(self, do: str, near: str = "", **fields: Any) -> str:
         return self.send(f"{self.address}pictures/", proof=self.proof(near), do=do, **fields)

@@ -14,7 +14,7 @@ from review.campaigns import prepare, save_review
 from review.models import Assignment, ContentTag, Review, Reviewer, SupportContact
 from review.rest import PICTURES
 from tests.review.make import GOOD, make_campaign, make_image, make_invitation, make_reviewer
-from tests.review.phone import Phone, joined
+from tests.review.phone import LEFT, Phone, joined
 
 pytestmark = pytest.mark.django_db
 DISTURBING = {**GOOD, "checks": ["disturbing"]}
@@ -52,7 +52,7 @@ def test_what_counts_as_distressing(first: object, second: object, rest: bool) -
             button, _, why = step.partition(" ")
             phone.press(button)
             if why:
-                phone.press("reason", near="why", why=why)
+                phone.say_why(why)
         else:
             phone.answer(step)
     assert ("Time for a rest" in phone.page) is rest
@@ -101,15 +101,32 @@ def test_skip_is_one_tap_and_its_reason_comes_afterwards_and_belongs_to_it() -> 
     phone.press("skip")
     left = Assignment.objects.get(state="skipped")
     assert left.reason == ""
-    assert "Your reason is kept." in phone.press("reason", near="why", why="unknown")
+    assert "Your reason is kept." in phone.say_why("unknown")
     left.refresh_from_db()
     assert (left.reason, Assignment.objects.exclude(reason="").count()) == ("unknown", 1)
+
+
+def test_telling_why_keeps_what_was_typed_for_the_next_picture() -> None:
+    phone = phone_in()
+    phone.press("skip")
+    page = phone.say_why("unknown", **{"q-quality": "2"})
+    assert page.count(" checked") == 1
+
+
+@pytest.mark.parametrize("left", ["", "forged", "somebody else's"])
+def test_reason_for_a_picture_of_somebody_else_is_refused(left: str) -> None:
+    phone, other = phone_in(), phone_in()
+    for one in (phone, other):
+        one.press("skip")
+    token = LEFT.findall(other.page)[0] if left.startswith("somebody") else left
+    phone.send(f"{phone.address}pictures/", proof=phone.proof("why"), left=token, why="unknown")
+    assert (phone.status, Assignment.objects.exclude(reason="").count()) == (403, 0)
 
 
 def test_unknown_reason_is_refused() -> None:
     phone = phone_in()
     phone.press("skip")
-    phone.press("reason", near="why", why="<b>")
+    phone.say_why("<b>")
     assert (phone.status, Assignment.objects.exclude(reason="").count()) == (400, 0)
 
 

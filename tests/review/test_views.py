@@ -273,10 +273,10 @@ def test_changing_the_mind_about_food_drops_what_belongs_to_the_other_branch() -
     phone = joined()
     phone.press("show")
     phone.answer(FOOD, page=1)
-    page = phone.answer({**GOOD, "explanation": "Hm"}, do="back")
-    assert 'name="q-explanation" value="Hm"' in page
-    phone.answer({**GOOD, "explanation": "Hm", "food": "no"}, page=1)
-    assert "Hm" not in phone.page
+    page = phone.answer({**GOOD, "explanation": "Hm, no"}, do="back")
+    assert 'name="q-explanation" value="Hm, no"' in page
+    phone.answer({**GOOD, "explanation": "Hm, no", "food": "no"}, page=1)
+    assert "Hm, no" not in phone.page
     phone.answer(NOT_FOOD)
     assert Review.objects.get().answers == NOT_FOOD
 
