@@ -1,7 +1,8 @@
 """Return codes: sixteen digits in four groups, like an airtime voucher. The last one is a check digit.
 
 A code proves more than a cookie or a form: it opens everything of one person. Only its HMAC is stored. The digits
-are derived from a random seed and the site's key, so that a page that was lost on its way can show them again.
+are derived from a random seed and the site's key, so that a page that was lost on its way can show them again; the
+seed is thrown away with the first use, or once the hour for that is over.
 """
 
 import hmac
@@ -12,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
@@ -70,6 +72,12 @@ def shown_again(person: uuid.UUID) -> str | None:
     return grouped(digits) if genuine else None
 
 
+def forget_seeds() -> int:
+    """Codes that no page shows any more keep their HMAC only; returns how many were left with it."""
+    past = Q(created_at__lt=timezone.now() - SHOWN_AGAIN) | ~Q(used_at=None)
+    return ReturnCode.objects.filter(past).exclude(seed="").update(seed="")
+
+
 def has_code(person: uuid.UUID) -> bool:
     return ReturnCode.objects.filter(person=person).exists()
 
@@ -91,7 +99,7 @@ def person_for(text: str, kind: str) -> uuid.UUID | None:
     row = ReturnCode.objects.filter(kind=kind, digest__in=list(digests_of(digits))).first()
     if row is None:
         return None
-    ReturnCode.objects.filter(pk=row.pk).update(used_at=timezone.now())
+    ReturnCode.objects.filter(pk=row.pk).update(used_at=timezone.now(), seed="")
     return row.person
 
 

@@ -11,6 +11,7 @@ from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
 
 from collection import codes
+from collection.consents import Said
 from collection.dishes import WORDS
 from collection.models import AboutYou, Contributor, Dish, Photo, ReturnCode, Submission, Withdrawal
 from collection.receipts import grouped
@@ -81,7 +82,8 @@ def everything_about(contributor: Contributor, *, with_photos: bool = False) -> 
         "consent": {
             "version": consent.version if consent else None,
             "language": consent.language if consent else None,
-            "text": consent.sentences if consent else [],
+            "text": Said(consent, contributor.consent_opening).sentences if consent else [],
+            "draft_shown_beside": str(contributor.consent_draft or ""),
             "given": contributor.consent_at,
             "way": contributor.consent_way,
             "answers_to_questions": contributor.understood,

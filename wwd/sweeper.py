@@ -63,9 +63,10 @@ def sweep_files() -> list[Callable[[], None]]:
 
 
 def erase_withdrawn() -> list[Callable[[], None]]:
-    from collection import erasure
+    from collection import codes, erasure
 
     erasure.erase_due()
+    codes.forget_seeds()
     return []
 
 

@@ -1,6 +1,7 @@
 """Return codes: any digits, a check digit, one live code, limits that lock nobody out by address."""
 
 import uuid
+from datetime import timedelta
 
 import pytest
 from pytest_django import Settings
@@ -93,6 +94,21 @@ def test_code_is_not_shown_again_after_an_hour(monkeypatch: pytest.MonkeyPatch) 
     issue(PERSON, "contributor")
     monkeypatch.setattr(codes, "SHOWN_AGAIN", -codes.SHOWN_AGAIN)
     assert shown_again(PERSON) is None
+
+
+def test_used_code_keeps_its_hmac_only_and_still_opens() -> None:
+    code = issue(PERSON, "contributor")
+    assert person_for(code, "contributor") == PERSON
+    assert ReturnCode.objects.get().seed == ""
+    assert person_for(code, "contributor") == PERSON
+
+
+def test_code_that_no_page_shows_any_more_keeps_its_hmac_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = issue(PERSON, "contributor")
+    assert codes.forget_seeds() == 0
+    monkeypatch.setattr(codes, "SHOWN_AGAIN", timedelta(0))
+    assert codes.forget_seeds() == 1
+    assert (ReturnCode.objects.get().seed, person_for(code, "contributor")) == ("", PERSON)
 
 
 def test_codes_stay_valid_when_the_key_of_the_site_changes(settings: Settings) -> None:
