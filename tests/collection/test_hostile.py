@@ -316,5 +316,5 @@ def test_form_that_another_site_sends_is_refused_with_the_typing(site: dict[str,
 
 
 def test_the_table_of_hostile_inputs_stays_long() -> None:
-    described = (DISH_INPUTS, MORE_INPUTS, ABOUT_INPUTS, CAPTION_INPUTS, OVERSIZED, HOSTILE)
-    assert sum(map(len, described)) + 7 * len(KEPT) >= 80
+    described = [*DISH_INPUTS, *MORE_INPUTS, *ABOUT_INPUTS, *CAPTION_INPUTS, *OVERSIZED, *HOSTILE]
+    assert len(described) >= 80
