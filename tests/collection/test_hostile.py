@@ -63,6 +63,12 @@ DISH_INPUTS = [
     ({"ingredients": "salt\x00"}, UNSHOWN),
     ({"ingredients": "sa\u202dlt"}, HIDDEN),
     ({"ingredients": "a" + "\u0e49" * 7}, MARKS),
+    ({"ingredients": "\x1b[31mred"}, UNSHOWN),
+    ({"languages": "Wolof\u202e"}, HIDDEN),
+    ({"places": "Sene\x07gal"}, UNSHOWN),
+    ({"places": "S" + "\u0301" * 8 + "enegal"}, MARKS),
+    ({"places_more": "🏴"}, LETTER),
+    ({"local_name": "\u2068\u200d\u2069"}, LETTER),
 ]
 
 
@@ -106,6 +112,8 @@ MORE_INPUTS: list[tuple[dict[str, object], str]] = [
     ({"recipe": "x" * 2001}, "too long"),
     ({"more_details": "x" * 8001}, "too long"),
     ({"drink": "\u202e"}, HIDDEN),
+    ({"utensils": "x" * 1001}, "too long: 1001 signs"),
+    ({"occasions_more": "a" + "\u0489" * 9}, MARKS),
 ]
 
 
