@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         "postgres": None if connection.vendor == "postgresql" else "needs PostgreSQL: set DATABASE_URL",
         "redis": None if django_settings.REDIS_URL else "needs Redis: set REDIS_URL",
         "browser": None if chromium() else "needs Chromium on the path",
+        "torch": None if find_spec("torch") else "needs torch: pip install -r requirements-worker.txt",
         "long": None if config.getoption("--long") else "slow: run with --long",
     }
     for item in items:

@@ -15,6 +15,7 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {
         "sketch": "evaluation.backends.sketch:Sketch",
     },
     "encoder": {
+        "clip": "evaluation.backends.clip:ClipEncoder",
         "standin": "evaluation.backends.standin:StandinEncoder",
         "stored": "evaluation.backends.stored:StoredEncoder",
     },

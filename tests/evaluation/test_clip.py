@@ -1,0 +1,224 @@
+"""The encoder backend on tiny random models: as the makers' own code gives it, in any batch, and saved once."""
+
+import io
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluation import backends, files
+from evaluation.backends.base import BackendError, OutOfMemory
+from evaluation.backends.clip import ClipEncoder
+from evaluation.backends.decoding import all_decoded, by_shape, decoded
+from evaluation.models import Embedding, Outcome, Run
+from evaluation.runner import create_run, work
+from evaluation.studies.base import ModelData
+from tests.evaluation.make import make_image, make_model, make_subject
+from tests.evaluation.tiny import make_picture, model_at, save_clip, save_siglip
+
+pytestmark = pytest.mark.torch
+TEXTS = ["a photo of fresh food.", "a photo of dirty food.", "weird"]
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_clip(tmp_path_factory.mktemp("clip"))
+
+
+@pytest.fixture(scope="module")
+def siglip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_siglip(tmp_path_factory.mktemp("siglip"))
+
+
+def pictures() -> list[bytes]:
+    sizes = [(96, 64), (64, 96), (96, 64), (33, 32), (200, 32), (32, 32)]
+    return [make_picture(*size, seed=seed) for seed, size in enumerate(sizes)]
+
+
+def as_the_makers(folder: Path, content: bytes) -> np.ndarray:
+    """The vector by the library's own classes, one picture at a time."""
+    import torch
+    from transformers import AutoModel, CLIPImageProcessorPil, SiglipImageProcessorPil
+
+    network = AutoModel.from_pretrained(folder)
+    kind = CLIPImageProcessorPil if network.config.model_type == "clip" else SiglipImageProcessorPil
+    with Image.open(io.BytesIO(content)) as picture, torch.inference_mode():
+        values = kind.from_pretrained(folder)(picture.convert("RGB"), return_tensors="pt")
+        found = network.get_image_features(**values)
+    vector: np.ndarray = getattr(found, "pooler_output", found)[0].numpy()
+    return vector
+
+
+def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    found: np.ndarray = (one * other).sum(axis=1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+    return found
+
+
+@pytest.mark.parametrize("family", ["clip", "siglip"])
+def test_vectors_of_pictures_are_those_of_the_makers_code(family: str, request: pytest.FixtureRequest) -> None:
+    folder = request.getfixturevalue(family)
+    found = ClipEncoder(model_at(folder, "encoder", "clip")).encode_images(pictures())
+    wanted = np.stack([as_the_makers(folder, content) for content in pictures()])
+    assert found.dtype == np.float32
+    assert cosines(found, wanted) == pytest.approx(1, abs=1e-4)
+    assert np.abs(found - wanted).max() < 0.01 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("family", ["clip", "siglip"])
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
+def test_prepared_pixels_lie_within_a_grey_level_of_the_reference(
+    family: str, form: str, request: pytest.FixtureRequest
+) -> None:
+    from transformers import CLIPImageProcessorPil, SiglipImageProcessorPil
+
+    folder = request.getfixturevalue(family)
+    kind = CLIPImageProcessorPil if family == "clip" else SiglipImageProcessorPil
+    encoder = ClipEncoder(model_at(folder, "encoder", "clip"))
+    for size in ((96, 64), (64, 97), (333, 250), (20, 31), (32, 32)):
+        pixels = decoded(make_picture(*size, form=form))
+        reference = kind.from_pretrained(folder)(Image.fromarray(pixels), return_tensors="np")["pixel_values"][0]
+        found = encoder.preparation.prepared([pixels], "cpu")[0].numpy()
+        assert found.shape == reference.shape
+        level = np.array(encoder.preparation.deviation).min() * 255
+        difference = np.abs(found - reference) * level
+        assert difference.max() < 1.3, size
+        # A reduction to exactly half lies on the edge between two levels at about a fifth of all pixels.
+        assert (difference > 0.5).mean() < 0.25, size
+
+
+@pytest.mark.parametrize("family", ["clip", "siglip"])
+def test_vectors_of_texts_are_those_of_the_makers_code(family: str, request: pytest.FixtureRequest) -> None:
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = request.getfixturevalue(family)
+    network, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    filled = {"padding": "max_length", "max_length": 40} if family == "siglip" else {}
+    found = ClipEncoder(model_at(folder, "encoder", "clip")).encode_texts(TEXTS)
+    for text, vector in zip(TEXTS, found, strict=True):
+        with torch.inference_mode():
+            read = tokenizer([text], return_tensors="pt", **filled)["input_ids"]
+            wanted = network.get_text_features(input_ids=read)
+        assert vector == pytest.approx(getattr(wanted, "pooler_output", wanted)[0].numpy(), abs=1e-5)
+
+
+def test_a_vector_is_the_same_alone_and_in_any_batch(clip: Path) -> None:
+    encoder = ClipEncoder(model_at(clip, "encoder", "clip", at_once=4))
+    together = encoder.encode_images(pictures())
+    alone = np.concatenate([encoder.encode_images([content]) for content in pictures()])
+    assert together == pytest.approx(alone, abs=1e-5)
+    assert np.abs(together - np.roll(together, 1, axis=0)).min(axis=1).max() > 1e-4, "all vectors are alike"
+
+
+def test_pictures_in_memory_are_scored_without_decoding(clip: Path) -> None:
+    encoder = ClipEncoder(model_at(clip, "encoder", "clip"))
+    assert np.array_equal(encoder.encode_pixels(map(decoded, pictures())), encoder.encode_images(pictures()))
+
+
+def test_half_precision_is_near_the_full_one_and_never_taken_for_it(clip: Path) -> None:
+    full, half = (ClipEncoder(model_at(clip, "encoder", "clip", precision=name)) for name in ("fp32", "bf16"))
+    assert cosines(full.encode_images(pictures()), half.encode_images(pictures())).min() > 0.999
+    assert full.preprocessing != half.preprocessing
+    assert half.circumstances["precision"] == "bf16"
+    assert half.encode_images(pictures()).dtype == np.float32
+
+
+def test_nothing_gives_no_vectors_of_the_right_width(clip: Path) -> None:
+    encoder = ClipEncoder(model_at(clip, "encoder", "clip"))
+    assert encoder.encode_images([]).shape == encoder.encode_texts([]).shape == (0, 16)
+
+
+@pytest.mark.parametrize("mode", ["L", "P", "RGBA", "1"])
+def test_pictures_of_every_mode_become_three_colours(mode: str) -> None:
+    assert decoded(make_picture(40, 30, mode=mode)).shape == (30, 40, 3)
+
+
+@pytest.mark.parametrize("content", [b"", b"<svg/>", make_picture()[:200]])
+def test_what_is_no_picture_is_refused_and_never_made_up(clip: Path, content: bytes) -> None:
+    with pytest.raises((OSError, ValueError)):
+        ClipEncoder(model_at(clip, "encoder", "clip")).encode_images([make_picture(), content])
+
+
+def test_decoding_in_parallel_keeps_the_order() -> None:
+    contents = [make_picture(20 + number, 20) for number in range(30)]
+    assert [picture.shape[1] for picture in all_decoded(contents)] == list(range(20, 50))
+    groups = by_shape(all_decoded([*contents, contents[3]]))
+    assert [place for place, _ in groups[20, 23, 3]] == [3, 30]
+
+
+def test_a_text_that_is_not_read_to_its_end_fails(clip: Path) -> None:
+    with pytest.raises(ValueError, match="more than the 40 tokens"):
+        ClipEncoder(model_at(clip, "encoder", "clip")).encode_texts(["food " * 30])
+
+
+def test_memory_that_does_not_suffice_is_told_in_the_projects_words(
+    clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    encoder = ClipEncoder(model_at(clip, "encoder", "clip"))
+
+    def full(pictures: Sequence[np.ndarray]) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
+
+    monkeypatch.setattr(encoder, "forward", full)
+    with pytest.raises(OutOfMemory, match="CUDA out of memory"):
+        encoder.encode_images(pictures())
+
+
+@pytest.mark.parametrize(
+    ("identifier", "revision", "sentence"),
+    [
+        ("openai/clip-vit-base-patch32", "", "not a commit"),
+        ("openai/clip-vit-base-patch32", "main", "not a commit"),
+        ("", "", "not a commit"),
+    ],
+)
+def test_weights_that_could_change_are_not_loaded(identifier: str, revision: str, sentence: str) -> None:
+    with pytest.raises(BackendError, match=sentence):
+        backends.load(ModelData(1, "clip", "encoder", "clip", identifier, revision, {}))
+
+
+def test_a_precision_that_nobody_knows_names_the_known_ones(clip: Path) -> None:
+    with pytest.raises(BackendError, match="bf16"):
+        backends.load(model_at(clip, "encoder", "clip", precision="bf61"))
+
+
+def test_weights_that_could_run_code_are_not_loaded(clip: Path, tmp_path: Path) -> None:
+    import torch
+
+    folder = Path(shutil.copytree(clip, tmp_path / "pickled"))
+    (folder / "model.safetensors").unlink()
+    torch.save({}, folder / "pytorch_model.bin")
+    with pytest.raises(BackendError, match="could not be loaded"):
+        backends.load(model_at(folder, "encoder", "clip"))
+
+
+def test_a_model_of_another_family_says_so(clip: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(clip, tmp_path / "other"))
+    text = (folder / "preprocessor_config.json").read_text()
+    (folder / "preprocessor_config.json").write_text(text.replace('"resample": 3', '"resample": 0'))
+    with pytest.raises(BackendError, match="not known here"):
+        backends.load(model_at(folder, "encoder", "clip"))
+
+
+@pytest.mark.django_db
+def test_runs_store_each_vector_once_per_model_and_preprocessing(clip: Path) -> None:
+    subject, pictures = make_subject(), Run.objects.create(study="generation", slug="pictures")
+    rows = [
+        make_image(subject, make_model("painter"), run=pictures, sha256=files.keep(make_picture(seed=n)))
+        for n in (1, 2)
+    ]
+    make_model("tiny", role="encoder", backend="clip", identifier=str(clip))
+    for number in (1, 2):
+        run = create_run("association", {"images": pictures.slug, "encoder": "tiny"}, slug=f"vectors-{number}")
+        work(run.pk, "tests")
+        assert Outcome.objects.filter(unit__run=run, embedding__image__in=rows).count() == 2
+    [first, second] = Embedding.objects.exclude(image=None).order_by("image")
+    assert (first.dimensions, first.preprocessing) == (16, "pillow-like-1 bicubic 32 crop 32x32 fp32")
+    assert bytes(first.vector) != bytes(second.vector)
+    told = Outcome.objects.filter(embedding=first).order_by("pk")[0].circumstances
+    assert (told["precision"], told["card"]) == ("fp32", "processor")

@@ -1,0 +1,76 @@
+"""Tiny random models that tests build and save, to be loaded the way real ones are. Needs torch."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from evaluation.studies.base import ModelData
+
+WORDS = ("a", "photo", "of", "fresh", "dirty", "food", "weird", ".")
+
+
+def make_vocabulary() -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """Letters as they are in CLIP's vocabulary, each also at the end of a word; no merges."""
+    letters = "abcdefghijklmnopqrstuvwxyz.,:?!'0123456789"
+    pieces = [*letters, *(f"{letter}</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
+    return {piece: number for number, piece in enumerate(pieces)}, []
+
+
+def save_tokenizer(folder: Path) -> None:
+    from transformers import CLIPTokenizer
+
+    vocabulary, merges = make_vocabulary()
+    CLIPTokenizer(vocab=vocabulary, merges=merges, model_max_length=40).save_pretrained(folder)
+
+
+def save_clip(folder: Path, *, seed: int = 0) -> Path:
+    """A CLIP of 32 pixels and 16 dimensions."""
+    import torch
+    from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel
+
+    torch.manual_seed(seed)
+    tower = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    size = len(make_vocabulary()[0])
+    ends = {"bos_token_id": size - 2, "eos_token_id": size - 1, "pad_token_id": size - 1}
+    text = {**tower, "vocab_size": size, "max_position_embeddings": 40, **ends}
+    vision = {**tower, "image_size": 32, "patch_size": 8}
+    CLIPModel(CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)).save_pretrained(folder)
+    crop = {"height": 32, "width": 32}
+    CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size=crop).save_pretrained(folder)
+    save_tokenizer(folder)
+    return folder
+
+
+def save_siglip(folder: Path) -> Path:
+    """A SigLIP of 32 pixels: both sides are resized, nothing is cropped."""
+    import torch
+    from transformers import SiglipConfig, SiglipImageProcessorPil, SiglipModel
+
+    torch.manual_seed(0)
+    tower = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    size = len(make_vocabulary()[0])
+    ends = {"bos_token_id": size - 2, "eos_token_id": size - 1, "pad_token_id": size - 1}
+    text = {**tower, "vocab_size": size, "max_position_embeddings": 40, "projection_size": 32, **ends}
+    vision = {**tower, "image_size": 32, "patch_size": 8}
+    SiglipModel(SiglipConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
+    SiglipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
+    save_tokenizer(folder)
+    return folder
+
+
+def model_at(folder: Path, role: str, backend: str, **parameters: object) -> ModelData:
+    return ModelData(1, "tiny", role, backend, str(folder), "", parameters)
+
+
+def make_picture(width: int = 96, height: int = 64, *, seed: int = 0, form: str = "PNG", mode: str = "RGB") -> bytes:
+    """Soft colours with grain, as a photograph has them."""
+    random = np.random.default_rng(seed)
+    small = Image.fromarray(random.integers(0, 256, (5, 7, 3), dtype=np.uint8))
+    soft = np.asarray(small.resize((width, height), Image.Resampling.BICUBIC), dtype=np.int16)
+    grain = random.integers(-20, 21, (height, width, 3))
+    stream = io.BytesIO()
+    picture = Image.fromarray(np.clip(soft + grain, 0, 255).astype(np.uint8)).convert(mode)
+    picture.save(stream, form)
+    return stream.getvalue()
