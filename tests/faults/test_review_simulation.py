@@ -29,6 +29,7 @@ import psycopg2.extras
 import pytest
 
 from tests.browser.server import own_database
+from tests.faults.loops import run
 from tests.faults.reviewing import Line, Person
 from tests.wwd.processes import ROOT, environment, gunicorn, manage
 
@@ -149,7 +150,7 @@ def simulate(folder: Path, size: Size) -> World:
             for number, code in enumerate(codes)
         ]
         started = time.monotonic()
-        asyncio.run(everybody(people))
+        run(everybody(people))
         return read_world(database, size, people, log.read_text(), time.monotonic() - started)
 
 

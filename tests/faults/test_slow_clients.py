@@ -1,26 +1,17 @@
 """Fifty phones on 2G lines send at once: all arrive, and the site stays open for everybody else."""
 
 import asyncio
-from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 
 from bench.slow_clients import PHOTO_PATH, Halfway, measure, open_page, send_slowly, server
+from tests.faults.loops import run
 from tests.wwd.processes import free_port
 
-T = TypeVar("T")
 CLIENTS = 50
 # A proof that is none: the site says so in a page, which means that the whole form was read.
 ORDINARY = {200, 403, 422}
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """In a thread of its own: browser tests before this one may have left their loop in ours."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()
 
 
 async def open_the_site_while_all_are_sending(port: int) -> list[int]:
