@@ -315,7 +315,7 @@ def test_json_holds_what_csv_has_no_place_for() -> None:
     assert document["version"] == tables.spec(NAME).version
     assert document["fingerprint"] == tables.fingerprint(tables.spec(NAME))
     assert document["demonstration"] is True
-    assert set(document["metrics"]) == {"normalised_score", "net"}
+    assert set(document["metrics"]) == {"normalised_score", "normalised_over_all", "net", "as_printed"}
     assert document["notes"]
     row = document["rows"][0]
     assert row["reason"] == "fewer than 10 clusters: no interval is claimed"

@@ -167,15 +167,15 @@ def test_what_is_not_claimed_stands_below_with_its_reason(researcher: Client) ->
     make_stored(pictures=3)
     shown = text_of(researcher, PAGE)
     assert "fewer than 10 clusters: no interval is claimed" in shown
-    assert "taste, Africa, painter (normalised score, net)" in shown
+    assert "taste, Africa, painter (normalised score, normalised over all, net, as printed)" in shown
     assert '<td class="num small-group">' in shown
 
 
 def test_what_is_not_measured_is_a_dash_and_never_a_zero(researcher: Client) -> None:
     make_stored(pictures=1)
     shown = text_of(researcher, PAGE)
-    assert re.search(r'<abbr title="all pictures of the model score the same[^"]*">—</abbr>', shown)
-    assert len(re.findall("<data ", shown)) == 1
+    assert re.search(r'<abbr title="all pictures that the range is taken from score the same[^"]*">—</abbr>', shown)
+    assert len(re.findall("<data ", shown)) == 2
 
 
 def test_a_demonstration_says_so_on_page_file_name_and_figure(researcher: Client) -> None:
