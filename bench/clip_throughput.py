@@ -60,7 +60,7 @@ def reference_processor() -> Any:
     return getattr(transformers, "CLIPImageProcessorPil", None) or transformers.CLIPImageProcessor
 
 
-def encoder(folder: Path, precision: str, at_once: int = 64) -> ClipEncoder:
+def encoder(folder: Path, precision: str, at_once: int = 256) -> ClipEncoder:
     return ClipEncoder(
         ModelData(0, "random", "encoder", "clip", str(folder), "", {"precision": precision, "at_once": at_once})
     )
@@ -92,7 +92,7 @@ def batched(ready: Callable[[], None], arguments: dict[str, Any]) -> tuple[int, 
     """Pictures and seconds of one process; the files lie in memory, as a worker has them."""
     backend = encoder(arguments["folder"], arguments["precision"], arguments["at_once"])
     contents = pictures(arguments["form"], arguments["images"])
-    backend.encode_images(contents[:256])
+    backend.encode_images(contents[: 4 * arguments["at_once"]])
     ready()
     start = time.perf_counter()
     backend.encode_images(contents)
@@ -123,7 +123,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--images", type=int, default=4096, help="pictures per card and measurement")
     parser.add_argument("--baseline", type=int, default=128, help="pictures one by one")
-    parser.add_argument("--at-once", type=int, default=64, help="pictures per forward pass")
+    parser.add_argument("--at-once", type=int, default=256, help="pictures per forward pass")
     parser.add_argument("--gpus", type=int, default=1)
     options = parser.parse_args()
     print(about())

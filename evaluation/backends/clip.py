@@ -8,12 +8,12 @@ import numpy as np
 
 from evaluation.backends import loading
 from evaluation.backends.base import BackendError, Vectors
-from evaluation.backends.decoding import Pixels, all_decoded, by_shape
+from evaluation.backends.decoding import Pixels, Stack, stacks
 from evaluation.backends.preparing import preparation
 from evaluation.studies.base import ModelData
 
 FAMILIES = ("clip", "siglip")
-AT_ONCE = 64
+AT_ONCE = 256
 
 
 class ClipEncoder:
@@ -50,29 +50,39 @@ class ClipEncoder:
 
     def encode_images(self, contents: Sequence[bytes]) -> Vectors:
         """Pictures as PNG, JPEG or WebP → (n, d). Raises OSError or ValueError for what is no picture."""
-        return self.encode_pixels(all_decoded(contents))
+        with loading.memory():
+            return self.gathered(stacks(contents, self.at_once, self.device))
 
-    def encode_pixels(self, pictures: Iterable[Pixels]) -> Vectors:
+    def encode_pixels(self, pictures: Sequence[Pixels]) -> Vectors:
         """Pictures that are in memory already, (h, w, 3) each → (n, d)."""
         import torch
 
-        with loading.memory(), torch.inference_mode():
-            parts = [self.forward(part) for part in taken(pictures, self.at_once)]
-            return as_vectors(torch.cat(parts).cpu() if parts else None, self.network.config)
+        with loading.memory():
+            return self.gathered(
+                [Stack([place], torch.from_numpy(np.ascontiguousarray(pictures[place]))[None]) for place in part]
+                for part in taken(range(len(pictures)), self.at_once)
+            )
 
-    def forward(self, pictures: Sequence[Pixels]) -> Any:
-        """One batch → (n, d) float32 on the device; pictures of one size are prepared together."""
+    def gathered(self, parts: Iterable[Sequence[Stack]]) -> Vectors:
+        """Vectors in the order of the pictures. The card is asked for nothing back before it has been given all."""
         import torch
 
-        places, prepared = [], []
-        for group in by_shape(pictures).values():
-            places += [place for place, _ in group]
-            prepared.append(self.preparation.prepared([picture for _, picture in group], self.device))
+        places: list[int] = []
+        with torch.inference_mode():
+            found = []
+            for part in parts:
+                places += [place for stack in part for place in stack.places]
+                found.append(self.forward(part))
+            vectors = as_vectors(torch.cat(found).cpu() if found else None, self.network.config)
+        return vectors[np.argsort(places)] if places else vectors
+
+    def forward(self, part: Sequence[Stack]) -> Any:
+        """One batch → (n, d) float32 on the device, in the order of its stacks."""
+        import torch
+
+        prepared = [self.preparation.prepared(stack.pixels, self.device) for stack in part]
         values = torch.cat(prepared).to(self.network.dtype)
-        found = pooled(self.network.get_image_features(pixel_values=values))
-        ordered = torch.empty_like(found)
-        ordered[torch.tensor(places, device=found.device)] = found
-        return ordered
+        return pooled(self.network.get_image_features(pixel_values=values))
 
     def encode_texts(self, texts: Sequence[str]) -> Vectors:
         """Texts → (n, d). Raises ValueError for one that the text encoder does not read to its end."""

@@ -2,41 +2,121 @@
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 Pixels = npt.NDArray[np.uint8]
 FORMATS = ("PNG", "JPEG", "WEBP")
 MOST_PIXELS = 64_000_000
+# Stacks whose pictures are being decoded while the device works on an earlier one.
+AHEAD = 2
+
+
+@dataclass(frozen=True)
+class Header:
+    """What stands in front of the pixels. `plain`: three channels and no transparency, in a format of the fast decoder.
+
+    For these OpenCV gives the same pixels as Pillow, and gives them outside the interpreter's lock.
+    """
+
+    height: int
+    width: int
+    plain: bool
+
+
+@dataclass
+class Stack:
+    """Pictures of one size, with their places among those that were asked for; `pixels` is (n, h, w, 3) uint8."""
+
+    places: list[int]
+    pixels: "Tensor"
+
+
+def header(content: bytes) -> Header:
+    """Raises OSError for what is no picture, ValueError for one that is too large."""
+    with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
+        if picture.width * picture.height > MOST_PIXELS:
+            raise ValueError(f"The picture has {picture.width} × {picture.height} pixels, more than can be taken.")
+        plain = picture.mode == "RGB" and picture.format in ("PNG", "JPEG") and "transparency" not in picture.info
+        return Header(picture.height, picture.width, plain)
 
 
 def decoded(content: bytes) -> Pixels:
     """The picture, (height, width, 3), whatever its mode; transparency is dropped as the encoders' makers do it."""
+    return pixels_of(content, header(content))
+
+
+def pixels_of(content: bytes, read: Header) -> Pixels:
+    import cv2
+
+    if read.plain:
+        found = cv2.imdecode(
+            np.frombuffer(content, dtype=np.uint8), cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
+        )
+        if found is not None:
+            return np.asarray(found, dtype=np.uint8)
+    # Whatever the fast decoder gives up on, Pillow reads or names the reason.
     with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
-        if picture.width * picture.height > MOST_PIXELS:
-            raise ValueError(f"The picture has {picture.width} × {picture.height} pixels, more than can be taken.")
         return np.asarray(picture.convert("RGB"))
 
 
-def all_decoded(contents: Sequence[bytes]) -> Iterator[Pixels]:
-    """The pictures in their order, decoded ahead of whoever takes them."""
-    return pool().map(decoded, contents) if len(contents) > 1 else map(decoded, contents)
+def stacks(contents: Sequence[bytes], at_once: int, device: str) -> Iterator[list[Stack]]:
+    """The pictures in parts of `at_once`, each as stacks of one size, decoded ahead of whoever takes them.
+
+    Stacks lie in page-locked memory where a card will read them. Raises OSError or ValueError for what is no picture.
+    """
+    waiting: deque[tuple[list[Stack], list[Future[None]]]] = deque()
+    headers = [header(content) for content in contents]
+    for start in range(0, len(contents), at_once):
+        waiting.append(begun(contents, headers, range(start, min(start + at_once, len(contents))), device))
+        if len(waiting) > AHEAD:
+            yield finished(*waiting.popleft())
+    while waiting:
+        yield finished(*waiting.popleft())
+
+
+def begun(
+    contents: Sequence[bytes], headers: Sequence[Header], places: Sequence[int], device: str
+) -> tuple[list[Stack], list[Future[None]]]:
+    import torch
+
+    groups: dict[tuple[int, int], list[int]] = {}
+    for place in places:
+        groups.setdefault((headers[place].height, headers[place].width), []).append(place)
+    made, tasks = [], []
+    for size, members in groups.items():
+        pixels = torch.empty((len(members), *size, 3), dtype=torch.uint8, pin_memory=device == "cuda")
+        rows = pixels.numpy()
+        tasks += [
+            pool().submit(decode_into, contents[place], headers[place], rows[number])
+            for number, place in enumerate(members)
+        ]
+        made.append(Stack(members, pixels))
+    return made, tasks
+
+
+def decode_into(content: bytes, read: Header, target: Pixels) -> None:
+    target[:] = pixels_of(content, read)
+
+
+def finished(made: list[Stack], tasks: Sequence[Future[None]]) -> list[Stack]:
+    for task in tasks:
+        task.result()
+    return made
 
 
 @cache
 def pool() -> ThreadPoolExecutor:
     """One pool per process: the decoders run outside the interpreter's lock, so threads suffice."""
     return ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix="decoding")
-
-
-def by_shape(pictures: Iterable[Pixels]) -> dict[tuple[int, ...], list[tuple[int, Pixels]]]:
-    """Pictures of one size together, each with its place."""
-    found: dict[tuple[int, ...], list[tuple[int, Pixels]]] = {}
-    for place, picture in enumerate(pictures):
-        found.setdefault(picture.shape, []).append((place, picture))
-    return found

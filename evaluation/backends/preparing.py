@@ -4,20 +4,20 @@ Pillow resizes in two passes and rounds to whole grey levels after each; so does
 therefore lie within a grey level of the makers' own image processors, on every machine.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evaluation.backends.base import BackendError
-from evaluation.backends.decoding import Pixels
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, device
 
 VERSION = "pillow-like-1"
 FILTERS = {2: "bilinear", 3: "bicubic"}  # by Pillow's numbers
+# As floating point numbers on the card these are 0.8 GB, and as much again while they are resized.
+PIXELS_AT_ONCE = 256 * 512 * 512
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,17 @@ class Preparation:
         other = int(self.edge * long / short)
         return (self.edge, other) if height <= width else (other, self.edge)
 
-    def prepared(self, pictures: Sequence[Pixels], device: str) -> "Tensor":
-        """Pictures of one size, (h, w, 3) each → (n, 3, height, width) float32 on the device."""
+    def prepared(self, pixels: "Tensor", device: str) -> "Tensor":
+        """Pictures of one size, (n, h, w, 3) uint8 → (n, 3, height, width) float32 on the device."""
         import torch
 
-        pixels = torch.from_numpy(np.stack(pictures))
-        if device == "cuda":
-            pixels = pixels.pin_memory()
-        values = pixels.to(device, non_blocking=True).permute(0, 3, 1, 2).float()
-        values = self.cropped(self.resized(values))
-        mean, deviation = (torch.tensor(row, device=device).view(1, 3, 1, 1) for row in (self.mean, self.deviation))
+        height, width = pixels.shape[1:3]
+        parts = pixels.split(max(1, PIXELS_AT_ONCE // (height * width)))
+        return torch.cat([self.prepared_part(part.to(device, non_blocking=True)) for part in parts])
+
+    def prepared_part(self, pixels: "Tensor") -> "Tensor":
+        values = self.cropped(self.resized(pixels.permute(0, 3, 1, 2).float()))
+        mean, deviation = channels(self.mean, pixels.device), channels(self.deviation, pixels.device)
         return (values * self.scale - mean) / deviation
 
     def resized(self, values: "Tensor") -> "Tensor":
@@ -74,6 +75,14 @@ class Preparation:
         tall, wide = self.crop
         above, left = (values.shape[-2] - tall) // 2, (values.shape[-1] - wide) // 2
         return values[..., above : above + tall, left : left + wide]
+
+
+@cache
+def channels(row: tuple[float, ...], place: "device") -> "Tensor":
+    """A value per channel, kept on the device: copying three numbers for each batch would make the card wait."""
+    import torch
+
+    return torch.tensor(row, device=place).view(1, 3, 1, 1)
 
 
 def one_pass(values: "Tensor", size: tuple[int, int], name: str) -> "Tensor":

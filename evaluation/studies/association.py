@@ -81,7 +81,7 @@ class Association(Study):
     needs: ClassVar[tuple[str, ...]] = ("encoder",)
     Config: ClassVar[type] = AssociationConfig
     tables: ClassVar[tuple[str, ...]] = tuple(TABLES)
-    batch_size: ClassVar[int] = 64
+    batch_size: ClassVar[int] = 256
 
     def plan(self, config: AssociationConfig, catalogue: Catalogue) -> Plan:
         """A unit per picture of the run `config.images`, and one per descriptor word of the set."""

@@ -10,9 +10,10 @@ import pytest
 from PIL import Image
 
 from evaluation import backends, files
+from evaluation.backends import preparing
 from evaluation.backends.base import BackendError, OutOfMemory
 from evaluation.backends.clip import ClipEncoder
-from evaluation.backends.decoding import all_decoded, by_shape, decoded
+from evaluation.backends.decoding import Stack, decoded, header, stacks
 from evaluation.models import Embedding, Outcome, Run
 from evaluation.runner import create_run, work
 from evaluation.studies.base import ModelData
@@ -72,6 +73,7 @@ def test_vectors_of_pictures_are_those_of_the_makers_code(family: str, request: 
 def test_prepared_pixels_lie_within_a_grey_level_of_the_reference(
     family: str, form: str, request: pytest.FixtureRequest
 ) -> None:
+    import torch
     from transformers import CLIPImageProcessorPil, SiglipImageProcessorPil
 
     folder = request.getfixturevalue(family)
@@ -80,7 +82,7 @@ def test_prepared_pixels_lie_within_a_grey_level_of_the_reference(
     for size in ((96, 64), (64, 97), (333, 250), (20, 31), (32, 32)):
         pixels = decoded(make_picture(*size, form=form))
         reference = kind.from_pretrained(folder)(Image.fromarray(pixels), return_tensors="np")["pixel_values"][0]
-        found = encoder.preparation.prepared([pixels], "cpu")[0].numpy()
+        found = encoder.preparation.prepared(torch.from_numpy(pixels.copy())[None], "cpu")[0].numpy()
         assert found.shape == reference.shape
         level = np.array(encoder.preparation.deviation).min() * 255
         difference = np.abs(found - reference) * level
@@ -115,7 +117,9 @@ def test_a_vector_is_the_same_alone_and_in_any_batch(clip: Path) -> None:
 
 def test_pictures_in_memory_are_scored_without_decoding(clip: Path) -> None:
     encoder = ClipEncoder(model_at(clip, "encoder", "clip"))
-    assert np.array_equal(encoder.encode_pixels(map(decoded, pictures())), encoder.encode_images(pictures()))
+    assert np.array_equal(
+        encoder.encode_pixels([decoded(content) for content in pictures()]), encoder.encode_images(pictures())
+    )
 
 
 def test_half_precision_is_near_the_full_one_and_never_taken_for_it(clip: Path) -> None:
@@ -144,9 +148,72 @@ def test_what_is_no_picture_is_refused_and_never_made_up(clip: Path, content: by
 
 def test_decoding_in_parallel_keeps_the_order() -> None:
     contents = [make_picture(20 + number, 20) for number in range(30)]
-    assert [picture.shape[1] for picture in all_decoded(contents)] == list(range(20, 50))
-    groups = by_shape(all_decoded([*contents, contents[3]]))
-    assert [place for place, _ in groups[20, 23, 3]] == [3, 30]
+    parts = list(stacks([*contents, contents[3]], 31, "cpu"))
+    assert [len(part) for part in parts] == [30]
+    found = {place: stack.pixels[row] for stack in parts[0] for row, place in enumerate(stack.places)}
+    assert sorted(found) == list(range(31))
+    assert all(np.array_equal(found[place], decoded(contents[place % 30 if place < 30 else 3])) for place in found)
+    assert [stack.places for part in stacks(contents, 4, "cpu") for stack in part] == [[n] for n in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("form", "mode"),
+    [
+        *(("PNG", mode) for mode in ("RGB", "L", "P", "RGBA", "I;16")),
+        *((form, mode) for form in ("JPEG", "progressive") for mode in ("RGB", "L", "CMYK")),
+        *(("WEBP", mode) for mode in ("RGB", "RGBA")),
+    ],
+)
+def test_pixels_are_those_of_pillow(form: str, mode: str) -> None:
+    """The fast decoder is taken only where it gives the same pixels."""
+    kind, options = ("JPEG", {"progressive": True}) if form == "progressive" else (form, {})
+    stream = io.BytesIO()
+    picture = Image.fromarray(np.random.default_rng(3).integers(0, 256, (61, 83, 3), dtype=np.uint8))
+    (picture.convert("L") if mode == "I;16" else picture).convert(mode).save(stream, kind, **options)
+    with Image.open(io.BytesIO(stream.getvalue())) as read:
+        wanted = np.asarray(read.convert("RGB"))
+    assert header(stream.getvalue()).plain == (mode == "RGB" and kind != "WEBP")
+    assert np.array_equal(decoded(stream.getvalue()), wanted)
+
+
+@pytest.mark.parametrize("chunk", ["tRNS", "gAMA", "sixteen bits", "turned", "interlaced"])
+def test_what_stands_beside_the_pixels_changes_none(chunk: str) -> None:
+    content = peculiar(chunk)
+    with Image.open(io.BytesIO(content)) as read:
+        wanted = np.asarray(read.convert("RGB"))
+    assert np.array_equal(decoded(content), wanted)
+
+
+def peculiar(chunk: str) -> bytes:
+    """A PNG or JPEG with something that a decoder could take as a reason to change pixels."""
+    import cv2
+    from PIL import PngImagePlugin
+
+    pixels = np.random.default_rng(4).integers(0, 256, (40, 56, 3), dtype=np.uint8)
+    if chunk == "sixteen bits":
+        return bytes(cv2.imencode(".png", pixels.astype(np.uint16) * 251)[1].tobytes())
+    stream, info = io.BytesIO(), PngImagePlugin.PngInfo()
+    options: dict[str, object] = {}
+    if chunk == "turned":
+        exif = Image.Exif()
+        exif[0x0112] = 6
+        Image.fromarray(pixels).save(stream, "JPEG", exif=exif)
+        return stream.getvalue()
+    if chunk == "gAMA":
+        info.add(b"gAMA", (100000).to_bytes(4, "big"))
+    if chunk == "tRNS":
+        options = {"transparency": tuple(int(value) for value in pixels[0, 0])}
+    if chunk == "interlaced":
+        options = {"interlace": 1}
+    Image.fromarray(pixels).save(stream, "PNG", pnginfo=info, **options)
+    return stream.getvalue()
+
+
+def test_pictures_beyond_what_fits_at_once_are_prepared_in_parts(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = ClipEncoder(model_at(clip, "encoder", "clip"))
+    whole = encoder.encode_images(pictures())
+    monkeypatch.setattr(preparing, "PIXELS_AT_ONCE", 1)
+    assert np.array_equal(encoder.encode_images(pictures()), whole)
 
 
 def test_a_text_that_is_not_read_to_its_end_fails(clip: Path) -> None:
@@ -161,7 +228,7 @@ def test_memory_that_does_not_suffice_is_told_in_the_projects_words(
 
     encoder = ClipEncoder(model_at(clip, "encoder", "clip"))
 
-    def full(pictures: Sequence[np.ndarray]) -> None:
+    def full(part: Sequence[Stack]) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
 
     monkeypatch.setattr(encoder, "forward", full)
