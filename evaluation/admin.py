@@ -5,11 +5,13 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from evaluation import runner
 from evaluation.models import DescriptorSet, Model, Outcome, PromptTemplate, QuestionSet, Run, Subject, Unit
 
 OPEN = Q(state__in=(Unit.State.PENDING, Unit.State.LEASED))
@@ -36,17 +38,28 @@ def units_of_run(condition: Q) -> Coalesce:
 
 @admin.register(Run)
 class RunAdmin(ReadOnly):
-    list_display = ("slug", "study", "state", "progress", "failed", "demonstration", "imported", "created_at")
+    list_display = ("name", "study", "state", "progress", "failed", "demonstration", "imported", "created_at")
     list_filter = ("study", "state", "demonstration", "imported")
     search_fields = ("slug__startswith",)
     list_per_page = 20
     show_full_result_count = False
-    actions = ("pause_runs", "resume_runs")
+    change_list_template = "evaluation/runs.html"
+    list_display_links = None
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         failed = Q(state=Unit.State.FAILED)
         rows = Run.objects.annotate(total=units_of_run(Q()), failed=units_of_run(failed), open=units_of_run(OPEN))
         return rows.annotate(ended=F("total") - F("open"))
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """A run has a page of its own."""
+        return redirect("evaluation:run", get_object_or_404(Run, pk=object_id).slug)
+
+    @admin.display(description=_("run"), ordering="slug")
+    def name(self, run: Run) -> str:
+        return format_html('<a href="{}">{}</a>', reverse("evaluation:run", args=[run.slug]), run.slug)
 
     @admin.display(description=_("progress"))
     def progress(self, run: Any) -> str:
@@ -55,21 +68,6 @@ class RunAdmin(ReadOnly):
     @admin.display(description=_("failed"))
     def failed(self, run: Any) -> int:
         return int(run.failed)
-
-    @admin.action(description=_("Pause the chosen runs"), permissions=["steer"])
-    def pause_runs(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
-        for run in runs:
-            runner.pause(run)
-        self.message_user(request, gettext("Paused. What workers hold at the moment is still finished."))
-
-    @admin.action(description=_("Go on with the chosen runs"), permissions=["steer"])
-    def resume_runs(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
-        for run in runs:
-            runner.resume(run)
-        self.message_user(request, gettext("The chosen runs go on."))
-
-    def has_steer_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("evaluation.change_run")
 
 
 class OutcomeInline(admin.StackedInline):

@@ -2,10 +2,13 @@
 
 from django.urls import path
 
-from evaluation import dashboards
+from evaluation import dashboards, run_views
 
 app_name = "evaluation"
 urlpatterns = [
+    path("runs/start/", run_views.start, name="start"),
+    path("runs/<slug:slug>/", run_views.detail, name="run"),
+    path("runs/<slug:slug>/steer/", run_views.steer, name="steer"),
     path("tables/", dashboards.table_list, name="tables"),
     path("tables/<str:name>/", dashboards.table_detail, name="table"),
     path("tables/<str:name>/table.csv", dashboards.table_csv, name="csv"),

@@ -54,22 +54,6 @@ def test_a_unit_shows_its_raw_answer_and_the_reason_of_a_failure() -> None:
     assert "RuntimeError: the card fell out" in client.get(f"/admin/evaluation/unit/{unit.pk}/change/").content.decode()
 
 
-def test_runs_are_paused_and_resumed_by_those_who_may_change_them() -> None:
-    run = create_run("fragile", {"acts": ["yes"]}, slug="mine")
-    client = client_with("view_run", "change_run")
-    for action, state in (("pause_runs", "paused"), ("resume_runs", "running")):
-        client.post("/admin/evaluation/run/", {"action": action, "_selected_action": [run.pk]})
-        run.refresh_from_db()
-        assert run.state == state
-
-
-def test_who_may_only_look_cannot_pause() -> None:
-    run = create_run("fragile", {"acts": ["yes"]}, slug="mine")
-    client_with("view_run").post("/admin/evaluation/run/", {"action": "pause_runs", "_selected_action": [run.pk]})
-    run.refresh_from_db()
-    assert run.state == Run.State.PLANNED
-
-
 @pytest.mark.parametrize("name", ["run", "unit", "subject"])
 def test_results_cannot_be_added_or_deleted_by_hand(name: str) -> None:
     client = client_with(*(f"{verb}_{name}" for verb in ("view", "add", "change", "delete")))

@@ -1,0 +1,147 @@
+"""Forms that start runs: a step per study, its fields made from the study's Config, several steps as one chain."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import Any, get_origin, get_type_hints
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from evaluation import runner, studies
+from evaluation.models import DescriptorSet, Model, PromptTemplate, QuestionSet, Run
+from evaluation.runner.chains import Step
+from evaluation.runner.preview import Preview
+from evaluation.studies.base import ConfigError, Study
+
+CHAIN = "@"
+PICTURES_FROM = "generation"
+RECENT = 50
+
+
+class StepForm(forms.Form):
+    """One study of a chain. Fields that are left as they were take the default of the study's Config."""
+
+    use = forms.BooleanField(required=False, label=_("Take this study"))
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(data, prefix=study.slug)
+        self.study = study
+        hints = get_type_hints(study.Config)
+        for field in fields(study.Config):
+            self.fields[field.name] = field_for(study, field, get_origin(hints[field.name]) or hints[field.name])
+
+    @property
+    def taken(self) -> bool:
+        return bool(
+            self.is_bound and self.fields["use"].widget.value_from_datadict(self.data, {}, self.add_prefix("use"))
+        )
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What was filled in, as the configuration of the study."""
+        return {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if name != "use" and value not in (None, "") and not (value == {} and self[name].initial)
+        }
+
+    def settings(self) -> Iterator[forms.BoundField]:
+        """The fields of the study itself."""
+        return (self[name] for name in self.fields if name != "use")
+
+
+def field_for(study: Study, field: "Field[Any]", kind: Any) -> forms.Field:
+    """A form field for one field of a Config; names that mean rows offer the rows that exist."""
+    initial = field.default if field.default is not MISSING else None
+    if field.default_factory is not MISSING:
+        initial = field.default_factory()
+    common: dict[str, Any] = {"required": initial is None, "initial": initial, "label": field.name.replace("_", " ")}
+    offered = choices(study, field.name)
+    if offered is not None:
+        return forms.ChoiceField(choices=[("", "—"), *offered], **common)
+    if kind is bool:
+        return forms.BooleanField(**{**common, "required": False})
+    if kind is int:
+        return forms.IntegerField(**common)
+    if kind is float:
+        return forms.FloatField(**common)
+    if kind is tuple or kind is list:
+        return WordsField(**{**common, "required": False}, help_text=_("Separated by commas."))
+    if kind in (dict, Mapping) or kind is get_origin(Mapping[str, Any]):
+        area = forms.Textarea(attrs={"rows": 2, "cols": 60, "dir": "ltr"})
+        return forms.JSONField(widget=area, help_text=_("JSON, as in docs/researcher.md."), **common)
+    return forms.CharField(**common)
+
+
+class WordsField(forms.CharField):
+    """Words separated by commas → a list."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return list(value)
+        return [word.strip() for word in (value or "").split(",") if word.strip()]
+
+
+def choices(study: Study, name: str) -> Sequence[tuple[str, Any]] | None:
+    """What a field of this name may hold where that is the name of a row; None for every other field."""
+    if name == "images":
+        runs = Run.objects.filter(study=PICTURES_FROM).order_by("-created_at")[:RECENT]
+        return [(f"{CHAIN}{PICTURES_FROM}", _("the pictures that this chain makes")), *((r.slug, r.slug) for r in runs)]
+    if name in ("model", "encoder"):
+        rows = Model.objects.filter(role__in=study.needs).order_by("demonstration", "slug")
+        return [(row.slug, f"{row.title} ({row.slug})") for row in rows]
+    versioned = {
+        "prompt": PromptTemplate.objects.values_list("slug", flat=True),
+        "descriptors": DescriptorSet.objects.values_list("slug", flat=True),
+        "questions": QuestionSet.objects.values_list("slug", flat=True),
+    }
+    return [(slug, slug) for slug in sorted(set(versioned[name]))] if name in versioned else None
+
+
+def step_forms(data: Any = None) -> list[StepForm]:
+    """A form for every study, in the order of the table of studies."""
+    return [StepForm(studies.load(slug), data) for slug in studies.STUDIES]
+
+
+def steps_of(forms_given: Sequence[StepForm]) -> list[Step]:
+    """The steps that were taken. Raises ConfigError where a form is not valid, or nothing was taken."""
+    taken = [form for form in forms_given if form.taken]
+    if not taken:
+        raise ConfigError(str(_("Take at least one study.")))
+    # Every form is checked, so that all reasons are shown at once.
+    if not min([form.is_valid() for form in taken]):
+        raise ConfigError(str(_("Some fields are not right yet; the reason stands at each of them.")))
+    return [(form.study.slug, form.config) for form in taken]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a step would be; `preview` is None where it is planned once the pictures of the chain are there."""
+
+    study: str
+    preview: Preview | None
+
+    @property
+    def models(self) -> list[tuple[str, int]]:
+        return sorted(self.preview.models.items()) if self.preview else []
+
+    @property
+    def countries(self) -> list[tuple[tuple[str, str], int]]:
+        return sorted(self.preview.countries.items()) if self.preview else []
+
+
+def planned(steps: Sequence[Step]) -> list[Planned]:
+    """What each step would be.
+
+    Nothing stays in the database and nothing is sent. Raises ConfigError.
+    """
+    found: list[Planned] = []
+    for slug, config in steps:
+        later = any(isinstance(value, str) and value.startswith(CHAIN) for value in config.values())
+        if later and PICTURES_FROM not in {earlier.study for earlier in found}:
+            raise ConfigError(str(_("This chain makes no pictures: take the study “generation” too, or name a run.")))
+        found.append(Planned(slug, None if later else runner.preview(slug, config)))
+    return found

@@ -1,0 +1,201 @@
+"""Pages of runs: start a chain, watch it, stop it, have it go on, see what was refused, rewritten and failed."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from evaluation import runner, studies
+from evaluation.models import GeneratedImage, Run, Unit
+from tests.evaluation.fragile import Fragile
+from tests.evaluation.make import make_country, make_demonstration_dishes, make_dish, make_model
+
+Announced = Callable[[], list[tuple[int, int]]]
+pytestmark = pytest.mark.django_db
+START = "/admin/evaluation/runs/start/"
+CHAIN = {
+    "generation-use": "on",
+    "generation-model": "sketch",
+    "generation-subjects": '{"kind": "dish", "demonstration": true}',
+    "generation-images_per_subject": "2",
+    "association-use": "on",
+    "association-images": "@generation",
+    "association-encoder": "standin-encoder",
+}
+
+
+def client_with(*permissions: str) -> Client:
+    user = User.objects.create_user("researcher", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def researcher() -> Client:
+    return client_with("view_run", "add_run", "change_run", "view_unit", "view_outcome")
+
+
+def text_of(response: Any) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+def address(run: Run) -> str:
+    return f"/admin/evaluation/runs/{run.slug}/"
+
+
+def press(client: Client, run: Run, act: str) -> str:
+    return text_of(client.post(f"{address(run)}steer/", {"do": act}, follow=True))
+
+
+def finish(run: Run) -> None:
+    while runner.work(run.pk, "tests"):
+        pass
+
+
+def test_a_plan_is_shown_and_nothing_is_stored_or_sent(researcher: Client, announced: Announced) -> None:
+    make_demonstration_dishes(3)
+    make_model("priced", price={"currency": "USD", "date": "2026-01-01", "per_unit": 0.5})
+    page = text_of(researcher.post(START, {**CHAIN, "generation-model": "priced", "do": "plan"}))
+    assert "6 units" in page
+    assert "Expected cost: 3.00 USD." in page
+    assert "planned once the pictures are there" in page
+    assert not Run.objects.exists()
+    assert announced() == []
+
+
+def test_a_chain_is_started_and_each_study_follows_the_one_before(researcher: Client, announced: Announced) -> None:
+    make_demonstration_dishes(3)
+    page = text_of(researcher.post(START, {**CHAIN, "do": "start"}, follow=True))
+    assert "2 runs were started." in page
+    pictures, scores = Run.objects.get(study="generation"), Run.objects.get(study="association")
+    assert [number for number, _ in announced()] == [pictures.pk]
+    assert (pictures.started_by and pictures.started_by.username, scores.state) == ("researcher", "waiting")
+    assert f"Is followed by {scores.slug}" in page
+    finish(pictures)
+    runner.sweep()
+    finish(scores)
+    scores.refresh_from_db()
+    assert scores.state == Run.State.DONE
+    shown = text_of(researcher.get(address(scores)))
+    assert f"Comes after {pictures.slug} (done)" in shown
+    assert "no measurement" in shown
+
+
+def test_the_same_chain_twice_is_the_same_runs(researcher: Client) -> None:
+    make_demonstration_dishes(1)
+    for _ in range(2):
+        researcher.post(START, {**CHAIN, "do": "start"})
+    assert Run.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"generation-use": "", "association-use": ""}, "Take at least one study."),
+        ({"generation-use": ""}, "This chain makes no pictures"),
+        ({"generation-subjects": "{dish"}, "Enter a valid JSON."),
+        ({"generation-subjects": '{"kind": "dissh"}'}, "Did you mean dish?"),
+        ({"generation-subjects": "[]"}, "an object with fields"),
+        ({"generation-images_per_subject": "many"}, "Enter a whole number."),
+        ({"generation-images_per_subject": "0"}, "from 1 to 1000"),
+        ({"generation-model": "nobody"}, "Select a valid choice."),
+        ({"generation-model": ""}, "This field is required."),
+        ({"association-encoder": "sketch"}, "Select a valid choice."),
+    ],
+)
+def test_what_cannot_be_started_says_why_and_keeps_the_typing(
+    researcher: Client, changes: dict[str, str], sentence: str
+) -> None:
+    make_demonstration_dishes(1)
+    response = researcher.post(START, {**CHAIN, "generation-seed": "4711", **changes, "do": "start"})
+    assert response.status_code == 422
+    assert sentence in text_of(response)
+    assert 'value="4711"' in response.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_a_run_is_paused_goes_on_is_cancelled_and_goes_on(researcher: Client) -> None:
+    make_demonstration_dishes(2)
+    run = runner.create_run("generation", {"model": "sketch", "subjects": {"kind": "dish", "demonstration": True}})
+    for act, state in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled"), ("resume", "running")):
+        press(researcher, run, act)
+        run.refresh_from_db()
+        assert run.state == state
+    finish(run)
+    shown = text_of(researcher.get(address(run)))
+    assert "10 of 10 units have ended (100 %)" in shown
+    assert "Cancel" not in shown
+
+
+@pytest.mark.parametrize("act", ["", "explode", "again-done"])
+def test_an_unknown_button_does_nothing(researcher: Client, act: str) -> None:
+    make_demonstration_dishes(1)
+    run = runner.create_run("generation", {"model": "sketch", "subjects": {"kind": "dish", "demonstration": True}})
+    assert "Nothing was done" in press(researcher, run, act)
+    run.refresh_from_db()
+    assert run.state == Run.State.PLANNED
+
+
+def test_what_failed_is_read_opened_and_tried_again(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    Fragile.executed.clear()
+    run = runner.create_run("fragile", {"acts": ["yes", "raise", "raise", "refuse"]})
+    finish(run)
+    response = researcher.get(address(run))
+    shown = text_of(response)
+    assert "RuntimeError: the card fell out 2" in shown
+    assert "Against the rules. 1" in shown
+    [path] = re.findall(r"/admin/evaluation/unit/\d+/change/", response.content.decode())
+    assert "the card fell out" in text_of(researcher.get(path))
+    Unit.objects.filter(state="failed").update(payload={"act": "better"})
+    assert "2 units are tried again." in press(researcher, run, "again-failed")
+    finish(run)
+    assert sorted(run.units.values_list("state", flat=True)) == ["done", "done", "done", "refused"]
+
+
+def test_refused_and_rewritten_prompts_stand_by_country(researcher: Client) -> None:
+    ghana, togo = make_country(), make_country("TGO", "Togo")
+    for name, country in (("Waakye", ghana), ("Ayimolou", togo), ("Fufu", togo)):
+        make_dish(name, country=country, source="demonstration")
+    run = runner.create_run(
+        "generation",
+        {"model": "sketch", "images_per_subject": 1, "subjects": {"kind": "dish", "demonstration": True}},
+    )
+    finish(run)
+    rewritten = run.units.get(subject__name="Waakye").outcome
+    GeneratedImage.objects.filter(outcome=rewritten).update(prompt_revised="A plate of rice from Ghana")
+    type(rewritten).objects.filter(pk=rewritten.pk).update(numbers={"name_kept": 0, "countries_kept": 1})
+    refused = run.units.filter(subject__name__in=["Ayimolou", "Fufu"])
+    refused.update(state="refused")
+    type(rewritten).objects.filter(unit__in=refused).update(reason="content_policy", text="Not allowed <b>here</b>.")
+    response = researcher.get(address(run))
+    shown = text_of(response)
+    assert "Togo sketch content_policy 2 Not allowed" in shown
+    assert "Ghana sketch 1 0 1" in shown
+    assert "<b>here</b>" not in response.content.decode()
+
+
+def test_who_may_only_look_sees_no_buttons_and_cannot_press_them() -> None:
+    make_demonstration_dishes(1)
+    run = runner.create_run("generation", {"model": "sketch", "subjects": {"kind": "dish", "demonstration": True}})
+    client = client_with("view_run")
+    assert 'name="do"' not in client.get(address(run)).content.decode()
+    assert client.post(f"{address(run)}steer/", {"do": "cancel"}).status_code == 403
+    assert client.get(START).status_code == 403
+    assert Client().get(address(run)).status_code == 302
+    assert client.get("/admin/evaluation/runs/nobody/").status_code == 404
+    assert client.get(f"/admin/evaluation/run/{run.pk}/change/").headers["Location"] == address(run)
+
+
+def test_the_page_takes_few_queries_however_many_units(
+    researcher: Client, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    make_demonstration_dishes(30)
+    run = runner.create_run("generation", {"model": "sketch", "subjects": {"kind": "dish", "demonstration": True}})
+    with django_assert_max_num_queries(20):
+        assert researcher.get(address(run)).status_code == 200
