@@ -32,7 +32,7 @@ class Standing:
     """Everything that the page of one run says."""
 
     run: Run
-    states: list[tuple[str, str, int]]
+    states: list[tuple[str, str, int]]  # those that occur: code, words, number
     forecast: Forecast
     countries: list[tuple[Counted, list[int]]]
     refusals: list[Refusals]
@@ -54,7 +54,7 @@ class Standing:
     @property
     def again(self) -> list[tuple[str, str, int]]:
         """States whose units may be tried again, where there are any."""
-        return [row for row in self.states if row[0] in AGAIN and row[2] and not self.run.imported]
+        return [row for row in self.states if row[0] in AGAIN and not self.run.imported]
 
     @property
     def time_left(self) -> str:
@@ -71,11 +71,12 @@ class Standing:
 def standing(run: Run) -> Standing:
     """How `run` stands now."""
     counted = runner.progress(run)
+    found = [state for state, n in counted.items() if n]
     return Standing(
         run=run,
-        states=[(state, str(Unit.State(state).label), n) for state, n in counted.items()],
+        states=[(state, str(Unit.State(state).label), counted[state]) for state in found],
         forecast=runner.forecast(run),
-        countries=[(row, [row.states[state] for state in counted]) for row in by_label(run, "country")],
+        countries=[(row, [row.states[state] for state in found]) for row in by_label(run, "country")],
         refusals=refusals(run),
         rewritten=rewritten(run),
         failures=failures(run),
