@@ -1,10 +1,10 @@
-"""Rows that ship with the project: models, prompts and descriptor sets of evaluation/prompts/."""
+"""Rows that ship with the project: models, prompts, questions and descriptor sets of evaluation/prompts/."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from evaluation.models import DescriptorSet, Model, PromptTemplate
+from evaluation.models import DescriptorSet, Model, PromptTemplate, QuestionSet
 
 FOLDER = Path(__file__).resolve().parent / "prompts"
 
@@ -23,3 +23,5 @@ def load_reference(**_: Any) -> None:
         PromptTemplate.objects.get_or_create(slug=row["slug"], version=row["version"], defaults=row)
     for row in read("descriptors.json"):
         DescriptorSet.objects.get_or_create(slug=row["slug"], version=row["version"], defaults=row)
+    for row in read("questions.json"):
+        QuestionSet.objects.get_or_create(slug=row["slug"], version=row["version"], defaults=row)

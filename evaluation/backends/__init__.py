@@ -19,6 +19,9 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {
         "standin": "evaluation.backends.standin:StandinEncoder",
         "stored": "evaluation.backends.stored:StoredEncoder",
     },
+    "vqa": {
+        "llava-next": "evaluation.backends.vlm:VisionLanguageModel",
+    },
 }
 # Made elsewhere: their pictures enter by import, nothing is ever executed.
 IMPORT_ONLY = ("folder", "import")

@@ -1,13 +1,13 @@
 """What studies may ask of backends: one small protocol per role. A backend is made with its model's data."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.studies.base import Result
+from evaluation.studies.base import FinalState, Result
 
 Vectors = npt.NDArray[np.float32]
 
@@ -57,3 +57,46 @@ class Encoder(Protocol):
     def encode_images(self, contents: Sequence[bytes]) -> Vectors: ...
 
     def encode_texts(self, texts: Sequence[str]) -> Vectors: ...
+
+
+Reading = Literal["generated", "logits"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as the model sees it, options included. `letters` names the options; none for a free question."""
+
+    text: str
+    letters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One picture and the questions about it. Each is answered by itself, as if no other had been asked."""
+
+    image: bytes
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model answered: its raw words, or one probability per letter, in their order, which sum to 1."""
+
+    text: str = ""
+    probabilities: tuple[float, ...] = ()
+    state: FinalState = "done"
+    reason: str = ""
+    circumstances: Mapping[str, Any] = field(default_factory=dict)
+
+
+class VisualAnswerer(Protocol):
+    """Answers questions about pictures. `readings`: how its answers can be had.
+
+    `generated`: the words that the model writes. `logits`: the probabilities of the option letters as its first word.
+    """
+
+    readings: tuple[Reading, ...]
+
+    def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Sequence[Answer]]:
+        """For every picture in turn one answer per question. Raises OSError or ValueError for what is no picture."""
+        ...

@@ -1,5 +1,6 @@
 """How weights are loaded and where they run: one revision, safetensors only, no code from elsewhere."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -47,13 +48,25 @@ def source_of(model: ModelData) -> dict[str, Any]:
     return {"revision": model.revision, "trust_remote_code": False}
 
 
-def pretrained(model: ModelData, kind: Any, precision: str) -> Any:
-    """The model of class `kind` with its weights, ready to be asked. Raises BackendError."""
+def pretrained(model: ModelData, kind: Any, precision: str, *, spread: bool = False) -> Any:
+    """The model of class `kind` with its weights, ready to be asked; `spread`: over all cards. Raises BackendError."""
     with loading(model):
-        loaded = kind.from_pretrained(
-            model.identifier, **source_of(model), use_safetensors=True, dtype=dtype_of(precision)
-        )
-        return loaded.to(device()).eval()
+        given = {**source_of(model), "use_safetensors": True, "dtype": dtype_of(precision)}
+        if spread and device() == "cuda":
+            return kind.from_pretrained(model.identifier, **given, device_map="auto").eval()
+        return kind.from_pretrained(model.identifier, **given).to(device()).eval()
+
+
+def side_file(model: ModelData, name: str) -> str:
+    """The text under the key of its own name in a small JSON file beside the weights; empty where there is none."""
+    from transformers.utils import cached_file
+
+    source = {key: value for key, value in source_of(model).items() if key != "trust_remote_code"}
+    found = cached_file(model.identifier, name, _raise_exceptions_for_missing_entries=False, **source)
+    if found is None:
+        return ""
+    held = json.loads(Path(found).read_text(encoding="utf-8"))
+    return str(held.get(Path(name).stem, "")) if isinstance(held, dict) else ""
 
 
 @contextmanager

@@ -1,7 +1,9 @@
 """Pictures as an encoder wants them, computed on the device: the arithmetic of Pillow, in batches.
 
-Pillow resizes in two passes and rounds to whole grey levels after each; so does this, with the same filter. Results
-therefore lie within a grey level of the makers' own image processors, on every machine.
+Pillow resizes in two passes and rounds to whole grey levels after each; so does this, with the same filter, and the
+width always first, as Pillow did before version 13 chose the order by the size. Results
+therefore lie within a grey level of the makers' own image processors as published, on every machine and with every
+version of Pillow.
 """
 
 from collections.abc import Mapping

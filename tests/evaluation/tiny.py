@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -58,6 +59,67 @@ def save_siglip(folder: Path) -> Path:
     SiglipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
     save_tokenizer(folder)
     return folder
+
+
+LLAVA_TEMPLATE = (
+    "{% for message in messages %}{{ message['role'] + ': ' }}{% for part in message['content'] %}"
+    "{{ '<image>\n' if part['type'] == 'image' else part['text'] }}{% endfor %}{% endfor %}"
+    "{{ '\nassistant:' if add_generation_prompt }}"
+)
+
+
+def save_llava(folder: Path, *, seed: int = 0) -> Path:
+    """A LLaVA-NeXT of tiles of 16 pixels: up to four tiles, 4 × 4 patches each, a language model with shared heads."""
+    import torch
+    from transformers import (
+        CLIPVisionConfig,
+        LlamaConfig,
+        LlavaNextConfig,
+        LlavaNextForConditionalGeneration,
+        LlavaNextImageProcessorPil,
+    )
+
+    torch.manual_seed(seed)
+    tokenizer = letters_tokenizer()
+    tokenizer.chat_template = LLAVA_TEMPLATE
+    tower = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 4}
+    vision = CLIPVisionConfig(**tower, num_hidden_layers=3, image_size=16, patch_size=4, projection_dim=16)
+    language = LlamaConfig(
+        **tower, num_hidden_layers=2, num_key_value_heads=2, vocab_size=len(tokenizer), max_position_embeddings=4096
+    )
+    places = [[16, 32], [32, 16], [32, 32], [48, 16], [16, 48]]
+    config = LlavaNextConfig(
+        vision_config=vision,
+        text_config=language,
+        image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
+        image_grid_pinpoints=places,
+    )
+    network = LlavaNextForConditionalGeneration(config)
+    network.generation_config.eos_token_id = tokenizer.eos_token_id
+    for parameter in network.parameters():
+        # Random weights as they come are nearly blind: every answer would be alike.
+        parameter.data *= 4 if parameter.dim() > 1 else 1
+    network.save_pretrained(folder)
+    crop = {"height": 16, "width": 16}
+    LlavaNextImageProcessorPil(size={"shortest_edge": 16}, crop_size=crop, image_grid_pinpoints=places).save_pretrained(
+        folder
+    )
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def letters_tokenizer() -> Any:
+    """Every byte is a token, as in the byte-level tokenizers of language models before any merge."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    pieces = sorted(pre_tokenizers.ByteLevel.alphabet())
+    made = Tokenizer(models.BPE(vocab={piece: number for number, piece in enumerate(pieces)}, merges=[]))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, eos_token="</s>", pad_token="</s>")
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<image>"]})
+    return tokenizer
 
 
 def model_at(folder: Path, role: str, backend: str, **parameters: object) -> ModelData:

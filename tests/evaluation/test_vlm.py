@@ -1,0 +1,250 @@
+"""The vision-language backend on a tiny random LLaVA-NeXT: the same answers as asking one question after another."""
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluation import backends
+from evaluation.backends.base import Asked, BackendError, OutOfMemory, Question
+from evaluation.backends.decoding import decoded
+from evaluation.backends.vlm import VisionLanguageModel
+from tests.evaluation.tiny import make_picture, model_at, save_clip, save_llava
+
+pytestmark = pytest.mark.torch
+LETTERS = ("A", "B", "C", "D")
+QUESTIONS = tuple(
+    Question(f"Question: {text} Choices: {options}. Answer:", LETTERS[: options.count(":")])
+    for text, options in (
+        ("Is this food?", "A: Yes B: No"),
+        ("What is the plate made of?", "A: Ceramic B: Glass C: Metal D: Wood"),
+        ("Where is it?", "A: Outdoors B: Indoors"),
+        ("Is there a person in the picture, or a part of one?", "A: Yes B: No"),
+        ("How is the light?", "A: Natural B: Low C: Mixed"),
+    )
+)
+SIZES = ((32, 32), (40, 40), (60, 20), (20, 60), (16, 16), (90, 31), (33, 64))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_llava(tmp_path_factory.mktemp("llava"))
+
+
+@pytest.fixture(scope="module")
+def backend(folder: Path) -> VisionLanguageModel:
+    return VisionLanguageModel(model_at(folder, "vqa", "llava-next", most_new_tokens=6))
+
+
+@pytest.fixture(scope="module")
+def reference(folder: Path) -> "Reference":
+    return Reference(folder)
+
+
+class Reference:
+    """The library's own classes, one question at a time, the picture anew each time."""
+
+    def __init__(self, folder: Path) -> None:
+        from transformers import (
+            AutoTokenizer,
+            LlavaNextForConditionalGeneration,
+            LlavaNextImageProcessorPil,
+            LlavaNextProcessor,
+        )
+
+        self.network = LlavaNextForConditionalGeneration.from_pretrained(folder)
+        self.pictures = LlavaNextImageProcessorPil.from_pretrained(folder)
+        self.processor = LlavaNextProcessor(
+            self.pictures,
+            AutoTokenizer.from_pretrained(folder),
+            patch_size=4,
+            vision_feature_select_strategy="default",
+            num_additional_image_tokens=1,
+        )
+
+    def inputs(self, picture: bytes, question: Question) -> dict[str, Any]:
+        rendered = f"user: <image>\n{question.text}\nassistant:"
+        opened = Image.fromarray(decoded(picture))
+        return dict(self.processor(images=opened, text=rendered, return_tensors="pt"))
+
+    def probabilities(self, picture: bytes, question: Question) -> np.ndarray:
+        import torch
+
+        with torch.inference_mode():
+            row = self.network(**self.inputs(picture, question)).logits[0, -1].double()
+        ids = [self.processor.tokenizer.convert_tokens_to_ids(letter) for letter in question.letters]
+        found: np.ndarray = row[ids].softmax(dim=0).numpy()
+        return found
+
+    def words(self, picture: bytes, question: Question, most: int) -> str:
+        import torch
+
+        given = self.inputs(picture, question)
+        with torch.inference_mode():
+            ids = self.network.generate(**given, do_sample=False, max_new_tokens=most)
+        made = ids[0, given["input_ids"].shape[1] :]
+        return str(self.processor.tokenizer.decode(made, skip_special_tokens=True)).strip()
+
+
+def probabilities(
+    backend: VisionLanguageModel, picture: bytes, questions: Sequence[Question] = QUESTIONS
+) -> list[tuple[float, ...]]:
+    [answers] = backend.answer([Asked(picture, tuple(questions))], "logits")
+    return [answer.probabilities for answer in answers]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tiles_are_those_of_the_makers_code(
+    backend: VisionLanguageModel, reference: Reference, size: tuple[int, int]
+) -> None:
+    import torch
+
+    pixels = decoded(make_picture(*size))
+    found = backend.tiling.tiles(torch.from_numpy(pixels.copy())).numpy()
+    wanted = np.asarray(reference.pictures(Image.fromarray(pixels), return_tensors="np")["pixel_values"][0])
+    assert found.shape == wanted.shape
+    difference = np.abs(found - wanted) * min(backend.tiling.deviation) * 255
+    # Pillow 13 makes some tall pictures lower before it makes them narrower, which rounds otherwise.
+    tall = size[1] > size[0]
+    assert difference.max() < (13 if tall else 1.3)
+    assert (difference > 0.5).mean() < (0.35 if tall else 0.25)
+    assert difference.mean() < 0.5
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_probabilities_are_those_of_asking_one_by_one(
+    backend: VisionLanguageModel, reference: Reference, size: tuple[int, int]
+) -> None:
+    picture = make_picture(*size, seed=size[0])
+    for question, found in zip(QUESTIONS, probabilities(backend, picture), strict=True):
+        assert len(found) == len(question.letters)
+        assert sum(found) == pytest.approx(1)
+        # Where the picture is not resized no pixel differs by a grey level, and the answers are the same.
+        near = 1e-4 if size == (32, 32) else 1e-2
+        assert found == pytest.approx(reference.probabilities(picture, question), abs=near)
+
+
+def test_the_shared_beginning_changes_nothing(backend: VisionLanguageModel) -> None:
+    picture = make_picture(60, 40)
+    together = probabilities(backend, picture)
+    alone = [probabilities(backend, picture, [question])[0] for question in QUESTIONS]
+    for one, other in zip(together, alone, strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
+    assert together[0] != pytest.approx(together[2], abs=1e-3), "two questions have the same answer by chance"
+
+
+def test_the_order_of_the_questions_changes_nothing(backend: VisionLanguageModel) -> None:
+    picture = make_picture(31, 90)
+    turned = probabilities(backend, picture, QUESTIONS[::-1])[::-1]
+    for one, other in zip(probabilities(backend, picture), turned, strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
+
+
+def test_another_picture_gives_another_answer(backend: VisionLanguageModel) -> None:
+    one, other = (probabilities(backend, make_picture(40, 40, seed=seed)) for seed in (1, 2))
+    assert max(abs(np.subtract(a, b)).max() for a, b in zip(one, other, strict=True)) > 1e-3
+
+
+def test_answers_in_words_are_those_of_the_library(backend: VisionLanguageModel, reference: Reference) -> None:
+    # Exactly as large as the tiles want it: no pixel differs, so no token may.
+    picture = make_picture(32, 32, seed=5)
+    [answers] = backend.answer([Asked(picture, QUESTIONS)], "generated")
+    assert [answer.text for answer in answers] == [reference.words(picture, question, 6) for question in QUESTIONS]
+    assert len({answer.text for answer in answers}) > 1
+
+
+def test_many_questions_go_through_in_parts(folder: Path, backend: VisionLanguageModel) -> None:
+    narrow = VisionLanguageModel(model_at(folder, "vqa", "llava-next", most_new_tokens=6, tokens_at_once=130))
+    assert len(list(narrow.parts(QUESTIONS))) > 1
+    picture = make_picture(50, 20)
+    for one, other in zip(probabilities(narrow, picture), probabilities(backend, picture), strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
+    asked = [Asked(picture, QUESTIONS)]
+    [one], [other] = narrow.answer(asked, "generated"), backend.answer(asked, "generated")
+    assert [answer.text for answer in one] == [answer.text for answer in other]
+
+
+def test_several_pictures_each_have_their_answers(backend: VisionLanguageModel) -> None:
+    pictures = [make_picture(*size, seed=number) for number, size in enumerate(SIZES)]
+    found = list(backend.answer([Asked(picture, QUESTIONS[:2]) for picture in pictures], "logits"))
+    for picture, answers in zip(pictures, found, strict=True):
+        alone = probabilities(backend, picture, QUESTIONS[:2])
+        assert [answer.probabilities for answer in answers] == [pytest.approx(row, abs=1e-4) for row in alone]
+
+
+def test_an_answer_ends_where_the_model_ends_it(backend: VisionLanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [Asked(make_picture(40, 40), QUESTIONS)]
+    [long] = backend.answer(asked, "generated")
+    first = backend.tokenizer(long[0].text[:1])["input_ids"][0]
+    monkeypatch.setattr(backend, "ends", lambda: frozenset([first]))
+    [short] = backend.answer(asked, "generated")
+    assert short[0].text == ""
+    for one, other in zip(short, long, strict=True):
+        assert other.text.startswith(one.text) or one.text == ""
+
+
+def test_half_precision_is_near_the_full_one_and_said(folder: Path, backend: VisionLanguageModel) -> None:
+    half = VisionLanguageModel(model_at(folder, "vqa", "llava-next", precision="bf16"))
+    [answers] = half.answer([Asked(make_picture(40, 40), QUESTIONS)], "logits")
+    assert answers[0].circumstances["precision"] == "bf16"
+    for answer, row in zip(answers, probabilities(backend, make_picture(40, 40)), strict=True):
+        assert answer.probabilities == pytest.approx(row, abs=0.1)
+
+
+@pytest.mark.parametrize("content", [b"", b"<svg/>", make_picture()[:200]])
+def test_what_is_no_picture_is_refused(backend: VisionLanguageModel, content: bytes) -> None:
+    with pytest.raises((OSError, ValueError)):
+        list(backend.answer([Asked(content, QUESTIONS)], "logits"))
+
+
+def test_a_question_that_brings_a_picture_along_is_refused(backend: VisionLanguageModel) -> None:
+    with pytest.raises(ValueError, match="exactly one place"):
+        probabilities(backend, make_picture(), [Question("What is <image>?", ("A", "B"))])
+
+
+def test_letters_that_begin_alike_cannot_be_read(backend: VisionLanguageModel) -> None:
+    with pytest.raises(BackendError, match="told apart"):
+        probabilities(backend, make_picture(), [Question("Which?", ("A", "AB"))])
+
+
+def test_a_picture_without_questions_is_no_work(backend: VisionLanguageModel) -> None:
+    assert list(backend.answer([Asked(make_picture(), ())], "logits")) == [[]]
+
+
+def test_memory_that_does_not_suffice_is_told(backend: VisionLanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    def full(*_: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
+
+    monkeypatch.setattr(backend, "shared", full)
+    with pytest.raises(OutOfMemory):
+        probabilities(backend, make_picture())
+
+
+def test_another_family_says_so(tmp_path: Path) -> None:
+    with pytest.raises(BackendError):
+        backends.load(model_at(save_clip(tmp_path), "vqa", "llava-next"))
+
+
+def test_a_template_of_the_older_form_is_found(folder: Path, tmp_path: Path) -> None:
+    import shutil
+
+    copy = Path(shutil.copytree(folder, tmp_path / "older"))
+    text = (copy / "chat_template.jinja").read_text()
+    (copy / "chat_template.jinja").unlink()
+    with pytest.raises(BackendError, match="chat template"):
+        backends.load(model_at(copy, "vqa", "llava-next"))
+    (copy / "chat_template.json").write_text(json.dumps({"chat_template": text}))
+    assert backends.load(model_at(copy, "vqa", "llava-next")).rendered("Yes?") == "user: <image>\nYes?\nassistant:"
+
+
+def test_a_picture_may_be_of_any_mode(backend: VisionLanguageModel) -> None:
+    grey = io.BytesIO()
+    Image.new("LA", (30, 40), (200, 10)).save(grey, "PNG")
+    assert len(probabilities(backend, grey.getvalue())) == len(QUESTIONS)
