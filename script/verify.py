@@ -56,7 +56,9 @@ def pytest_step(words: list[str]) -> Step:
     cores = [] if any(word.startswith("-n") for word in words) else ["-n", "2", "--dist", "loadfile"]
     folder = OUTPUT / "run"
     (folder / "static").mkdir(parents=True, exist_ok=True)
-    return Step("pytest", module("pytest", *cores, f"--junitxml={REPORT}", *words), {"WWD_VAR_DIR": str(folder)})
+    # Each core runs tests of its own: a model that took them all would only make others wait.
+    environment = {"WWD_VAR_DIR": str(folder), "OMP_NUM_THREADS": "1"}
+    return Step("pytest", module("pytest", *cores, f"--junitxml={REPORT}", *words), environment)
 
 
 def run(step: Step) -> tuple[int, str]:
