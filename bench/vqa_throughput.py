@@ -21,7 +21,7 @@ from bench.clip_throughput import pictures
 from evaluation.backends.base import Asked, Question, Reading
 from evaluation.backends.decoding import decoded
 from evaluation.backends.tiling import Tiling, tiling
-from evaluation.backends.vlm import PictureAnswerer
+from evaluation.backends.vlm import PictureAnswerer, of_letters
 
 WANTED = 25
 END = "</s>"
@@ -121,16 +121,16 @@ def anew(backend: PictureAnswerer, picture: bytes, question: Question, written: 
     pixels = torch.from_numpy(decoded(picture).copy()).to(backend.device)
     tiles = backend.tiling.tiles(pixels)[None].to(backend.network.dtype)
     sizes = torch.tensor([pixels.shape[:2]])
-    before, after = backend.tokens(question.text)
+    before, after = backend.wording.before, backend.wording.after(question.text)
     count = image_tokens(backend, tiles, sizes)
-    ids = torch.tensor([[*before, *[backend.image_token] * count, *after]], device=backend.device)
+    ids = torch.tensor([[*before, *[backend.wording.image_token] * count, *after]], device=backend.device)
     given = {"input_ids": ids, "pixel_values": tiles, "image_sizes": sizes, "attention_mask": torch.ones_like(ids)}
     with torch.inference_mode():
         if written:
             backend.network.generate(**given, do_sample=False, max_new_tokens=written, min_new_tokens=written)
             return np.zeros(0)
-        row = backend.network(**given, logits_to_keep=1).logits[0, -1].float().log_softmax(dim=-1).cpu()
-    return np.array(backend.of_letters(question, row))
+        row = backend.network(**given, logits_to_keep=1).logits[0, -1].float().cpu()
+    return np.array(of_letters(row, backend.wording.ways(question)))
 
 
 LENGTHS: dict[tuple[int, int], int] = {}
@@ -195,7 +195,7 @@ def report(options: argparse.Namespace) -> None:
     backend = answerer("7B", "bf16", options.written)
     slow = one_by_one(backend, contents[: options.baseline], options.written)
     tokens = next(iter(LENGTHS.values()))
-    lengths = [len(backend.tokens(question.text)[1]) for question in questions()]
+    lengths = [len(backend.wording.after(question.text)) for question in questions()]
     print(f"Pictures of {tokens} tokens, {len(lengths)} questions of {min(lengths)} to {max(lengths)} tokens, bf16")
     print(f"  one by one, {options.written} tokens written: {slow:6.1f} questions/s")
     single = one_by_one(backend, contents[: options.baseline], 1)

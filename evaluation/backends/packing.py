@@ -5,12 +5,9 @@ keeps them apart, and positions start anew for each, so that the arithmetic is t
 """
 
 import inspect
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from evaluation.backends.base import BackendError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -42,7 +39,9 @@ def packed(questions: Sequence[Sequence[int]], device: Any) -> Packed:
         [place for length in lengths for place in range(length)],
         [sum(lengths[: number + 1]) - 1 for number in range(len(lengths))],
     )
-    return Packed(*(torch.tensor(row, device=device) for row in made))
+    # From page-locked memory, so that asking does not wait for what the card is still doing.
+    pinned = torch.device(device).type == "cuda"
+    return Packed(*(torch.tensor(row, pin_memory=pinned).to(device, non_blocking=True) for row in made))
 
 
 class Shared:
@@ -60,10 +59,10 @@ class Shared:
         self.forward(embedded, None, None)
 
     def forward(self, embedded: "Tensor", mask: "Tensor | None", positions: "Tensor | None") -> "Tensor":
-        """One pass, which the cache remembers → (1, tokens, width)."""
+        """One pass, which the cache remembers → (1, tokens, width), where it was given."""
         given = {"attention_mask": mask, "position_ids": positions, self.cache_name: self.cache}
         found: Tensor = self.language(inputs_embeds=embedded, use_cache=True, **given).last_hidden_state
-        return found
+        return found.to(embedded.device)
 
     def forget(self) -> None:
         """Only the beginning stays."""
@@ -78,7 +77,7 @@ class Shared:
 
     def logits(self, hidden: "Tensor") -> "Tensor":
         found: Tensor = self.network.lm_head(hidden)
-        return found
+        return found.to(hidden.device)
 
     def passed(self, ids: "Tensor", seen: "Tensor", offset: "Tensor") -> "Tensor":
         """What the model makes of each token. `seen`: (tokens, tokens after the beginning) that it may look at."""
@@ -113,24 +112,17 @@ class Shared:
         return made
 
 
-def letter_tokens(tokenizer: Any, before: str, letters: Sequence[str]) -> list[list[int]]:
-    """The tokens with which an answer that begins with each letter begins, written with or without a space.
+def on_its_way(values: "Tensor") -> "Callable[[], Tensor]":
+    """What the card is still computing → what waits for it, and for nothing that the card was given later."""
+    import torch
 
-    A token with which several letters begin (a lone space) tells nothing and is left out. Raises BackendError where
-    a letter has no token of its own.
-    """
-    found = [{first_token(tokenizer, before, text) for text in (letter, f" {letter}")} for letter in letters]
-    counted = Counter(token for tokens in found for token in tokens)
-    ways = [sorted(token for token in tokens if counted[token] == 1) for tokens in found]
-    if not all(ways):
-        raise BackendError(f"The letters {', '.join(letters)} cannot be told apart by their first token.")
-    return ways
+    if values.device.type != "cuda":
+        return lambda: values
+    found, done = values.to("cpu", non_blocking=True), torch.cuda.Event()
+    done.record(torch.cuda.current_stream(values.device))
 
+    def arrived() -> Tensor:
+        done.synchronize()
+        return found
 
-def first_token(tokenizer: Any, before: str, text: str) -> int:
-    """The token that follows `before` where `text` does."""
-    known, whole = (list(tokenizer(given)["input_ids"]) for given in (before, before + text))
-    same = 0
-    while same < min(len(known), len(whole)) and known[same] == whole[same]:
-        same += 1
-    return int(whole[min(same, len(whole) - 1)])
+    return arrived

@@ -4,26 +4,34 @@ A picture is 2,000 to 3,000 tokens, a question a few dozen. What depends on the 
 once, and all questions about it go through the model together: each sees the picture and itself, none another.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from evaluation.backends import loading
 from evaluation.backends.base import Answer, Asked, BackendError, Question, Reading
-from evaluation.backends.decoding import Pixels, decoded, pool
-from evaluation.backends.packing import Packed, Shared, letter_tokens, packed
+from evaluation.backends.decoding import singles
+from evaluation.backends.packing import Packed, Shared, on_its_way, packed
 from evaluation.backends.tiling import Tiling, tiling
+from evaluation.backends.wording import Wording
 from evaluation.studies.base import ModelData
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 FAMILY = "llava_next"
 LIMITS = ("most_new_tokens", "tokens_at_once")
 # Tokens of questions in one pass through the model: enough to fill a card.
 TOKENS_AT_ONCE = 2048
 MOST_NEW_TOKENS = 32
+# Groups of questions whose tokens stay on the card: the same ones are put to every picture.
+GROUPS_KEPT = 16
+
+Finish = Callable[[], list[Answer]]
 
 
 class PictureAnswerer:
-    """Asks a LLaVA-NeXT that is loaded already."""
+    """Asks a LLaVA-NeXT that is loaded already. Not for several threads."""
 
     readings: ClassVar[tuple[Reading, ...]] = ("generated", "logits")
 
@@ -37,59 +45,46 @@ class PictureAnswerer:
         most_new_tokens: int = MOST_NEW_TOKENS,
         tokens_at_once: int = TOKENS_AT_ONCE,
     ) -> None:
+        import torch
+
         self.network = network
         self.tokenizer = tokenizer
-        self.template = template
+        self.wording = Wording(tokenizer, template, int(network.config.image_token_id))
         self.tiling = tiling
         self.most_new_tokens = most_new_tokens
         self.tokens_at_once = tokens_at_once
-        self.image_token = int(network.config.image_token_id)
         self.device = network.get_input_embeddings().weight.device
+        self.before = torch.tensor([self.wording.before], device=self.device, dtype=torch.long)
+        self.window = getattr(network.config.text_config, "sliding_window", None)
+        self.pack = lru_cache(GROUPS_KEPT)(self._pack)
         self.circumstances: Mapping[str, Any] = {}
 
     def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Sequence[Answer]]:
-        """See `VisualAnswerer`. The next picture is decoded while the card works on this one."""
-        pictures = [pool().submit(decoded, each.image) for each in asked]
-        for each, picture in zip(asked, pictures, strict=True):
-            yield self.answers(picture, each.questions, reading)
+        """See `VisualAnswerer`. The card has the next picture before anybody waits for its answers about this one."""
+        pictures = singles([each.image for each in asked], self.device.type)
+        for finish in one_behind(
+            self.begun(picture, each.questions, reading) for each, picture in zip(asked, pictures, strict=True)
+        ):
+            yield finish()
 
-    def answers(self, picture: "Future[Pixels]", questions: Sequence[Question], reading: Reading) -> list[Answer]:
+    def begun(self, picture: "Tensor", questions: Sequence[Question], reading: Reading) -> Finish:
+        """Gives the card its work on one picture, (h, w, 3) uint8 → what waits for the answers."""
         import torch
 
+        if not questions:
+            return list
+        read = self.generated if reading == "generated" else self.read
         with loading.memory(), torch.inference_mode():
-            shared = self.shared(picture.result(), self.tokens(questions[0].text)[0]) if questions else None
-            found: list[Answer] = []
-            for part in self.parts(questions):
-                if shared is not None:
-                    found += self.generated(shared, part) if reading == "generated" else self.read(shared, part)
-            return found
-
-    def rendered(self, text: str) -> str:
-        """The question as the model's makers wrap it, with one place for the picture before it."""
-        content = [{"type": "image"}, {"type": "text", "text": text}]
-        return str(
-            self.tokenizer.apply_chat_template(
-                [{"role": "user", "content": content}],
-                chat_template=self.template,
-                add_generation_prompt=True,
-                tokenize=False,
-            )
-        )
-
-    def tokens(self, text: str) -> tuple[list[int], list[int]]:
-        """Tokens before and after the picture."""
-        ids = list(self.tokenizer(self.rendered(text))["input_ids"])
-        if ids.count(self.image_token) != 1:
-            raise ValueError("A question does not leave exactly one place for the picture.")
-        place = ids.index(self.image_token)
-        return ids[:place], ids[place + 1 :]
+            shared = self.shared(picture)
+            finishes = [read(shared, part) for part in self.parts(questions)]
+        return lambda: [answer for finish in finishes for answer in finish()]
 
     def parts(self, questions: Sequence[Question]) -> Iterator[list[Question]]:
         """Questions that go through the model together."""
         part: list[Question] = []
         length = 0
         for question in questions:
-            tokens = len(self.tokens(question.text)[1])
+            tokens = len(self.wording.after(question.text))
             if part and length + tokens > self.tokens_at_once:
                 yield part
                 part, length = [], 0
@@ -98,51 +93,76 @@ class PictureAnswerer:
         if part:
             yield part
 
-    def shared(self, picture: Pixels, before: Sequence[int]) -> Shared:
+    def shared(self, picture: "Tensor") -> Shared:
         """What the model holds of a picture and of what stands before it."""
         import torch
 
-        pixels = torch.from_numpy(picture.copy()).to(self.device)
+        tiles = self.tiling.tiles(picture.to(self.device, non_blocking=True)).to(self.network.dtype)
         sizes = torch.tensor([picture.shape[:2]])
-        tiles = self.tiling.tiles(pixels).to(self.network.dtype)
         found = self.network.model.get_image_features(pixel_values=tiles, image_sizes=sizes)
         features = getattr(found, "pooler_output", found)[0]
-        words = self.network.get_input_embeddings()(torch.tensor([list(before)], device=self.device, dtype=torch.long))
-        embedded = torch.cat([words, features[None].to(words)], dim=1)
-        return Shared(self.network, embedded)
+        words = self.network.get_input_embeddings()(self.before)
+        return Shared(self.network, torch.cat([words, features[None].to(words)], dim=1))
 
-    def pack(self, questions: Sequence[Question]) -> Packed:
-        return packed([self.tokens(question.text)[1] for question in questions], self.device)
+    def packed(self, shared: Shared, questions: Sequence[Question], more: int) -> Packed:
+        """The questions in one row. Raises BackendError where one, with `more` tokens, would not see the beginning."""
+        rows = tuple(self.wording.after(question.text) for question in questions)
+        longest = shared.length + max(map(len, rows)) + more
+        if self.window and longest > self.window:
+            raise BackendError(
+                f"The model looks back over {self.window} tokens only, and a picture with a question is {longest}."
+            )
+        return self.pack(rows)
 
-    def read(self, shared: Shared, questions: Sequence[Question]) -> list[Answer]:
+    def _pack(self, rows: tuple[tuple[int, ...], ...]) -> Packed:
+        return packed(rows, self.device)
+
+    def read(self, shared: Shared, questions: Sequence[Question]) -> Finish:
         """Probabilities of the letters as the first token of the answer."""
-        chances = shared.asked(self.pack(questions)).float().log_softmax(dim=-1).cpu()
+        ways = [self.wording.ways(question) for question in questions]
+        rows = on_its_way(shared.asked(self.packed(shared, questions, 0)).float())
         shared.forget()
-        return [
-            Answer(probabilities=self.of_letters(question, row), circumstances=self.circumstances)
-            for question, row in zip(questions, chances, strict=True)
+        return lambda: [
+            Answer(probabilities=of_letters(row, of_one), circumstances=self.circumstances)
+            for of_one, row in zip(ways, rows(), strict=True)
         ]
 
-    def of_letters(self, question: Question, row: Any) -> tuple[float, ...]:
-        """Each letter's share of the probability that all letters have together, in all ways to write them."""
-        import torch
-
-        if not question.letters:
-            raise ValueError("A question without options has no letters to read.")
-        ways = letter_tokens(self.tokenizer, self.rendered(question.text), question.letters)
-        return tuple(torch.stack([row[ids].logsumexp(dim=0) for ids in ways]).softmax(dim=0).double().tolist())
-
-    def generated(self, shared: Shared, questions: Sequence[Question]) -> list[Answer]:
+    def generated(self, shared: Shared, questions: Sequence[Question]) -> Finish:
         """The likeliest next token, again and again, until the model ends or the answer is long enough."""
-        made = shared.continued(self.pack(questions), self.most_new_tokens, self.ends())
+        most = self.most_new_tokens
+        made = shared.continued(self.packed(shared, questions, most), most, self.ends())
         shared.forget()
         texts = [str(self.tokenizer.decode(ids, skip_special_tokens=True)).strip() for ids in made]
-        return [Answer(text=text, circumstances=self.circumstances) for text in texts]
+        return lambda: [Answer(text=text, circumstances=self.circumstances) for text in texts]
 
     def ends(self) -> frozenset[int]:
         given = self.network.generation_config.eos_token_id
         given = self.tokenizer.eos_token_id if given is None else given
         return frozenset(given if isinstance(given, list | tuple) else [given])
+
+
+def of_letters(row: "Tensor", ways: Sequence[Sequence[int]]) -> tuple[float, ...]:
+    """Logits of all tokens → each letter's share of what all letters have together, in all ways to write them."""
+    import torch
+
+    return tuple(torch.stack([row[list(ids)].logsumexp(dim=0) for ids in ways]).softmax(dim=0).double().tolist())
+
+
+def one_behind(begun: Iterator[Finish]) -> Iterator[Finish]:
+    """Each as soon as the next has begun too, or has failed to."""
+    waiting: Finish | None = None
+    while True:
+        try:
+            following = next(begun, None)
+        except Exception:
+            if waiting is not None:
+                yield waiting
+            raise
+        if waiting is not None:
+            yield waiting
+        if following is None:
+            return
+        waiting = following
 
 
 class VisionLanguageModel(PictureAnswerer):
@@ -160,7 +180,8 @@ class VisionLanguageModel(PictureAnswerer):
         with loading.loading(model):
             config, _ = ImageProcessingMixin.get_image_processor_dict(model.identifier, **source)
             tokenizer = AutoTokenizer.from_pretrained(model.identifier, **source)
-            template = tokenizer.chat_template or loading.side_file(model, "chat_template.json")
+            # The tokenizer's own template may be that of the language model alone, which knows no pictures.
+            template = loading.side_file(model, "chat_template.json") or tokenizer.chat_template
         spread = bool(model.parameters.get("spread", False))
         network = loading.pretrained(model, LlavaNextForConditionalGeneration, precision, spread=spread)
         check(model, network, template)
@@ -176,5 +197,3 @@ def check(model: ModelData, network: Any, template: str) -> None:
         raise BackendError(f"{model.slug} is of the family {family}. Accepted: {FAMILY}.")
     if not template:
         raise BackendError(f"{model.slug} comes without a chat template: nobody knows how it wants to be asked.")
-    if getattr(network.config.text_config, "sliding_window", None):
-        raise BackendError(f"{model.slug} looks back over a limited window only, which is not known here.")

@@ -68,12 +68,12 @@ LLAVA_TEMPLATE = (
 )
 
 
-def save_llava(folder: Path, *, seed: int = 0) -> Path:
+def save_llava(folder: Path, *, seed: int = 0, language: str = "LlamaConfig", **of_language: object) -> Path:
     """A LLaVA-NeXT of tiles of 16 pixels: up to four tiles, 4 × 4 patches each, a language model with shared heads."""
     import torch
+    import transformers
     from transformers import (
         CLIPVisionConfig,
-        LlamaConfig,
         LlavaNextConfig,
         LlavaNextForConditionalGeneration,
         LlavaNextImageProcessorPil,
@@ -84,13 +84,12 @@ def save_llava(folder: Path, *, seed: int = 0) -> Path:
     tokenizer.chat_template = LLAVA_TEMPLATE
     tower = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 4}
     vision = CLIPVisionConfig(**tower, num_hidden_layers=3, image_size=16, patch_size=4, projection_dim=16)
-    language = LlamaConfig(
-        **tower, num_hidden_layers=2, num_key_value_heads=2, vocab_size=len(tokenizer), max_position_embeddings=4096
-    )
+    sizes = {"num_hidden_layers": 2, "num_key_value_heads": 2, "max_position_embeddings": 4096}
+    words = getattr(transformers, language)(**tower, **sizes, vocab_size=len(tokenizer), **of_language)
     places = [[16, 32], [32, 16], [32, 32], [48, 16], [16, 48]]
     config = LlavaNextConfig(
         vision_config=vision,
-        text_config=language,
+        text_config=words,
         image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
         image_grid_pinpoints=places,
     )
