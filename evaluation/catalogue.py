@@ -1,12 +1,24 @@
 """What a plan may ask for, read from the database in a stable order."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+from django.db.models import QuerySet
 
 from evaluation import subjects
-from evaluation.models import DescriptorSet, GeneratedImage, Model, PromptTemplate, Run, Subject
+from evaluation.models import DescriptorSet, GeneratedImage, Model, PromptTemplate, QuestionSet, Run, Subject
 from evaluation.names import unknown
-from evaluation.studies.base import ConfigError, DescriptorData, ImageData, ModelData, PromptData, SubjectData
+from evaluation.studies.base import (
+    ConfigError,
+    DescriptorData,
+    ImageData,
+    ModelData,
+    PromptData,
+    QuestionsData,
+    SubjectData,
+)
+
+Versioned = TypeVar("Versioned", PromptTemplate, DescriptorSet, QuestionSet)
 
 
 def subject_data(row: Subject) -> SubjectData:
@@ -20,6 +32,16 @@ def model_data(row: Model) -> ModelData:
     return ModelData(
         row.pk, row.slug, row.role, row.backend, row.identifier, row.revision, row.parameters, row.demonstration
     )
+
+
+def version_of(rows: QuerySet[Versioned], what: str, slug: str, version: str) -> Versioned:
+    """The row of this version; without one, the version added last. Raises ConfigError with the near names."""
+    found = {row.version: row for row in rows.filter(slug=slug).order_by("pk")}
+    if not found:
+        raise ConfigError(unknown(what, slug, set(rows.values_list("slug", flat=True))))
+    if version and version not in found:
+        raise ConfigError(unknown(f"version of {what} {slug!r} named", version, found))
+    return found[version] if version else list(found.values())[-1]
 
 
 class DatabaseCatalogue:
@@ -37,27 +59,18 @@ class DatabaseCatalogue:
 
     def prompt(self, slug: str, version: str = "") -> PromptData:
         """The prompt of this version; without one, the version added last."""
-        rows = PromptTemplate.objects.filter(slug=slug).order_by("pk")
-        if not rows:
-            raise ConfigError(unknown("prompt", slug, set(PromptTemplate.objects.values_list("slug", flat=True))))
-        found = {row.version: row for row in rows}
-        if version and version not in found:
-            raise ConfigError(unknown(f"version of prompt {slug!r} named", version, found))
-        row = found[version] if version else list(found.values())[-1]
+        row = version_of(PromptTemplate.objects.all(), "prompt", slug, version)
         return PromptData(row.pk, row.slug, row.version, row.text)
 
     def descriptors(self, slug: str, version: str = "") -> DescriptorData:
         """The descriptor set of this version; without one, the version added last."""
-        rows = DescriptorSet.objects.filter(slug=slug).order_by("pk")
-        if not rows:
-            raise ConfigError(
-                unknown("descriptor set", slug, set(DescriptorSet.objects.values_list("slug", flat=True)))
-            )
-        found = {row.version: row for row in rows}
-        if version and version not in found:
-            raise ConfigError(unknown(f"version of descriptor set {slug!r} named", version, found))
-        row = found[version] if version else list(found.values())[-1]
+        row = version_of(DescriptorSet.objects.all(), "descriptor set", slug, version)
         return DescriptorData(row.pk, row.slug, row.version, row.groups, row.prompt)
+
+    def questions(self, slug: str, version: str = "") -> QuestionsData:
+        """The question set of this version; without one, the version added last."""
+        row = version_of(QuestionSet.objects.all(), "question set", slug, version)
+        return QuestionsData(row.pk, row.slug, row.version, row.questions)
 
     def images(self, run: str) -> Sequence[ImageData]:
         """The held pictures of a run, by the run's slug."""

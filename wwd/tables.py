@@ -18,4 +18,9 @@ TABLES = {
     "review.reviewers": "review.tables.reviewers:REVIEWERS",
     "review.skips": "review.tables.skips:SKIPS",
     "review.words": "review.tables.words:WORDS",
+    "stereotypes.answers": "evaluation.studies.stereotypes_tables:ANSWERS",
+    "stereotypes.answers_country": "evaluation.studies.stereotypes_tables:ANSWERS_COUNTRY",
+    "stereotypes.flattening": "evaluation.studies.stereotypes_tables:FLATTENING",
+    "stereotypes.flattening_country": "evaluation.studies.stereotypes_tables:FLATTENING_COUNTRY",
+    "stereotypes.readings": "evaluation.studies.stereotypes_tables:READINGS",
 }

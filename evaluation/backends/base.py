@@ -64,10 +64,11 @@ Reading = Literal["generated", "logits"]
 
 @dataclass(frozen=True)
 class Question:
-    """A question as the model sees it, options included. `letters` names the options; none for a free question."""
+    """A question as the model sees it. `letters` name its `options`, which the text holds too; none in a free one."""
 
     text: str
     letters: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ MOST_CHARACTERS = 4000
 THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 BROKEN = re.compile(
     r"\W{0,3}(?:error\b|exception\b|traceback \(most|<!doctype|<html|http[ /]\d"
-    r"|[45]\d\d (?:internal|bad|service|gateway|too many|not found)|internal server error|bad gateway|service unavailable|gateway time|rate limit|request timed"
-    r"|timeout\b|cuda out of memory|connection (?:reset|refused|aborted))",
+    r"|[45]\d\d (?:internal|bad|service|gateway|too many|not found)|internal server error|bad gateway"
+    r"|service unavailable|gateway time|rate limit|request timed|timeout\b|cuda out of memory"
+    r"|connection (?:reset|refused|aborted))",
     re.IGNORECASE,
 )
 # Not part of a longer word in the Latin script; other scripts write letters next to words without a space.

@@ -8,6 +8,7 @@ from evaluation.studies.base import ConfigError, Study
 STUDIES = {
     "generation": "evaluation.studies.generation:Generation",
     "association": "evaluation.studies.association:Association",
+    "stereotypes": "evaluation.studies.stereotypes:Stereotypes",
 }
 
 

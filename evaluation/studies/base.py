@@ -68,6 +68,16 @@ class DescriptorData:
 
 
 @dataclass(frozen=True)
+class QuestionsData:
+    """`questions`: `question_id`, `text`, `choices` (letter → option; empty for a free question) of each."""
+
+    id: int
+    slug: str
+    version: str
+    questions: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
 class ImageData:
     """A held picture. Whoever executes a unit reads its bytes through `Work.image_bytes`."""
 
@@ -92,6 +102,8 @@ class Catalogue(Protocol):
     def prompt(self, slug: str, version: str = "") -> PromptData: ...
 
     def descriptors(self, slug: str, version: str = "") -> DescriptorData: ...
+
+    def questions(self, slug: str, version: str = "") -> QuestionsData: ...
 
     def images(self, run: str) -> Sequence[ImageData]: ...
 

@@ -1,0 +1,314 @@
+"""The stereotypes study: its plan, its answers by whichever reading, and the tables worked out by hand."""
+
+from collections.abc import Sequence
+from io import StringIO
+from math import log
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation import files, runner
+from evaluation.backends.base import Answer, Asked, Reading
+from evaluation.metrics.flattening import entropy_and_largest
+from evaluation.metrics.tidy import Estimate, TidyTable
+from evaluation.models import Outcome, QuestionSet, Run
+from evaluation.studies.base import ConfigError, ModelData, OutcomeData, Work
+from evaluation.studies.stereotypes import Stereotypes, StereotypesConfig
+from tests.evaluation.make import make_country, make_image, make_model, make_subject, subject_data
+from tests.evaluation.tiny import make_picture
+
+STUDY = Stereotypes()
+ANSWERER = ModelData(1, "answerer", "vqa", "standin", "answerer", "1", {})
+YES_NO = ["Yes", "No"]
+PLATES = ["Ceramic", "Glass", "Metal"]
+
+
+def outcome(
+    image: int,
+    text: str = "",
+    *,
+    options: Sequence[str] = YES_NO,
+    shift: int = 0,
+    question: str = "table",
+    cluster: str = "",
+    place: Sequence[str] = ("Africa",),
+    chances: Sequence[float] = (),
+    **values: Any,
+) -> OutcomeData:
+    reading = "logits" if chances else "generated"
+    return OutcomeData(
+        key=f"{image}:{question}:{shift}:{reading}",
+        state=values.pop("state", "done"),
+        model="answerer",
+        subject="",
+        cluster=cluster or f"dish:{image}",
+        labels={"continent": tuple(place), "country": ("Ghana",)},
+        payload={"question": question, "options": list(options), "shift": shift, "reading": reading},
+        text=text,
+        numbers={str(number): chance for number, chance in enumerate(chances)},
+        image_model=values.pop("image_model", "painter"),
+        image_id=image,
+    )
+
+
+def found(table: TidyTable, metric: str, **groups: str) -> Estimate:
+    [estimate] = [
+        row.estimate for row in table.rows if row.metric == metric and groups.items() <= dict(row.groups).items()
+    ]
+    return estimate
+
+
+def share(table: TidyTable, option: str, **groups: str) -> float | None:
+    value = found(table, "share", option=option, **groups).value
+    return None if value is None else round(value, 6)
+
+
+def test_shares_by_hand() -> None:
+    # Three pictures: A, A, B. One answer of four cannot be read: the picture counts in "unread" only.
+    rows = [outcome(1, "A"), outcome(2, "(A)"), outcome(3, "B. No"), outcome(4, "I'm sorry, I can't tell.")]
+    table = STUDY.summarise("answers", rows, None)
+    assert share(table, "Yes") == round(2 / 3, 6)
+    assert share(table, "No") == round(1 / 3, 6)
+    assert found(table, "share", option="Yes").n == 3
+    assert found(table, "unread", option="Yes").value == 0.25
+    assert found(table, "order_changes", option="Yes").value is None
+    assert "Answers asked for: 4; not read: 1 (no answer 1)." in table.notes
+
+
+def test_orders_are_averaged_and_their_effect_is_told() -> None:
+    # Picture 1 always says glass, wherever it stands. Picture 2 always says the first letter, whatever it names.
+    rows = [outcome(1, letter, options=PLATES, shift=shift) for shift, letter in enumerate("BAC")]
+    rows += [outcome(2, "A", options=PLATES, shift=shift) for shift in range(3)]
+    table = STUDY.summarise("answers", rows, None)
+    assert [share(table, option) for option in PLATES] == [
+        round(1 / 6, 6),
+        round((1 + 1 / 3) / 2, 6),
+        round(1 / 6, 6),
+    ]
+    assert found(table, "order_changes", option="Glass").value == 0.5
+
+
+def test_probabilities_count_as_they_are() -> None:
+    rows = [outcome(1, chances=(0.75, 0.25)), outcome(2, chances=(0.25, 0.75)), outcome(3, chances=(1.0, 0.0))]
+    table = STUDY.summarise("answers", rows, None)
+    assert share(table, "Yes") == round(2 / 3, 6)
+    assert "not measured, 0 pairs were answered in both ways and 500 are needed" in table.notes[-1]
+
+
+def test_the_agreement_of_the_readings_stands_beside_probabilities() -> None:
+    # 600 pairs: the words agree with the likeliest option in 450, disagree in 90, cannot be read in 60.
+    rows = []
+    for image in range(600):
+        words = "A" if image < 450 else "B" if image < 540 else "Perhaps"
+        rows += [outcome(image, chances=(0.9, 0.1), cluster=f"dish:{image // 20}"), outcome(image, words)]
+    table = STUDY.summarise("answers", rows, None)
+    assert share(table, "Yes") == 0.9
+    assert table.notes[-1].startswith("Agreement of the likeliest option with the answer in words: 0.750 [")
+    assert table.notes[-1].endswith("of 600 pairs.")
+    readings = STUDY.summarise("readings", rows, None)
+    assert found(readings, "agreement", question="all").value == 0.75
+    assert found(readings, "agreement_read", question="table").value == pytest.approx(450 / 540)
+    assert found(readings, "agreement", question="all").clusters == 30
+
+
+def test_a_picture_of_two_places_counts_in_each_and_models_stand_apart() -> None:
+    rows = [
+        outcome(1, "A", place=("Africa", "Asia")),
+        outcome(2, "B", place=("Asia",)),
+        outcome(3, "B", place=("Asia",), image_model="real"),
+    ]
+    table = STUDY.summarise("answers", rows, None)
+    assert share(table, "Yes", continent="Africa", model="painter") == 1
+    assert share(table, "Yes", continent="Asia", model="painter") == 0.5
+    assert share(table, "Yes", continent="Asia", model="real") == 0
+    by_country = STUDY.summarise("answers_country", rows, None)
+    assert share(by_country, "Yes", country="Ghana", model="painter") == 0.5
+
+
+def test_intervals_resample_dishes() -> None:
+    rows = [outcome(number, "A" if number % 12 < 3 else "B", cluster=f"dish:{number % 12}") for number in range(60)]
+    estimate = found(STUDY.summarise("answers", rows, None), "share", option="Yes")
+    assert (estimate.value, estimate.n, estimate.clusters) == (0.25, 60, 12)
+    # Twelve dishes of which three say yes: as uncertain as twelve answers, not as sixty.
+    assert estimate.low == 0
+    assert estimate.high == pytest.approx(0.5)
+
+
+def test_flattening_by_hand() -> None:
+    # Shares 3/4 and 1/4: entropy (0.75 ln 4/3 + 0.25 ln 4) / ln 2.
+    rows = [outcome(number, "A" if number < 9 else "B") for number in range(12)]
+    table = STUDY.summarise("flattening", rows, None)
+    wanted = (0.75 * log(4 / 3) + 0.25 * log(4)) / log(2)
+    assert found(table, "entropy").value == pytest.approx(wanted)
+    assert found(table, "largest_share").value == 0.75
+    low, high = found(table, "entropy").low, found(table, "entropy").high
+    assert low is not None
+    assert high is not None
+    assert low < wanted < high <= 1
+
+
+def test_pictures_that_are_all_alike_have_no_entropy() -> None:
+    rows = [outcome(number, "B", options=PLATES) for number in range(12)]
+    table = STUDY.summarise("flattening_country", rows, None)
+    assert found(table, "entropy").value == 0
+    assert found(table, "largest_share").value == 1
+
+
+def test_nothing_read_is_not_measured() -> None:
+    rows = [outcome(1, "Who knows"), outcome(2, state="failed")]
+    assert found(STUDY.summarise("flattening", rows, None), "entropy").value is None
+    table = STUDY.summarise("answers", rows, None)
+    assert found(table, "share", option="Yes").reason
+    assert found(table, "unread", option="Yes").value == 1
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=2, max_size=9).filter(lambda row: sum(row) > 1e-3))
+def test_entropy_lies_between_nothing_and_one_and_knows_no_order(row: list[float]) -> None:
+    [[entropy, largest]] = entropy_and_largest(np.array([row]))
+    assert 0 <= entropy <= 1
+    assert 1 / len(row) <= largest + 1e-9
+    assert largest <= 1
+    assert entropy_and_largest(np.array([row[::-1]]))[0] == pytest.approx([entropy, largest])
+    assert entropy_and_largest(np.ones((1, len(row))))[0] == pytest.approx([1, 1 / len(row)])
+
+
+class Recorder:
+    """Answers with the first letter and keeps what it was asked."""
+
+    readings: tuple[Reading, ...] = ("generated", "logits")
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Asked]] = []
+
+    def answer(self, asked: Sequence[Asked], reading: Reading) -> Any:
+        for each in asked:
+            self.asked.append((reading, each))
+            yield [
+                Answer(probabilities=(0.7, *[0.3 / (len(question.letters) - 1)] * (len(question.letters) - 1)))
+                if reading == "logits"
+                else Answer(text="A")
+                for question in each.questions
+            ]
+
+
+def work(image: int, content: bytes | None = b"x", **payload: Any) -> Work:
+    values = {"image": image, "question": "plate", "ask": "Of what?", "options": PLATES, "shift": 0, **payload}
+    key = f"{image}:{values['shift']}:{values.setdefault('reading', 'generated')}"
+    return Work(key, None, ANSWERER, values, image_bytes=content)
+
+
+def test_a_picture_is_given_once_with_all_its_questions() -> None:
+    backend = Recorder()
+    units = [work(1), work(1, shift=2), work(2), work(1, reading="logits", shift=1)]
+    results = {result.key: result for result in STUDY.execute(units, backend)}
+    assert [(how, len(each.questions)) for how, each in backend.asked] == [
+        ("generated", 2),
+        ("generated", 1),
+        ("logits", 1),
+    ]
+    assert backend.asked[0][1].questions[1].text == (
+        "Question: Of what?. Choices: A: Metal B: Ceramic C: Glass. "
+        "Please respond with the letter corresponding to your choice. Answer:"
+    )
+    # Turned by one: the first letter named glass, option 1 of the set.
+    assert results["1:1:logits"].numbers == {"1": 0.7, "2": 0.15, "0": 0.15}
+    assert results["1:0:generated"].text == "A"
+
+
+def test_a_picture_that_is_not_held_fails_and_stops_nothing() -> None:
+    states = {result.key: result.state for result in STUDY.execute([work(1, None), work(2)], Recorder())}
+    assert states == {"1:0:generated": "failed", "2:0:generated": "done"}
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"reading": "logit"}, "logits"),
+        ({"orders": "all"}, "all-cyclic"),
+        ({"check": -1}, "whole number"),
+    ],
+)
+def test_a_config_that_means_nothing_says_so(values: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        StereotypesConfig(images="pictures", **values)
+
+
+@pytest.fixture
+def pictures(db: None) -> Run:
+    run = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
+    painter = make_model("painter")
+    for number in range(3):
+        subject = make_subject(f"Dish {number}", country=make_country())
+        make_image(subject, painter, run=run, seed=number, sha256=files.keep(make_picture(seed=number)))
+    return run
+
+
+def test_units_of_a_run(pictures: Run) -> None:
+    run = runner.create_run("stereotypes", {"images": "pictures", "reading": "logits", "check": 4})
+    [questions] = QuestionSet.objects.filter(slug="vqa-probes").values_list("questions", flat=True)
+    orders = sum(len(question["choices"]) or 1 for question in questions)
+    assert run.units.count() == 3 * orders + 4
+    assert run.units.filter(payload__reading="generated").count() == 3 + 4
+    assert run.units.values("affinity").distinct().count() == 3
+    again = runner.create_run("stereotypes", {"images": "pictures", "reading": "logits", "check": 4}, slug="again")
+    assert set(again.units.values_list("key", flat=True)) == set(run.units.values_list("key", flat=True))
+
+
+def test_a_run_as_published_asks_each_question_once(pictures: Run) -> None:
+    run = runner.create_run("stereotypes", {"images": "pictures", "orders": "as-asked"})
+    assert run.units.count() == 3 * 16
+    assert not run.units.exclude(payload__shift=0).exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ({"images": "nothing"}, "no run"),
+        ({"images": "pictures", "model": "sketch"}, "answers no questions"),
+        ({"images": "pictures", "model": "far", "reading": "logits"}, "words only"),
+        ({"images": "pictures", "questions": "vqa-probe"}, "vqa-probes"),
+        ({"images": "pictures", "questions_version": "9"}, "version"),
+        ({"images": "pictures", "beside": "photographs"}, "no run"),
+    ],
+)
+def test_what_cannot_be_planned_says_why(pictures: Run, config: dict[str, Any], sentence: str) -> None:
+    make_model("far", role="vqa", backend="openai")
+    with pytest.raises(ConfigError, match=sentence):
+        runner.create_run("stereotypes", config)
+
+
+@pytest.mark.parametrize("reading", ["generated", "logits"])
+def test_from_pictures_to_the_table_on_the_command_line(pictures: Run, reading: str) -> None:
+    beside = Run.objects.create(study="generation", slug="photographs", state=Run.State.DONE)
+    photograph = make_image(
+        subject_data(subject_of(pictures)), make_model("real", role="camera"), run=beside, sha256=files.keep(b"photo")
+    )
+    run = runner.create_run("stereotypes", {"images": "pictures", "reading": reading, "beside": "photographs"})
+    while runner.work(run.pk, "tests"):
+        pass
+    run.refresh_from_db()
+    assert run.state == Run.State.DONE
+    assert Outcome.objects.filter(unit__run=run).count() == run.units.filter(state="done").count() > 200
+    assert Outcome.objects.filter(unit__run=run, unit__payload__image=photograph.pk).exists()
+    printed = StringIO()
+    call_command("tables", "stereotypes.answers", "--format", "csv", "--filter", "question=table", stdout=printed)
+    lines = printed.getvalue().splitlines()
+    assert any(line.startswith("table,Yes,Africa,painter,share,") for line in lines), lines[:5]
+    assert any(line.startswith("table,Yes,Africa,real,share,") for line in lines), lines[:5]
+
+
+def subject_of(run: Run) -> Any:
+    image = run.generatedimage_set.earliest("pk")
+    return image.subject
+
+
+def test_a_free_question_is_kept_in_words(pictures: Run) -> None:
+    run = runner.create_run("stereotypes", {"images": "pictures", "reading": "logits", "check": 0})
+    while runner.work(run.pk, "tests"):
+        pass
+    kept = Outcome.objects.filter(unit__run=run, unit__payload__question="name")
+    assert set(kept.values_list("text", flat=True)) == {"demonstration"}
