@@ -93,7 +93,7 @@ def answerer(shape: str, precision: str, written: int) -> PictureAnswerer:
     made = network(shape, precision, words.convert_tokens_to_ids("<image>"))
     backend = PictureAnswerer(made, words, TEMPLATE, preparation(), most_new_tokens=written)
     # Random weights may draw the token that ends an answer: then nothing would be written, and nothing measured.
-    backend.ends = frozenset  # type: ignore[method-assign, assignment]
+    backend.ends = frozenset  # type: ignore[method-assign]
     return backend
 
 

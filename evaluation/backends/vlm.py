@@ -187,7 +187,7 @@ class VisionLanguageModel(PictureAnswerer):
         check(model, network, template)
         limits = {name: int(model.parameters[name]) for name in LIMITS if name in model.parameters}
         super().__init__(network, tokenizer, template, tiling(config, network.config.image_grid_pinpoints), **limits)
-        self.circumstances = loading.circumstances(precision)
+        self.circumstances = {**loading.circumstances(precision), "preprocessing": self.tiling.name}
 
 
 def check(model: ModelData, network: Any, template: str) -> None:

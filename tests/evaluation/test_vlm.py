@@ -190,8 +190,8 @@ def test_many_questions_go_through_in_parts(folder: Path, backend: VisionLanguag
     for one, other in zip(probabilities(narrow, picture), probabilities(backend, picture), strict=True):
         assert one == pytest.approx(other, abs=1e-4)
     asked = [Asked(picture, QUESTIONS)]
-    [one], [other] = narrow.answer(asked, "generated"), backend.answer(asked, "generated")
-    assert [answer.text for answer in one] == [answer.text for answer in other]
+    [parted], [whole] = narrow.answer(asked, "generated"), backend.answer(asked, "generated")
+    assert [answer.text for answer in parted] == [answer.text for answer in whole]
 
 
 def test_several_pictures_each_have_their_answers(backend: VisionLanguageModel) -> None:
@@ -217,6 +217,7 @@ def test_half_precision_is_near_the_full_one_and_said(folder: Path, backend: Vis
     half = VisionLanguageModel(model_at(folder, "vqa", "llava-next", precision="bf16"))
     [answers] = half.answer([Asked(make_picture(40, 40), QUESTIONS)], "logits")
     assert answers[0].circumstances["precision"] == "bf16"
+    assert answers[0].circumstances["preprocessing"] == "pillow-like-1 bicubic tiles 16"
     for answer, row in zip(answers, probabilities(backend, make_picture(40, 40)), strict=True):
         assert answer.probabilities == pytest.approx(row, abs=0.1)
 
