@@ -21,7 +21,11 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {
     },
     "vqa": {
         "llava-next": "evaluation.backends.vlm:VisionLanguageModel",
+        "openai": "evaluation.backends.openai_chat:OpenAIChat",
         "standin": "evaluation.backends.standin_answers:StandinAnswers",
+    },
+    "chat": {
+        "openai": "evaluation.backends.openai_chat:OpenAIChat",
     },
 }
 # Made elsewhere: their pictures enter by import, nothing is ever executed.

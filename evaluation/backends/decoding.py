@@ -52,6 +52,12 @@ def header(content: bytes) -> Header:
         return Header(picture.height, picture.width, plain)
 
 
+def media_type(content: bytes) -> str:
+    """The kind of picture by its content. Raises OSError for what is no picture."""
+    with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
+        return str(Image.MIME[picture.format or ""])
+
+
 def decoded(content: bytes) -> Pixels:
     """The picture, (height, width, 3), whatever its mode; transparency is dropped as the encoders' makers do it."""
     return pixels_of(content, header(content))

@@ -177,7 +177,7 @@ def check_host(url: str) -> str:
 def verdict(error: Any, refusals: tuple[str, ...] = REFUSALS) -> Verdict:
     """What an error of the client means, by status and code."""
     status, code = getattr(error, "status_code", None), str(getattr(error, "code", None) or "")
-    kind, words = str(getattr(error, "type", None) or ""), str(getattr(error, "message", None) or error)[:2000]
+    kind, words = str(getattr(error, "type", None) or ""), words_of(error)[:2000]
     if status is None:
         return Verdict("again", words)
     if code in NO_QUOTA or kind in NO_QUOTA:
@@ -193,6 +193,13 @@ def verdict(error: Any, refusals: tuple[str, ...] = REFUSALS) -> Verdict:
     if status >= 500 or status in PASSING:
         return Verdict("again", words, seconds=asked_wait(headers))
     return Verdict("failed", words)
+
+
+def words_of(error: Any) -> str:
+    """The provider's own words, where it sent some; the client puts a number before them."""
+    body = getattr(error, "body", None)
+    own = body.get("message") if isinstance(body, dict) else None
+    return own if isinstance(own, str) and own else str(getattr(error, "message", None) or error)
 
 
 def asked_wait(headers: Mapping[str, str]) -> float:

@@ -1,4 +1,4 @@
-"""A local server that speaks the OpenAI images protocol with its errors, over real sockets."""
+"""A local server that speaks the OpenAI images and chat protocols with their errors, over real sockets."""
 
 import base64
 import io
@@ -39,8 +39,15 @@ def addresses(*urls: str) -> Answer:
     return 200, {}, {"created": 1, "data": [{"url": url} for url in urls]}
 
 
+def says(text: Any, *, finish: str = "stop", usage: dict[str, int] | None = None, **message: Any) -> Answer:
+    """An answer of the chat protocol."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}
+    body = {"object": "chat.completion", "model": "answerer-0613", "choices": [choice], "usage": usage}
+    return 200, {"x-request-id": "req_2"}, body
+
+
 class Provider:
-    """`script`: answers in turn, then pictures for ever. A prompt that holds `refuse` is refused.
+    """`script`: answers in turn, then pictures, or the letter B, for ever. A prompt that holds `refuse` is refused.
 
     `allowed` calls within `minute` seconds; more are told to slow down and counted in `exceeded`.
     """
@@ -65,6 +72,8 @@ class Provider:
             self.times.append(now)
             if self.script:
                 return self.script.pop(0)
+        if "messages" in body:
+            return says("B")
         if "refuse" in body["prompt"]:
             return error(400, "Your request was rejected.", "content_policy_violation", "invalid_request_error")
         return pictures(int(body.get("n", 1)))
