@@ -29,7 +29,7 @@ QUESTIONS = tuple(
         ("How is the light?", "A: Natural B: Low C: Mixed"),
     )
 )
-SIZES = ((32, 32), (40, 40), (60, 20), (20, 60), (16, 16), (90, 31), (33, 64))
+SIZES = ((32, 32), (40, 40), (60, 20), (20, 60), (16, 16), (90, 31), (33, 64), (100, 20), (20, 100))
 
 
 @pytest.fixture(scope="module")

@@ -70,9 +70,11 @@ def test_a_lone_space_tells_no_letters_apart() -> None:
     assert found == [["A"], ["B"]]
 
 
-def test_a_letter_that_melts_into_the_end_of_the_question_is_read_with_its_space() -> None:
+@pytest.mark.parametrize("letters", [("A", "B"), ("AC", "BD")])
+def test_a_letter_that_melts_into_the_end_of_the_question_is_read_with_its_space(letters: tuple[str, ...]) -> None:
     tokenizer = with_spaces((":", "A"), (":", "B"))
-    found = [tokenizer.convert_ids_to_tokens(list(ways)) for ways in wording(tokenizer).ways(FOOD)]
+    ways = wording(tokenizer).ways(Question("Is this food?", letters))
+    found = [tokenizer.convert_ids_to_tokens(list(of_one)) for of_one in ways]
     assert found == [["▁A"], ["▁B"]]
 
 
