@@ -15,25 +15,13 @@ import django
 
 
 def figures(large: bool, wanted: int) -> Iterator[str]:
-    from tests.faults.test_review_simulation import LARGE, SMALL, check, opinions, simulate, unbalanced
+    from tests.faults import test_review_simulation as simulation
 
+    size = simulation.LARGE if large else simulation.SMALL
     with tempfile.TemporaryDirectory() as folder:
-        world = simulate(Path(folder), replace(LARGE if large else SMALL, wanted=wanted))
-    people = world.people
-    wrong, looked = unbalanced(world)
-    exact = sum(number == world.size.wanted for number in opinions(world).values())
-    answered = sum(world.statuses.values())
-    yield f"{len(people)} people in {len(world.size.countries)} countries, {len(world.images)} pictures"
-    yield f"pictures by model in each country: {world.size.pictures}; wanted opinions: {world.size.wanted}"
-    yield f"answers: {len(world.reviews)}, of which surplus {sum(row['surplus'] for row in world.reviews)}, "
-    yield f"  repeats {sum(row['repeat'] for row in world.reviews)}"
-    yield f"skips: {sum(person.skipped for person in people)}, run out: {sum(person.expired for person in people)}"
-    yield f"requests answered: {answered}, cut: {sum(person.line.cuts for person in people)}"
-    yield f"statuses: {dict(world.statuses)}"
-    yield f"pictures with exactly {world.size.wanted} opinions: {exact} of {len(world.images)}"
-    yield f"assignments where another model had been given less and was looked through: {looked}, wrong: {len(wrong)}"
-    yield f"seconds: {world.seconds:.0f}, requests a second: {answered / world.seconds:.0f}"
-    check(world)
+        world = simulation.simulate(Path(folder), replace(size, wanted=wanted))
+    yield from simulation.figures(world)
+    simulation.check(world)
     yield "every promise kept"
 
 

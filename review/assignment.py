@@ -1,7 +1,9 @@
 """Who judges which picture next: the model this person was given least, then fewest opinions, then chance.
 
-Opinions and live reservations of a picture never exceed what the campaign wants: whoever reserves or answers holds
-the campaign's row (PostgreSQL) or the whole database (SQLite, IMMEDIATE). Only the database's clock counts.
+Opinions and live reservations of a picture never exceed what the campaign wants. The next picture is chosen while
+only the person's own row is held; then the picture's row is held and its load counted once more, and where somebody
+came first another picture is chosen. SQLite holds the whole database (IMMEDIATE). Locks are taken in one order,
+person, picture, input counter, so that nobody waits in a circle. Only the database's clock counts.
 
 The model comes before the number of opinions, so that what a person was given (answered, skipped, reported, in hand
 or expired; repeats aside) never differs by more than one between models that still have an open picture for them,
@@ -14,8 +16,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Case, CharField, Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Value, When
-from django.db.models.functions import MD5, Cast, Concat, Now
+from django.db.models import Case, CharField, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import MD5, Cast, Coalesce, Concat, Now
 from django.utils.translation import gettext
 
 from collection.models import Dish
@@ -47,36 +49,57 @@ class Progress:
         return self.done + 1
 
 
-def locked(campaign_id: int) -> tuple[Campaign, datetime]:
-    """The campaign, held until the transaction ends, and the time by the database's clock."""
-    campaign = Campaign.objects.select_for_update().annotate(now=Now()).get(pk=campaign_id)
-    return campaign, campaign.now
+def hold(reviewer: Reviewer) -> tuple[Campaign, datetime]:
+    """Holds the person's row until the transaction ends; their campaign, and the time by the database's clock."""
+    rows = Reviewer.objects.select_for_update(of=("self",), no_key=True).select_related("campaign")
+    held = rows.annotate(now=Now()).get(pk=reviewer.pk)
+    return held.campaign, held.now
+
+
+def hold_images(images: QuerySet[CampaignImage]) -> list[CampaignImage]:
+    """Holds these pictures' rows until the transaction ends, in one order."""
+    return list(images.order_by("pk").select_for_update(of=("self",), no_key=True))
 
 
 @transaction.atomic
 def reserve(reviewer: Reviewer) -> Assignment | None:
     """The picture that `reviewer` has in hand, or a fresh one; None where no picture is left for them."""
-    campaign, now = locked(reviewer.campaign_id)
-    in_hand = live(reviewer, now).select_related("image").first()
+    campaign, now = hold(reviewer)
+    in_hand = live(reviewer).select_related("image").first()
     if in_hand:
         return in_hand
     reviewer.assignments.filter(state=State.RESERVED).update(state=State.EXPIRED)
-    image = due_repeat(reviewer, campaign)
-    repeat = image is not None
-    image = image or next_image(reviewer, campaign, now)
-    if image is None:
-        return None
-    assignment, _ = Assignment.objects.update_or_create(
-        reviewer=reviewer,
-        image=image,
-        repeat=repeat,
-        defaults={"state": State.RESERVED, "until": now + RESERVATION, "shown_at": None},
-    )
+    if repeated := due_repeat(reviewer, campaign):
+        return _give(reviewer, repeated, now, repeat=True)
+    while chosen := next_image(reviewer, campaign):
+        with transaction.atomic():
+            if _load_once_held(chosen) <= chosen.load:
+                return _give(reviewer, chosen, now, repeat=False)
+            # Lets go of the picture's row: whoever waits for it must not wait for the next choice.
+            transaction.set_rollback(True)
+    return None
+
+
+def _load_once_held(image: CampaignImage) -> int:
+    (held,) = hold_images(CampaignImage.objects.filter(pk=image.pk))
+    return held.opinions + alive().filter(image=image).count()
+
+
+def _give(reviewer: Reviewer, image: CampaignImage, now: datetime, *, repeat: bool) -> Assignment:
+    former = reviewer.assignments.filter(image=image, repeat=repeat).first()
+    assignment = former or Assignment(reviewer=reviewer, image=image, repeat=repeat)
+    assignment.state, assignment.until, assignment.shown_at = State.RESERVED, now + RESERVATION, None
+    assignment.save()
     return assignment
 
 
-def live(reviewer: Reviewer, now: datetime) -> QuerySet[Assignment]:
-    return reviewer.assignments.filter(state=State.RESERVED, until__gt=now)
+def live(reviewer: Reviewer) -> QuerySet[Assignment]:
+    return reviewer.assignments.filter(state=State.RESERVED, until__gt=Now())
+
+
+def alive() -> QuerySet[Assignment]:
+    """Reservations that keep a place; a repeat takes none."""
+    return Assignment.objects.filter(state=State.RESERVED, until__gt=Now(), repeat=False)
 
 
 def visible(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImage]:
@@ -101,19 +124,19 @@ def has_tagged(campaign: Campaign) -> bool:
     return ContentTag.objects.filter(image__campaign=campaign).exists()
 
 
-def open_images(reviewer: Reviewer, campaign: Campaign, now: datetime) -> QuerySet[CampaignImage]:
+def open_images(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImage]:
     """Pictures that still want an opinion and that this person has not handled; `load` is annotated.
 
     `load`: opinions and live reservations. Opinions are counted on the row, reservations alive are few.
     """
     mine = Assignment.objects.filter(reviewer=reviewer, image=OuterRef("pk"), repeat=False, state__in=HANDLED)
-    alive = Q(assignments__state=State.RESERVED, assignments__until__gt=now, assignments__repeat=False)
+    places = alive().filter(image=OuterRef("pk")).order_by().values("image").annotate(taken=Count("pk"))
+    taken = Coalesce(Subquery(places.values("taken")), 0)
     images = visible(reviewer, campaign).filter(opinions__lt=campaign.wanted_opinions).exclude(Exists(mine))
-    held = images.annotate(alive=FilteredRelation("assignments", condition=alive))
-    return held.annotate(load=F("opinions") + Count("alive")).filter(load__lt=campaign.wanted_opinions)
+    return images.annotate(load=F("opinions") + taken).filter(load__lt=campaign.wanted_opinions)
 
 
-def next_image(reviewer: Reviewer, campaign: Campaign, now: datetime) -> CampaignImage | None:
+def next_image(reviewer: Reviewer, campaign: Campaign) -> CampaignImage | None:
     """The first open picture in the order that this module describes."""
     camera = Q(image__image__model__role=Role.CAMERA)
     rows = reviewer.assignments.filter(repeat=False).order_by().values("image__image__model")
@@ -122,7 +145,7 @@ def next_image(reviewer: Reviewer, campaign: Campaign, now: datetime) -> Campaig
     given = [When(image__model=model, then=Value(number)) for model, number, _ in found if model]
     real, total = sum(row[2] for row in found), sum(row[1] for row in found)
     turn = -1 if share_due(reviewer, total, real, campaign.real_percent) else 1
-    ordered = open_images(reviewer, campaign, now).annotate(
+    ordered = open_images(reviewer, campaign).annotate(
         turn=Case(When(image__model__role=Role.CAMERA, then=Value(turn)), default=Value(0)),
         given=Case(*given, default=Value(0)),
         lot=MD5(Concat(Value(reviewer.pk.hex), Cast("pk", CharField()), output_field=CharField())),
@@ -160,21 +183,18 @@ def share_due(reviewer: Reviewer, total: int, had: int, percent: int) -> bool:
 
 def progress(reviewer: Reviewer) -> Progress:
     """Pictures handled, and those plus what is left for this person (the one in hand included)."""
-    campaign = Campaign.objects.annotate(now=Now()).get(pk=reviewer.campaign_id)
-    now: datetime = campaign.now
-    in_hand = live(reviewer, now).first()
-    left = open_images(reviewer, campaign, now)
-    if in_hand:
-        left = left.exclude(pk=in_hand.image_id)
-    done = reviewer.assignments.filter(state__in=HANDLED).count()
-    return Progress(done, done + left.count() + (in_hand is not None))
+    in_hand = Q(state=State.RESERVED, until__gt=Now())
+    counted = {"done": Count("pk", filter=Q(state__in=HANDLED)), "held": Count("pk", filter=in_hand)}
+    mine = reviewer.assignments.aggregate(**counted)
+    left = open_images(reviewer, reviewer.campaign).exclude(pk__in=live(reviewer).values("image"))
+    return Progress(mine["done"], mine["done"] + left.count() + bool(mine["held"]))
 
 
-def load_without(image: CampaignImage, reviewer: Reviewer, now: datetime) -> int:
+def load_without(image: CampaignImage, reviewer: Reviewer) -> int:
     """Opinions and live reservations of one picture by everybody but `reviewer`."""
     others = Q(image=image, repeat=False) & ~Q(reviewer=reviewer)
     opinions = image.reviews.counted(include_excluded=True).filter(others).count()
-    return opinions + Assignment.objects.filter(others, state=State.RESERVED, until__gt=now).count()
+    return opinions + alive().filter(others).count()
 
 
 def given(reviewer: Reviewer, key: str) -> Assignment:
@@ -228,8 +248,9 @@ def last_handled(reviewer: Reviewer) -> Assignment | None:
 def take_back(assignment: Assignment) -> None:
     """Takes a skip or report back: the picture is in hand again. Raises Refused where others judge it now."""
     reviewer = assignment.reviewer
-    campaign, now = locked(reviewer.campaign_id)
-    if not assignment.repeat and load_without(assignment.image, reviewer, now) >= campaign.wanted_opinions:
+    campaign, now = hold(reviewer)
+    hold_images(CampaignImage.objects.filter(pk=assignment.image_id))
+    if not assignment.repeat and load_without(assignment.image, reviewer) >= campaign.wanted_opinions:
         raise Refused(gettext("Others judge that picture now. Go on to the next picture."))
     reviewer.assignments.filter(state=State.RESERVED).update(state=State.EXPIRED)
     back = {"state": State.RESERVED, "until": now + RESERVATION, "reason": "", "handled_at": None}

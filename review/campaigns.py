@@ -15,7 +15,7 @@ from django.utils.translation import get_language, gettext
 from collection.models import Country
 from evaluation import tables
 from evaluation.models import GeneratedImage
-from review.assignment import load_without, locked
+from review.assignment import hold, hold_images, load_without
 from review.copies import CopyError, keep_copies
 from review.models import (
     Assignment,
@@ -189,14 +189,15 @@ def save_review(
     kept = check(definition, answers)
     columns = {"answers": kept, **constructs(definition, kept)}
     with transaction.atomic():
-        campaign, now = locked(reviewer.campaign_id)
+        campaign, now = hold(reviewer)
         refuse_unless_open(campaign, reviewer.invitation)
         if (image.campaign_id, image.country) != (campaign.pk, reviewer.country):
             raise Refused(gettext("This picture is not one of yours. Go on to the next picture."), 403)
+        hold_images(CampaignImage.objects.filter(pk=image.pk))
         stored = Review.objects.filter(reviewer=reviewer, image=image, repeat=repeat).first()
         if stored:
             return _again(stored, columns, correction)
-        surplus = not repeat and load_without(image, reviewer, now) >= campaign.wanted_opinions
+        surplus = not repeat and load_without(image, reviewer) >= campaign.wanted_opinions
         review = Review.objects.create(reviewer=reviewer, image=image, surplus=surplus, repeat=repeat, **columns)
         if not (surplus or repeat):
             CampaignImage.objects.filter(pk=image.pk).update(opinions=F("opinions") + 1)
@@ -230,8 +231,10 @@ def _mark_answered(review: Review, now: datetime) -> None:
         Assignment.objects.create(**who, **answered, until=now)
 
 
+@transaction.atomic
 def recount(images: QuerySet[CampaignImage]) -> None:
     """Counts the opinions of these pictures anew, after some went or came back."""
+    hold_images(images)
     counted = Review.objects.counted(include_excluded=True).filter(image=OuterRef("pk")).order_by()
     numbers = counted.values("image").annotate(number=Count("pk")).values("number")
     images.update(opinions=Coalesce(Subquery(numbers), 0))

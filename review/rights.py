@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 
 from collection import codes
 from evaluation import tables
+from review.assignment import hold_images
 from review.campaigns import recount
 from review.models import (
     Assignment,
@@ -66,9 +67,11 @@ def erase_withdrawn() -> int:
         with transaction.atomic():
             if reviewer.keep_answers:
                 _cut_off(reviewer)
-            images = list(reviewer.reviews.values_list("image", flat=True))
+            # Each answer that goes moves the input counter; the pictures are held before that (see `assignment`).
+            judged = CampaignImage.objects.filter(pk__in=list(reviewer.reviews.values_list("image", flat=True)))
+            hold_images(judged)
             reviewer.delete()
-            recount(CampaignImage.objects.filter(pk__in=images))
+            recount(judged)
         codes.forget(reviewer.pk)
     return len(found)
 

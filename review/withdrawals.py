@@ -11,6 +11,7 @@ from collection.models import Country
 from evaluation import files
 from evaluation.tables import bump
 from evaluation.withdrawals import erased_key
+from review.assignment import hold_images
 from review.models import Assignment, CampaignImage, Review, ReviewChange
 
 COPIES = ("copy_sha256", "large_sha256")
@@ -30,6 +31,7 @@ def show_again(dishes: Sequence[int], **signal: Any) -> None:
 def erase(images: Sequence[int], removals: list[Callable[[], None]], **signal: Any) -> None:
     """Names, copies and own words about these pictures; what removes the files comes to `removals`."""
     shown = CampaignImage.objects.filter(image__in=images)
+    hold_images(shown)
     hashes = {sha256 for pair in shown.values_list(*COPIES) for sha256 in pair if sha256}
     forget_words(shown)
     shown.update(dish_name="", **dict.fromkeys(COPIES, ""))
@@ -39,6 +41,7 @@ def erase(images: Sequence[int], removals: list[Callable[[], None]], **signal: A
 def rename(images: Sequence[int], name: str, **signal: Any) -> None:
     """These pictures are now of another contributor's dish; what was said with the other name goes."""
     shown = CampaignImage.objects.filter(image__in=images).exclude(dish_name=name)
+    hold_images(shown)
     forget_words(shown)
     CampaignImage.objects.filter(image__in=images).update(dish_name=name)
 

@@ -4,12 +4,13 @@ Each round of people takes pictures until there are no more for them. A part of 
 the answers comes after its reservation ran out, a part of the requests is cut before the answer was read and sent
 again. Afterwards the database is read and every assignment checked in its order.
 
-The order in which places were given is that of `created_at`: it is written while the campaign's row is held. What a
+The order in which places were given is that of `created_at`: it is written while the picture's row is held. What a
 skip or a late hour sets free may be seen a moment later than its time says, so that a picture counts as open in the
 check only `SLACK` after it was freed.
 """
 
 import asyncio
+import logging
 import random
 import re
 import subprocess
@@ -32,6 +33,8 @@ from tests.browser.server import own_database
 from tests.faults.loops import run
 from tests.faults.reviewing import Line, Person
 from tests.wwd.processes import ROOT, environment, gunicorn, manage
+
+logger = logging.getLogger(__name__)
 
 SLACK = timedelta(seconds=2)
 SKIPS, LATE, CUT = 0.05, 0.05, 0.10
@@ -253,6 +256,28 @@ def failures(log: str) -> list[str]:
     return [line for line in log.splitlines() if FAILED.search(line)]
 
 
+def figures(world: World) -> list[str]:
+    """What happened, in lines for people."""
+    wrong, looked = unbalanced(world)
+    exact = sum(number == world.size.wanted for number in opinions(world).values())
+    answered = sum(world.statuses.values())
+    people = world.people
+    return [
+        f"{len(people)} people in {len(world.size.countries)} countries, {len(world.images)} pictures",
+        f"pictures by model in each country: {world.size.pictures}; wanted opinions: {world.size.wanted}",
+        f"answers: {len(world.reviews)}, of which surplus {sum(row['surplus'] for row in world.reviews)}, "
+        f"repeats {sum(row['repeat'] for row in world.reviews)}; "
+        f"said by people: {sum(len(person.said) for person in people)}",
+        f"skips: {sum(person.skipped for person in people)}, run out: {sum(person.expired for person in people)}",
+        f"requests answered: {answered}, cut: {sum(person.line.cuts for person in people)}",
+        f"statuses: {dict(world.statuses)}; lines about failures in the log: {len(failures(world.log))}",
+        f"pictures with exactly {world.size.wanted} opinions: {exact} of {len(world.images)}; "
+        f"too few without a reason: {len(left_without_reason(world))}",
+        f"assignments where another model had been given less and was looked through: {looked}, wrong: {len(wrong)}",
+        f"seconds: {world.seconds:.0f}, requests a second: {answered / world.seconds:.0f}",
+    ]
+
+
 def check(world: World) -> None:
     size = world.size
     assert len(world.country_of) == len(world.people) == size.people * len(size.countries)
@@ -287,5 +312,8 @@ def test_people_on_broken_lines_fill_every_picture_exactly_and_lose_nothing(tmp_
 
 
 @pytest.mark.long
+# --log-cli-level=INFO shows the figures.
 def test_two_hundred_people_and_three_thousand_pictures(tmp_path: Path) -> None:
-    check(simulate(tmp_path, LARGE))
+    world = simulate(tmp_path, LARGE)
+    logger.info("\n".join(figures(world)))
+    check(world)

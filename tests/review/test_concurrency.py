@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from django.db import connection, connections
+from django.utils import timezone
 
 from review.assignment import reserve
 from review.campaigns import current_consent, join, save_review
-from review.models import Assignment, Invitation, Review, Reviewer
+from review.models import Assignment, CampaignImage, Invitation, Review, Reviewer
 from review.refused import Refused
+from review.rights import UNDO, erase_withdrawn, withdraw
 from tests.review.make import GOOD, first_image, make_campaign, make_invitation, make_reviewer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -121,3 +123,23 @@ def test_same_answer_sent_at_once_is_one_review(together: Together) -> None:
     results = together([lambda: save_review(reviewer, image, GOOD).how] * 4)
     assert sorted(results) == ["same", "same", "same", "saved"]
     assert alone(together, Review.objects.count) == 1
+
+
+def test_people_who_leave_and_people_who_answer_at_once_never_wait_in_a_circle(together: Together) -> None:
+    campaign = make_campaign(images=8, wanted=30)
+    images = list(campaign.images.all())
+    erased, leaving = make_reviewer(campaign), make_reviewer(campaign)
+    for reviewer in (erased, leaving):
+        for image in images:
+            save_review(reviewer, image, GOOD)
+    withdraw(erased, keep_answers=False)
+    Reviewer.objects.filter(pk=erased.pk).update(withdrawn_at=timezone.now() - UNDO - UNDO)
+
+    def answer_all(reviewer: Reviewer, order: Sequence[CampaignImage]) -> list[str]:
+        return [save_review(reviewer, image, GOOD).how for image in order]
+
+    people = [make_reviewer(campaign) for _ in range(4)]
+    answers = [partial(answer_all, person, images[number:] + images[:number]) for number, person in enumerate(people)]
+    results = together([*answers, erase_withdrawn, partial(withdraw, leaving, keep_answers=False)])
+    assert results == [["saved"] * 8] * 4 + [1, None]
+    assert alone(together, lambda: set(CampaignImage.objects.values_list("opinions", flat=True))) == {4}
