@@ -14,6 +14,7 @@ from review.forms import AvoidForm, BackgroundForm, NoteForm
 from review.models import Assignment, Note, Reviewer, ReviewerBackground
 from review.refused import Refused
 from review.turns import PURPOSE, Turn, personal
+from wwd.middleware import uncompressed
 
 # What a form is about where its page was opened by return code or personal link.
 OWN = "own"
@@ -88,9 +89,7 @@ def download(turn: Turn) -> HttpResponse:
     _needs_code(turn)
     text = json.dumps(rights.everything(turn.reviewer), cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)
     headers = {"Content-Disposition": 'attachment; filename="my-answers.json"'}
-    response = HttpResponse(text, content_type="application/json", headers=headers)
-    response.never_compress = True  # type: ignore[attr-defined]
-    return response
+    return uncompressed(HttpResponse(text, content_type="application/json", headers=headers))
 
 
 def withdraw(turn: Turn) -> HttpResponse:

@@ -16,6 +16,7 @@ from review.links import back_address, large_address, picture_address
 from review.models import Assignment, Campaign, Invitation, Review, Reviewer
 from review.questionnaires import questions
 from review.refused import Refused
+from wwd.middleware import uncompressed
 
 PURPOSE = "review"
 
@@ -206,9 +207,7 @@ def stop(turn: Turn) -> HttpResponse:
 def personal(turn: Turn, template: str, **context: Any) -> HttpResponse:
     """A page that holds the personal way back; it is never compressed beside that secret."""
     address = turn.request.build_absolute_uri(back_address(turn.reviewer))
-    response = turn.respond(template, back_address=address, **context)
-    response.never_compress = True  # type: ignore[attr-defined]
-    return response
+    return uncompressed(turn.respond(template, back_address=address, **context))
 
 
 def _left(turn: Turn) -> str:
@@ -246,9 +245,7 @@ def _picture(
         "reasons": Assignment.Reason.choices,
     }
     response = turn.respond("review/picture.html", given.pk, **{**shared, **context})
-    if context.get("code"):
-        response.never_compress = True  # type: ignore[attr-defined]
-    return response
+    return uncompressed(response) if context.get("code") else response
 
 
 ACTIONS: dict[str, Callable[[Turn], HttpResponse]] = {

@@ -26,14 +26,18 @@ CONTENT_SECURITY_POLICY = "; ".join(
 )
 
 
-def never_compress(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def uncompressed(response: HttpResponse) -> HttpResponse:
     """For pages with codes or personal data: compression beside a secret could leak it (BREACH)."""
+    response.never_compress = True  # type: ignore[attr-defined]
+    return response
+
+
+def never_compress(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Every answer of this view is `uncompressed`."""
 
     @wraps(view)
     def inner(*args: Any, **kwargs: Any) -> HttpResponse:
-        response = view(*args, **kwargs)
-        response.never_compress = True  # type: ignore[attr-defined]
-        return response
+        return uncompressed(view(*args, **kwargs))
 
     return inner
 

@@ -15,6 +15,7 @@ from collection.proof import Proof
 from collection.rights_forms import CodeForm
 from collection.views.consenting import ask, closed_page, said_on
 from collection.views.shown import not_known
+from wwd.middleware import uncompressed
 
 
 @public_form("ambassador", "GET")
@@ -73,9 +74,9 @@ def ready(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 
 def code_page(request: HttpRequest, form: CodeForm | None = None, notice: str = "") -> HttpResponse:
-    response = render(request, "collection/ambassador_code.html", {"form": form or CodeForm(), "notice": notice})
-    response.never_compress = True  # type: ignore[attr-defined]
-    return response
+    return uncompressed(
+        render(request, "collection/ambassador_code.html", {"form": form or CodeForm(), "notice": notice})
+    )
 
 
 def ready_page(request: HttpRequest, contributor: Contributor, code: str | None = None) -> HttpResponse:
@@ -85,8 +86,7 @@ def ready_page(request: HttpRequest, contributor: Contributor, code: str | None 
         "code": code,
         "proof": Proof.new("beside", contributor.pk),
     }
-    response = render(request, "collection/ambassador_ready.html", context)
-    response.never_compress = True  # type: ignore[attr-defined]
+    response = uncompressed(render(request, "collection/ambassador_ready.html", context))
     if code:
         response["Cache-Control"] = "no-store"
     return response

@@ -21,6 +21,7 @@ from collection.receipts import grouped
 from collection.turns import finish_turn
 from collection.views.consenting import beside_page, collecting
 from collection.views.shown import dish_page, kept_page, next_person, not_known
+from wwd.middleware import uncompressed
 
 
 @public_form("beside", "GET")
@@ -90,7 +91,6 @@ def slip(request: HttpRequest, sent: Sent) -> HttpResponse:
         "proof": Proof.new("go", person.pk),
         "next_person": next_person(person),
     }
-    response = render(request, "collection/slip.html", context)
-    response.never_compress = True  # type: ignore[attr-defined]
+    response = uncompressed(render(request, "collection/slip.html", context))
     response["Cache-Control"] = "no-store"
     return response

@@ -14,6 +14,7 @@ from collection.consents import Said, Shown, consent_for, texts_in_force, wanted
 from collection.doors import Sent, contributor_for
 from collection.opening import Accepting, accepting, current_opening, takes_from
 from collection.proof import Proof
+from wwd.middleware import uncompressed
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, Sent, P], HttpResponse]
@@ -42,9 +43,7 @@ def closed_page(request: HttpRequest) -> HttpResponse:
         "typed": [text for text in typed if text.strip() and text != "on"],
     }
     status = 403 if request.method == "POST" else 200
-    response = render(request, "collection/closed.html", context, status=status)
-    response.never_compress = True  # type: ignore[attr-defined]
-    return response
+    return uncompressed(render(request, "collection/closed.html", context, status=status))
 
 
 def said_on(request: HttpRequest, shown: Shown) -> dict[str, Any]:

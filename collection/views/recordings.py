@@ -6,6 +6,7 @@ from django.views.decorators.http import require_safe
 
 from collection.models import ConsentText
 from collection.recordings import path_of, span
+from wwd.middleware import uncompressed
 
 YEAR = 365 * 24 * 60 * 60
 
@@ -29,5 +30,4 @@ def recording(request: HttpRequest, name: str) -> HttpResponse:
     response.headers["Content-Security-Policy"] = "default-src 'none'; media-src 'self'; style-src 'unsafe-inline'"
     response.headers["Accept-Ranges"] = "bytes"
     response.headers["Cache-Control"] = f"public, max-age={YEAR}, immutable"
-    response.never_compress = True  # type: ignore[attr-defined]
-    return response
+    return uncompressed(response)

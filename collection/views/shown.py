@@ -29,6 +29,7 @@ from collection.places import all_places
 from collection.proof import Proof
 from collection.receipts import grouped
 from collection.rights import code_context, first_code
+from wwd.middleware import uncompressed
 
 
 def not_known() -> str:
@@ -160,7 +161,7 @@ def thanks_page(
     }
     response = render(request, "collection/thanks.html", context)
     if form is not None or code:
-        response.never_compress = True  # type: ignore[attr-defined]
+        uncompressed(response)
     if code:
         response["Cache-Control"] = "no-store"
     return response
@@ -170,9 +171,7 @@ def kept_page(request: HttpRequest, form: forms.Form | None = None) -> HttpRespo
     """Nobody is known, so nothing can be saved; what was typed is shown so that it can be copied."""
     names = () if form is None or typed_by_another(request, form) else form.fields
     typed = [value for name in names for value in request.POST.getlist(name) if value.strip()]
-    response = render(request, "collection/kept.html", {"typed": typed})
-    response.never_compress = True  # type: ignore[attr-defined]
-    return response
+    return uncompressed(render(request, "collection/kept.html", {"typed": typed}))
 
 
 def typed_by_another(request: HttpRequest, form: forms.Form) -> bool:
