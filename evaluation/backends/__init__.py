@@ -11,6 +11,7 @@ from evaluation.studies.base import ModelData
 
 BACKENDS: Mapping[str, Mapping[str, str]] = {
     "image_generator": {
+        "diffusers": "evaluation.backends.diffusion:StableDiffusion",
         "openai": "evaluation.backends.openai_images:OpenAIImages",
         "sketch": "evaluation.backends.sketch:Sketch",
     },

@@ -121,6 +121,53 @@ def letters_tokenizer() -> Any:
     return tokenizer
 
 
+def save_stable_diffusion(folder: Path, *, checker: float | None = None, seed: int = 0) -> Path:
+    """A Stable Diffusion of 32 pixels whose pictures differ by prompt and by seed.
+
+    `checker`: the cosine with one concept from which on its safety checker flags a picture; without it, it has none.
+    """
+    import torch
+    from diffusers import AutoencoderKL, DDIMScheduler, StableDiffusionPipeline, UNet2DConditionModel
+    from transformers import CLIPImageProcessorPil, CLIPTextConfig, CLIPTextModel, CLIPTokenizer
+
+    torch.manual_seed(seed)
+    vocabulary, merges = make_vocabulary()
+    size = len(vocabulary)
+    tower = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    ends = {"bos_token_id": size - 2, "eos_token_id": size - 1, "pad_token_id": size - 1}
+    blocks = {"block_out_channels": (32, 32), "layers_per_block": 1, "norm_num_groups": 8}
+    down, up = ("DownBlock2D", "CrossAttnDownBlock2D"), ("CrossAttnUpBlock2D", "UpBlock2D")
+    unet = UNet2DConditionModel(
+        sample_size=16, down_block_types=down, up_block_types=up, cross_attention_dim=32, attention_head_dim=8, **blocks
+    )
+    coders = {"down_block_types": ("DownEncoderBlock2D",) * 2, "up_block_types": ("UpDecoderBlock2D",) * 2}
+    StableDiffusionPipeline(
+        vae=AutoencoderKL(latent_channels=4, **coders, **blocks),
+        text_encoder=CLIPTextModel(CLIPTextConfig(vocab_size=size, max_position_embeddings=40, **tower, **ends)),
+        tokenizer=CLIPTokenizer(vocab=vocabulary, merges=merges, model_max_length=40),
+        unet=unet,
+        scheduler=DDIMScheduler(beta_schedule="scaled_linear", clip_sample=False, steps_offset=1),
+        safety_checker=None if checker is None else make_safety_checker(checker),
+        feature_extractor=CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}),
+        requires_safety_checker=checker is not None,
+    ).save_pretrained(folder, safe_serialization=True)
+    return folder
+
+
+def make_safety_checker(threshold: float) -> Any:
+    from diffusers.pipelines.stable_diffusion import StableDiffusionSafetyChecker
+    from transformers import CLIPConfig
+
+    tower = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    vision = {**tower, "image_size": 32, "patch_size": 8}
+    checker = StableDiffusionSafetyChecker(CLIPConfig(text_config=tower, vision_config=vision, projection_dim=16))
+    checker.concept_embeds.data.uniform_(-1, 1)
+    checker.concept_embeds_weights.data.fill_(2)
+    checker.concept_embeds_weights.data[0] = threshold
+    checker.special_care_embeds_weights.data.fill_(2)
+    return checker
+
+
 def model_at(folder: Path, role: str, backend: str, **parameters: object) -> ModelData:
     return ModelData(1, "tiny", role, backend, str(folder), "", parameters)
 
