@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields
 from typing import Any, get_origin, get_type_hints
 
+from evaluation import presets
 from evaluation.names import unknown
 from evaluation.studies.base import ConfigError, Study
 
@@ -20,9 +21,10 @@ KINDS: Mapping[type, tuple[tuple[type, ...], str]] = {
 
 
 def parse(study: Study, given: Any) -> Any:
-    """The study's Config. Raises ConfigError that names the field and what is accepted."""
+    """The study's Config, of a preset where one is named. Raises ConfigError that names the field."""
     if not isinstance(given, Mapping):
         raise ConfigError("The configuration is an object with fields, such as {…}.")
+    given = presets.filled(study.slug, given)
     known = {field.name: field for field in fields(study.Config)}
     for name in given:
         if name not in known:

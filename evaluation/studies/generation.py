@@ -57,7 +57,10 @@ COUNTS = TableSpec(
 
 @dataclass(frozen=True)
 class GenerationConfig:
-    """`subjects`: see `evaluation.subjects.select`. `prompt_version` empty: the version added last."""
+    """`subjects`: see `evaluation.subjects.select`. `prompt_version` empty: the version added last.
+
+    `allow_long_prompts`: prompts that the model does not read to their end are sent all the same, and marked.
+    """
 
     model: str
     subjects: Mapping[str, Any] = field(default_factory=lambda: {"kind": "dish"})
@@ -65,6 +68,7 @@ class GenerationConfig:
     prompt_version: str = ""
     images_per_subject: int = 5
     seed: int = 0
+    allow_long_prompts: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.images_per_subject <= MOST_IMAGES:
@@ -94,7 +98,7 @@ class Generation(Study):
             raise ConfigError("subjects: nothing is selected. Are there accepted dishes of these countries?")
         for subject in subjects[:1]:
             filled(prompt, subject)
-        return Plan(units_of(config, model, prompt, subjects), definition(model, prompt))
+        return Plan(units_of(config, model, prompt, subjects), definition(config, model, prompt))
 
     def execute(self, units: Sequence[Work], backend: ImageGenerator) -> Iterator[Result]:
         """Pictures as the backend gives them; long prompts are not sent, useless pictures are held back."""
@@ -133,11 +137,12 @@ def units_of(
     config: GenerationConfig, model: ModelData, prompt: PromptData, subjects: Iterable[SubjectData]
 ) -> Iterator[UnitPlan]:
     seeded = bool(model.parameters.get("seeds", True))
+    long = {prompts.LONG: True} if config.allow_long_prompts else {}
     for subject in subjects:
         text = filled(prompt, subject)
         for number in range(config.images_per_subject):
             place = {"seed": derived_seed(config.seed, subject.key, number)} if seeded else {"sample": number}
-            payload = {"prompt": text, "prompt_id": prompt.id, **place}
+            payload = {"prompt": text, "prompt_id": prompt.id, **place, **long}
             name = short(subject.key)
             yield UnitPlan(f"{name}/{number}", model, subject, payload, name)
 
@@ -166,13 +171,14 @@ def short(key: str) -> str:
     return key if len(key) <= 80 else hashlib.sha256(key.encode()).hexdigest()
 
 
-def definition(model: ModelData, prompt: PromptData) -> dict[str, Any]:
+def definition(config: GenerationConfig, model: ModelData, prompt: PromptData) -> dict[str, Any]:
     return {
         "prompt": f"{prompt.slug} {prompt.version}",
         "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
         "model": model.identifier,
         "revision": model.revision,
         "parameters": dict(model.parameters),
+        **({"long_prompts": "cut"} if config.allow_long_prompts else {}),
     }
 
 

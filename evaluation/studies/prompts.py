@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from evaluation.studies.base import SubjectData, Work
 
+# In the payload of a unit whose configuration allows prompts that are cut.
+LONG = "long"
 NOT_CHECKED: Mapping[str, Any] = {"prompt_length": "not checked"}
 
 
@@ -18,19 +20,19 @@ class Length(NamedTuple):
 
 def length(unit: Work, backend: Any) -> Length:
     """Counts with the model's own tokenizer where the backend has one, else the characters that a provider states."""
-    prompt, parameters = unit.payload["prompt"], unit.model.parameters
+    prompt, parameters, allowed = unit.payload["prompt"], unit.model.parameters, unit.payload.get(LONG) is True
     if hasattr(backend, "excess"):
-        return judged(backend.excess(prompt), "tokens", "text encoder", parameters)
+        return judged(backend.excess(prompt), "tokens", "text encoder", allowed)
     if "max_characters" in parameters:
-        return judged(len(prompt) - int(parameters["max_characters"]), "characters", "provider", parameters)
+        return judged(len(prompt) - int(parameters["max_characters"]), "characters", "provider", allowed)
     return Length("", NOT_CHECKED)
 
 
-def judged(excess: int, what: str, reader: str, parameters: Mapping[str, Any]) -> Length:
+def judged(excess: int, what: str, reader: str, allowed: bool) -> Length:
     if excess <= 0:
         return Length("", {})
     cut = {"prompt_cut": excess}
-    if parameters.get("allow_long_prompts") is True:
+    if allowed:
         return Length("", cut)
     return Length(f"The prompt is {excess} {what} longer than the {reader} reads. It was not sent.", cut)
 

@@ -1,6 +1,7 @@
 """The study generation, from the plan to the table."""
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,11 +12,11 @@ from evaluation import files, studies
 from evaluation.backends.base import ImageRequest
 from evaluation.backends.sketch import png
 from evaluation.catalogue import DatabaseCatalogue
-from evaluation.models import GeneratedImage, Outcome
-from evaluation.runner import create_run, import_run, outcomes, work
-from evaluation.studies.base import ImageResult, ModelData, Result, SubjectData, Work
+from evaluation.models import GeneratedImage, Model, Outcome, Run
+from evaluation.runner import create_run, import_run, outcomes, preview, work
+from evaluation.studies.base import ConfigError, ImageResult, ModelData, Result, SubjectData, Work
 from evaluation.studies.prompts import holds
-from tests.evaluation.make import make_dish, make_model, make_subject, plan
+from tests.evaluation.make import make_country, make_dish, make_model, make_subject, plan
 
 pytestmark = pytest.mark.django_db
 
@@ -98,9 +99,9 @@ class Painter:
             yield Result(request.key, image=image, circumstances={"by": "painter"})
 
 
-def work_for(prompt: str, subject: SubjectData | None = None, **parameters: Any) -> Work:
+def work_for(prompt: str, subject: SubjectData | None = None, long: bool = False, **parameters: Any) -> Work:
     model = ModelData(1, "painter", "image_generator", "painter", "painter", "", parameters)
-    return Work("a", subject, model, {"prompt": prompt, "sample": 0})
+    return Work("a", subject, model, {"prompt": prompt, "sample": 0, "long": long})
 
 
 def picture(colour: str = "") -> bytes:
@@ -143,7 +144,7 @@ def test_a_prompt_that_is_too_long_is_not_sent() -> None:
 
 
 def test_a_long_prompt_that_is_allowed_is_sent_and_flagged() -> None:
-    result = execute(Painter(picture()), work_for("Draw a bowl of waakye", allow_long_prompts=True))
+    result = execute(Painter(picture()), work_for("Draw a bowl of waakye", long=True))
     assert (result.state, result.circumstances) == ("done", {"prompt_cut": 2, "by": "painter"})
 
 
@@ -182,3 +183,78 @@ def test_a_rewritten_prompt_says_what_of_the_dish_is_left(revised: str, numbers:
 
 def test_the_same_letters_composed_in_another_way_are_the_same_name() -> None:
     assert holds("A plate of cafe\u0301 ole\u0301", "Café Olé")
+
+
+def test_long_prompts_that_the_configuration_allows_are_part_of_the_definition() -> None:
+    make_dish()
+    plain = create_run("generation", {"model": "sketch"})
+    long = create_run("generation", {"model": "sketch", "allow_long_prompts": True})
+    assert (plain.definition.get("long_prompts"), long.definition["long_prompts"]) == (None, "cut")
+    assert {unit.payload.get("long") for unit in plain.units.all()} == {None}
+    assert {unit.payload.get("long") for unit in long.units.all()} == {True}
+
+
+@pytest.mark.parametrize(
+    ("preset", "units", "prompt"),
+    [
+        (
+            "as-published-dishes",
+            10,
+            "Generate a photograph of food from Ghana called Waakye. The food should be served, ready to be eaten.",
+        ),
+        (
+            "as-published-countries",
+            100,
+            "Generate a photograph of food from Ghana. The food should be served, ready to be eaten.",
+        ),
+        (
+            "as-published-continents",
+            300,
+            "Generate a photograph of food from Africa. The food should be served, ready to be eaten.",
+        ),
+        (
+            "as-published-world",
+            50,
+            "Generate a photograph of food from the world. The food should be served, ready to be eaten.",
+        ),
+    ],
+)
+def test_presets_ask_as_the_paper_did(preset: str, units: int, prompt: str) -> None:
+    make_dish("Waakye")
+    make_dish("Ugali", country=make_country("KEN", "Kenya"))
+    run = create_run("generation", {"preset": preset, "model": "dall-e-3"})
+    assert run.units.count() == units
+    assert run.units.filter(payload__prompt=prompt).exists()
+    assert run.definition["prompt"].endswith("as published")
+    assert (run.queue, "preset" in run.config) == ("api", False)
+
+
+def test_what_stands_beside_a_preset_counts_more() -> None:
+    make_dish()
+    run = create_run("generation", {"preset": "as-published-dishes", "model": "sketch", "images_per_subject": 2})
+    assert run.units.count() == 2
+    assert run == create_run("generation", {**run.config})
+
+
+def test_an_unknown_preset_names_the_near_ones() -> None:
+    with pytest.raises(ConfigError, match="as-published-dishes"):
+        create_run("generation", {"preset": "as-published-dish", "model": "sketch"})
+
+
+@pytest.mark.parametrize(("slug", "size", "pictures"), [("dall-e-2", "512x512", 5), ("dall-e-3", "1024x1024", 1)])
+def test_providers_models_come_with_their_published_size(slug: str, size: str, pictures: int) -> None:
+    model = DatabaseCatalogue().model(slug)
+    assert (model.parameters["options"]["size"], model.parameters["n"]) == (size, pictures)
+    assert model.parameters["seeds"] is False
+
+
+def test_the_plan_of_a_preset_says_what_it_may_cost() -> None:
+    make_dish()
+    found = preview("generation", {"preset": "as-published-dishes", "model": "dall-e-2"})
+    assert (found.units, found.cost) == (5, {"USD": pytest.approx(0.09)})
+    assert not Run.objects.exists()
+
+
+def test_weights_of_the_registry_are_pinned() -> None:
+    rows = Model.objects.filter(backend="diffusers")
+    assert rows and all(re.fullmatch("[0-9a-f]{40}", row.revision) for row in rows)
