@@ -55,11 +55,11 @@ def planned(photos: QuerySet[Photo]) -> Iterator[tuple[UnitPlan, Result]]:
     model, numbers = model_data(camera()), Counter[str]()
     for photo in photos.iterator(chunk_size=100):
         subject = subject_data(subject_of(photo))
-        place = {"seed": None, "sample": numbers[subject.key]}
+        sample = numbers[subject.key]
         numbers[subject.key] += 1
         key = f"{short(subject.key)}/{photo.pk.hex}"
-        image = ImageResult(content_of(photo), MEDIA_TYPE, photo.width, photo.height, prompt_sent="", **place)
-        yield UnitPlan(key, model, subject, place, short(subject.key)), Result(key, image=image)
+        image = ImageResult(content_of(photo), MEDIA_TYPE, photo.width, photo.height, prompt_sent="", sample=sample)
+        yield UnitPlan(key, model, subject, {"sample": sample}, short(subject.key)), Result(key, image=image)
 
 
 def key_of(photo: Photo) -> str:

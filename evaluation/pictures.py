@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from collection.models import Dish
+from evaluation import looks
 from evaluation.backends.folder import FoundPicture, LeftOut, scan
 from evaluation.catalogue import DatabaseCatalogue, subject_data
 from evaluation.models import Run, Subject
@@ -87,8 +88,11 @@ def planned(picture: FoundPicture, model: ModelData, subject: SubjectData) -> tu
     sample = int(picture.fields.get("sample", 0)) if seed is None else None
     place = f"seed{seed}" if seed is not None else f"sample{sample}"
     key = short(f"{model.slug}/{subject.key}/{place}")
+    content = picture.content()
     image = ImageResult(
-        picture.content(), picture.media_type, picture.width, picture.height, prompt_sent="", seed=seed, sample=sample
+        content, picture.media_type, picture.width, picture.height, prompt_sent="", seed=seed, sample=sample
     )
+    flaw = looks.look(content).flaw
+    result = Result(key, "empty" if flaw else "done", image=image, reason=flaw)
     payload = {"file": picture.name, "seed": seed, "sample": sample}
-    return UnitPlan(key, model, subject, payload, short(subject.key)), Result(key, image=image)
+    return UnitPlan(key, model, subject, payload, short(subject.key)), result

@@ -116,7 +116,7 @@ def reference(folder: Path, given: Sequence[ImageRequest]) -> tuple[list[np.ndar
 
     pipeline = StableDiffusionPipeline.from_pretrained(folder)
     pipeline.set_progress_bar_config(disable=True)
-    found, flags = [], []
+    found, flags = [], list[bool]()
     for request in given:
         assert request.seed is not None
         generator = torch.Generator("cpu").manual_seed(request.seed)
@@ -139,6 +139,7 @@ def test_pictures_and_verdicts_are_those_of_the_librarys_pipeline(checked: Path)
 
 def test_a_filtered_picture_is_a_record_without_content(checked: Path) -> None:
     backend = load(checked)
+    assert backend.checker is not None
     backend.checker.concept_embeds_weights.data[0] = -1
     for result in backend.generate(requests(2)):
         assert (result.state, result.reason) == ("filtered", "The model's own safety filter held the picture back.")

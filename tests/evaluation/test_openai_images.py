@@ -13,6 +13,7 @@ from evaluation.backends.openai_images import OpenAIImages
 from evaluation.catalogue import model_data
 from evaluation.models import GeneratedImage, Model, Outcome, Run, TokenBucket, Unit
 from evaluation.runner import create_run, forecast, retry, work
+from evaluation.runner.counting import refusals, rewritten
 from evaluation.studies.base import ModelData, Result
 from tests.evaluation.make import make_country, make_dish
 from tests.evaluation.provider import Answer, Provider, addresses, error, pictures, png, serving
@@ -270,3 +271,42 @@ def test_a_hold_that_is_longer_than_the_next_stays(server: Provider) -> None:
     limits.hold("key", 30)
     limits.hold("key", 1)
     assert 25 < limits.until("key") <= 30
+
+
+def test_slow_down_without_a_time_waits_a_while_and_goes_on(server: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "SLOW_DOWN", 0.3)
+    server.script = [error(429, "Slow down.", "rate_limit_exceeded")]
+    [result] = ask(server)
+    assert (result.state, result.circumstances["calls"]) == ("done", 2)
+    assert server.times[1] - server.times[0] >= 0.25
+
+
+def test_refusals_and_rewritten_prompts_are_counted_per_country_and_language(server: Provider) -> None:
+    run = make_run(server, ["Waakye", "Please refuse", "Ugali"])
+    server.script = [
+        pictures(revised="A photograph of waakye from Ghana, ready to be eaten"),
+        REFUSAL,
+        pictures(revised="A photograph of a West African dish"),
+    ]
+    work(run.pk, "a")
+    for dimension, label in (("country", "Ghana"), ("language", "hau")):
+        [refused] = refusals(run, dimension)
+        assert (refused.label, refused.n, refused.category) == (label, 1, "content_policy_violation")
+        assert "Your request was rejected." in refused.words
+        [row] = rewritten(run, dimension)
+        assert (row.label, row.n, row.name_kept, row.countries_kept) == (label, 2, 1, 1)
+    kept = set(GeneratedImage.objects.exclude(prompt_revised="").values_list("prompt_sent", "prompt_revised"))
+    assert len(kept) == 2
+    assert {sent for sent, _ in kept} < {call["prompt"] for call in server.calls}
+
+
+def test_the_published_preset_asks_for_all_pictures_of_a_dish_at_once(server: Provider) -> None:
+    make_dish("Waakye")
+    row = Model.objects.get(slug="dall-e-2")
+    row.parameters |= {"base_url": f"{server.url}/v1", "per_minute": 0}
+    row.save()
+    run = create_run("generation", {"preset": "as-published-dishes", "model": "dall-e-2"})
+    work(run.pk, "a")
+    [sent] = server.calls
+    assert (sent["n"], sent["size"], sent["model"]) == (5, "512x512", "dall-e-2")
+    assert list(GeneratedImage.objects.order_by("pk").values_list("sample", "seed")) == [(n, None) for n in range(5)]

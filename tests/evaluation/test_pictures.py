@@ -10,6 +10,7 @@ from evaluation.backends.sketch import png
 from evaluation.models import GeneratedImage, Run
 from evaluation.pictures import import_pictures
 from tests.evaluation.make import make_dish, make_model
+from tests.evaluation.provider import png as grainy
 
 pytestmark = pytest.mark.django_db
 PATTERN = "{model}/{subject}_{seed}.png"
@@ -26,7 +27,7 @@ def write(folder: Path, *names: str) -> None:
     for number, name in enumerate(names):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(png(Image.new("RGB", (8, 8), (number, 0, 0))))
+        path.write_bytes(grainy(number))
 
 
 def test_pictures_find_their_dish_by_number_name_and_key(folder: Path) -> None:
@@ -63,6 +64,17 @@ def test_a_name_that_two_dishes_share_finds_neither(folder: Path) -> None:
     _, report = import_pictures(folder, PATTERN, "elsewhere")
     assert report.new == 0
     assert report.left_out[0].reason.startswith("There is no subject 'Fufu'")
+
+
+def test_a_picture_that_shows_nothing_is_held_back_with_its_reason(folder: Path) -> None:
+    make_model("dalle", backend="folder")
+    make_dish("Waakye")
+    write(folder, "dalle/Waakye_1.png")
+    (folder / "dalle/Waakye_2.png").write_bytes(png(Image.new("RGB", (32, 32), "black")))
+    run, report = import_pictures(folder, PATTERN, "elsewhere")
+    assert report.new == 2
+    assert list(GeneratedImage.objects.order_by("seed").values_list("state", flat=True)) == ["held", "held_back"]
+    assert run.units.get(state="empty").outcome.reason == "The picture is black."
 
 
 def test_the_command_lists_what_it_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
