@@ -1,8 +1,9 @@
 """Stable Diffusion (1.x, 2.x and XL) by identifier and revision, on diffusers.
 
-Parameters of a model, all of them part of the definition: `steps`, `guidance` and `size` (pixels of a side), which have
-no default; `scheduler`, a class of diffusers, without it the one beside the weights; `precision`; `at_once`, pictures
-per pass. A safety filter's verdict is a result, and no picture of it is kept.
+Parameters of a model: `steps`, `guidance` and `size` (pixels of a side), which have no default; `scheduler`, a class of
+diffusers, without it the one beside the weights; `precision`. All of these are part of the definition. `at_once`,
+pictures per pass, is none: a picture is the same in any batch. A safety filter's verdict is a result, and no picture of
+it is kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -34,6 +34,8 @@ from evaluation.table_spec import TableSpec
 
 MOST_IMAGES = 1000
 PLACEHOLDER = re.compile(r"\{(\w*)\}")
+# Parameters of a model that say how it is asked, not what: circumstances, told by each outcome.
+HOW = ("queue", "at_once", "n", "per_minute", "timeout", "patience", "key")
 STATES = ("done", "refused", "filtered", "empty", "failed")
 
 COUNTS = TableSpec(
@@ -177,7 +179,7 @@ def definition(config: GenerationConfig, model: ModelData, prompt: PromptData) -
         "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
         "model": model.identifier,
         "revision": model.revision,
-        "parameters": dict(model.parameters),
+        "parameters": {name: value for name, value in model.parameters.items() if name not in HOW},
         **({"long_prompts": "cut"} if config.allow_long_prompts else {}),
     }
 

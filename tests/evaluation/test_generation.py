@@ -255,6 +255,13 @@ def test_the_plan_of_a_preset_says_what_it_may_cost() -> None:
     assert not Run.objects.exists()
 
 
+def test_how_a_model_is_asked_is_no_part_of_what_is_compared() -> None:
+    make_dish()
+    run = create_run("generation", {"model": "stable-diffusion-2-1"})
+    assert run.definition["parameters"] == {"precision": "fp16", "steps": 50, "guidance": 7.5, "size": 768}
+    assert run.definition["revision"] == "5cae40e6a2745ae2b01ad92ae5043f95f23644d6"
+
+
 def test_weights_of_the_registry_are_pinned() -> None:
     rows = Model.objects.filter(backend="diffusers")
     assert rows and all(re.fullmatch("[0-9a-f]{40}", row.revision) for row in rows)
