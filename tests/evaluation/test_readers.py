@@ -18,6 +18,9 @@ SURFACE = {
 }  # fmt: skip
 UTENSILS = {"A": "Fork", "B": "Spoon", "C": "Knife", "D": "Chopsticks", "E": "No utensils shown"}
 COUNT = {"A": "3", "B": "4", "C": "5", "D": "None of the above"}
+ARABIC = {"أ": "نعم", "ب": "لا"}
+CYRILLIC = {"А": "Да", "Б": "Нет"}
+SMALL = {"a": "Yes", "b": "No"}
 NOTHING, UNCLEAR, BROKEN = "no answer", "ambiguous", "failed"
 
 ANSWERS = [
@@ -42,6 +45,7 @@ ANSWERS = [
     ("The answer is A: Ceramic", PLATE, "A"),
     ("The answer is (C).", PLATE, "C"),
     ("Option E", PLATE, "E"),
+    ("A Ceramic", PLATE, "A"),
     ("I think it's B", PLATE, "B"),
     ("I would choose option C, because it shines.", PLATE, "C"),
     ('{"answer": "B"}', PLATE, "B"),
@@ -52,6 +56,26 @@ ANSWERS = [
     ("I: No table or surface visible", SURFACE, "I"),
     ("A", YES_NO, "A"),
     ("A. Yes, the picture shows food", YES_NO, "A"),
+    ("b. Glass", PLATE, "B"),
+    ("the answer is b", PLATE, "B"),
+    ("Option (b)", PLATE, "B"),
+    ("The answer is 'A'", PLATE, "A"),
+    ("A is the answer", PLATE, "A"),
+    ("Option A shows it", PLATE, "A"),
+    ("It is A because it is shiny", PLATE, "A"),
+    ("B. No, there is no food", YES_NO, "B"),
+    ("E - No utensils shown", UTENSILS, "E"),
+    ("B because there is no table", YES_NO, "B"),
+    ("I'm not sure, but B", PLATE, "B"),
+    ("B", SMALL, "b"),
+    # Said after others were weighed, or before they are explained.
+    ("After considering A and C, the answer is B", PLATE, "B"),
+    ("It could be A or C.\nB", PLATE, "B"),
+    ("A: Ceramic B: Glass C: Metal D: Plastic E: Wood. Answer: B", PLATE, "B"),
+    ("B\n\nExplanation: A would be rough.", PLATE, "B"),
+    ("Answer: B. Explanation: A is not right.", PLATE, "B"),
+    ("Perhaps A or C </think>\nB", PLATE, "B"),
+    ("<think>" + "A or C? " * 1000 + "</think>B", PLATE, "B"),
     # Other languages, the letter as it was asked for.
     ("La respuesta es B", PLATE, "B"),
     ("La réponse est C.", PLATE, "C"),
@@ -60,6 +84,16 @@ ANSWERS = [
     ("答案是B", PLATE, "B"),
     ("उत्तर: C", PLATE, "C"),
     ("Jibu ni A.", PLATE, "A"),
+    ("C'est B", PLATE, "B"),
+    ("A resposta é B", PLATE, "B"),
+    ("Ìdáhùn: B", PLATE, "B"),
+    ("መልሱ B ነው", PLATE, "B"),
+    ("الإجابة هي ب", ARABIC, "ب"),
+    ("أ", ARABIC, "أ"),
+    ("Ответ: Б", CYRILLIC, "Б"),
+    ("В", PLATE, NOTHING),  # A Cyrillic letter that only looks like one that was asked.
+    ("Aṣọ ni", PLATE, NOTHING),
+    ("Bếp ở nhà", PLATE, NOTHING),
     # Words of an option.
     ("Glass", PLATE, "B"),
     ("glass.", PLATE, "B"),
@@ -85,6 +119,12 @@ ANSWERS = [
     ("Z.", YES_NO, NOTHING),
     ("<think>It may be B, or", PLATE, NOTHING),
     ("Porcelain", PLATE, NOTHING),
+    ("N/A", PLATE, NOTHING),
+    ("Rich in vitamin C", PLATE, NOTHING),
+    ("U.S.A.", PLATE, NOTHING),
+    ("A C-shaped bowl", PLATE, NOTHING),
+    ("A Chinese bowl", PLATE, NOTHING),
+    ("It was taken at 25 °C", PLATE, NOTHING),
     # Several readings.
     ("A or B", PLATE, UNCLEAR),
     ("A, B and D", PLATE, UNCLEAR),
@@ -93,6 +133,27 @@ ANSWERS = [
     ("B. Ceramic", PLATE, UNCLEAR),
     ("Not A", PLATE, UNCLEAR),
     ("It isn't B.", PLATE, UNCLEAR),
+    ("B is not correct", PLATE, UNCLEAR),
+    ("B is incorrect.", PLATE, UNCLEAR),
+    ("I don't think it is B", PLATE, UNCLEAR),
+    ("The wrong answer is B", PLATE, UNCLEAR),
+    ("B is wrong, A is right", PLATE, UNCLEAR),
+    ("B, not glass", PLATE, UNCLEAR),
+    ("Die Antwort ist nicht B", PLATE, UNCLEAR),
+    ("La respuesta no es B", PLATE, UNCLEAR),
+    ("答案不是B", PLATE, UNCLEAR),
+    ("الإجابة ليست B", PLATE, UNCLEAR),
+    ("Answer: A\nAnswer: B", PLATE, UNCLEAR),
+    ("The answer is A. Or perhaps C.", PLATE, UNCLEAR),
+    ("A\nB\nC", PLATE, UNCLEAR),
+    ("The plate is ceramic. Answer: B", PLATE, UNCLEAR),
+    ("a) Glass", PLATE, UNCLEAR),
+    ("A Glass", PLATE, UNCLEAR),
+    ("B or K", PLATE, UNCLEAR),
+    ("Is it B?", PLATE, UNCLEAR),
+    ("Is it glass?", PLATE, UNCLEAR),
+    ("أ: لا", ARABIC, UNCLEAR),
+    ("B", {"A": "B", "B": "C"}, UNCLEAR),
     ("Either glass or metal", PLATE, UNCLEAR),
     ("It is not indoors", PLACE, UNCLEAR),
     ("The food is not outdoors.", PLACE, UNCLEAR),
@@ -104,6 +165,8 @@ ANSWERS = [
     ("<html><body>B</body></html>", PLATE, BROKEN),
     ("Traceback (most recent call last): B", PLATE, BROKEN),
     ("Rate limit reached for requests", PLATE, BROKEN),
+    ("openai.APIConnectionError: B", PLATE, BROKEN),
+    ("Request failed: A", PLATE, BROKEN),
     ("CUDA out of memory. Tried to allocate 2 GiB", PLATE, BROKEN),
 ]
 
@@ -142,7 +205,10 @@ def test_any_text_gives_a_state(raw: str) -> None:
     assert read_choice(raw, SURFACE).state in ("answered", UNCLEAR, NOTHING, BROKEN)
 
 
-@pytest.mark.parametrize("raw", ["A " * 100_000, "(" * 500_000, "<think>" * 100_000, "Glass, " * 100_000, "\n" * 10**6])
+LONG = ["A " * 100_000, "(" * 500_000, "<think>" * 100_000, "Glass, " * 100_000, "\n" * 10**6, "A\n" * 10**5]
+
+
+@pytest.mark.parametrize("raw", LONG, ids=[str(number) for number in range(len(LONG))])
 def test_long_answers_are_cut_and_not_pondered(raw: str) -> None:
     assert read_choice(raw, PLATE).state in ("answered", UNCLEAR, NOTHING)
 
