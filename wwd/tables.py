@@ -7,6 +7,7 @@ TABLES = {
     "association.descriptors": "evaluation.studies.association_ranks:DESCRIPTORS",
     "association.scores": "evaluation.studies.association_tables:SCORES",
     "association.top": "evaluation.studies.association_ranks:TOP",
+    "colours.diversity": "evaluation.studies.colours:DIVERSITY",
     "generation.counts": "evaluation.studies.generation:COUNTS",
     "review.agreement": "review.agreement:AGREEMENT",
     "review.checks": "review.tables.answers:TICKED",

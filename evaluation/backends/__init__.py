@@ -20,6 +20,9 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {
         "standin": "evaluation.backends.standin:StandinEncoder",
         "stored": "evaluation.backends.stored:StoredEncoder",
     },
+    "features": {
+        "pixels": "evaluation.backends.pixels:Pixels",
+    },
     "vqa": {
         "llava-next": "evaluation.backends.vlm:VisionLanguageModel",
         "openai": "evaluation.backends.openai_chat:OpenAIChat",

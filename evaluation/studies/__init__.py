@@ -9,6 +9,7 @@ STUDIES = {
     "generation": "evaluation.studies.generation:Generation",
     "association": "evaluation.studies.association:Association",
     "stereotypes": "evaluation.studies.stereotypes:Stereotypes",
+    "colours": "evaluation.studies.colours:Colours",
 }
 
 

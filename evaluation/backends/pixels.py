@@ -1,0 +1,28 @@
+"""The picture itself, small: for studies that measure pixels and ask no model."""
+
+import io
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from evaluation.studies.base import ModelData
+
+EDGE = 256
+FORMATS = ("PNG", "JPEG", "WEBP")
+
+
+class Pixels:
+    """Gives pictures as (h, w, 3) uint8, the longest side at most 256."""
+
+    def __init__(self, model: ModelData) -> None:
+        self.edge = int(model.parameters.get("edge", EDGE))
+
+    def pixels(self, contents: Sequence[bytes]) -> Iterator[npt.NDArray[np.uint8]]:
+        """Raises OSError for what is no picture."""
+        for content in contents:
+            with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
+                small = picture.convert("RGB")
+                small.thumbnail((self.edge, self.edge), Image.Resampling.BOX)
+                yield np.asarray(small)

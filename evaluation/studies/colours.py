@@ -1,0 +1,115 @@
+"""Colours: are the pictures of a country as different from one another in their colours as its photographs are?
+
+A small study, and the example of docs/adding-a-study.md. Units are pictures; an outcome holds `colourfulness` and the
+shares of 27 boxes of colours, `"0"` to `"26"`, as numbers.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from django.utils.translation import gettext_noop as _
+
+from evaluation.backends.pixels import Pixels
+from evaluation.metrics import colours as metrics
+from evaluation.metrics.bootstrap import of_sums, one_way
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.studies.base import Catalogue, ConfigError, OutcomeData, Plan, Result, Study, UnitPlan, Work
+from evaluation.table_spec import TableSpec
+
+DIVERSITY = TableSpec(
+    name="colours.diversity",
+    title=_("How different in colour the pictures of a country are"),
+    source="Own study; Hasler & Süsstrunk 2003; Lin 1991",
+    version="1",
+    columns=("country", "model"),
+    metrics={
+        "divergence": _(
+            "Jensen–Shannon divergence of the pictures' colours, in bits: entropy of their mean minus mean of their "
+            "entropies. 0 where all pictures have the same colours."
+        ),
+        "colourfulness": _("Mean colourfulness of the pictures, 0 for grey ones."),
+    },
+    inputs=("runs.colours", "withdrawals"),
+    filters=("run", "country", "model"),
+    study="colours",
+)
+
+
+@dataclass(frozen=True)
+class ColoursConfig:
+    """`images`: slug of the run whose pictures are measured; `beside`: another one, such as real photographs."""
+
+    images: str
+    model: str = "pixels"
+    beside: str = ""
+
+
+class Colours(Study):
+    slug: ClassVar[str] = "colours"
+    title: ClassVar[str] = "Colours of pictures"
+    source: ClassVar[str] = DIVERSITY.source
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ("features",)
+    Config: ClassVar[type] = ColoursConfig
+    tables: ClassVar[tuple[str, ...]] = ("diversity",)
+    batch_size: ClassVar[int] = 64
+
+    def plan(self, config: ColoursConfig, catalogue: Catalogue) -> Plan:
+        model = catalogue.model(config.model)
+        if model.role not in self.needs:
+            raise ConfigError(f"model: {model.slug} gives no features; it has the role {model.role}.")
+        pictures = [*catalogue.images(config.images), *(catalogue.images(config.beside) if config.beside else ())]
+        units = [
+            UnitPlan(f"image:{image.id}", model, image.subject, {"image": image.id}, f"image:{image.id}")
+            for image in pictures
+        ]
+        return Plan(
+            units, {"model": model.identifier, "revision": model.revision, "edge": model.parameters.get("edge")}
+        )
+
+    def execute(self, units: Sequence[Work], backend: Pixels) -> Iterator[Result]:
+        for unit in units:
+            if unit.image_bytes is None:
+                yield Result(unit.key, "failed", reason="The picture is not held.")
+        held = [unit for unit in units if unit.image_bytes is not None]
+        for unit, pixels in zip(held, backend.pixels([unit.image_bytes or b"" for unit in held]), strict=True):
+            shares = {str(box): float(share) for box, share in enumerate(metrics.histogram(pixels))}
+            yield Result(unit.key, numbers={"colourfulness": metrics.colourfulness(pixels), **shares})
+
+    def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: object) -> TidyTable:
+        if table not in self.tables:
+            raise ValueError(f"colours has no table {table!r}")
+        cells: dict[tuple[str, str], list[OutcomeData]] = defaultdict(list)
+        for outcome in outcomes:
+            for country in outcome.labels.get("country", ()) if outcome.state == "done" else ():
+                cells[country, outcome.image_model].append(outcome)
+        rows = [
+            TidyRow({"country": country, "model": model}, metric, estimate)
+            for (country, model), members in sorted(cells.items())
+            for metric, estimate in estimates(members).items()
+        ]
+        notes = ("A picture of several countries counts in each. Intervals resample dishes.",)
+        return TidyTable(DIVERSITY.name, DIVERSITY.version, DIVERSITY.columns, tuple(rows), notes)
+
+
+def estimates(members: Sequence[OutcomeData]) -> dict[str, Estimate]:
+    """Both metrics of the pictures of one country and model, with intervals over dishes."""
+    clusters = np.array([row.cluster for row in members])
+    names, place = np.unique(clusters, return_inverse=True)
+    shares = np.array([[row.numbers[str(box)] for box in range(metrics.BINS)] for row in members])
+    parts = np.zeros((len(names), metrics.BINS + 2))
+    np.add.at(parts, place, np.column_stack([shares, metrics.entropy(shares), np.ones(len(members))]))
+    value = float(metrics.divergence(parts.sum(axis=0, keepdims=True))[0, 0])
+    [interval] = of_sums(parts, metrics.divergence)
+    colourful = np.array([[row.numbers["colourfulness"]] for row in members])
+    [beside] = one_way(colourful, clusters)
+    n, many = len(members), len(names)
+    return {
+        "divergence": Estimate(value, n, many, interval.low, interval.high, interval.method, interval.reason),
+        "colourfulness": Estimate(
+            float(colourful.mean()), n, many, beside.low, beside.high, beside.method, beside.reason
+        ),
+    }
