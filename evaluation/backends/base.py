@@ -1,6 +1,6 @@
 """What studies may ask of backends: one small protocol per role. A backend is made with its model's data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -98,6 +98,9 @@ class VisualAnswerer(Protocol):
 
     readings: tuple[Reading, ...]
 
-    def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Sequence[Answer]]:
-        """For every picture in turn one answer per question. Raises OSError or ValueError for what is no picture."""
+    def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Iterable[Answer]]:
+        """For every picture in turn one answer per question, in their order.
+
+        What was given before an error counts. Raises OSError or ValueError for what is no picture.
+        """
         ...

@@ -1,20 +1,22 @@
 """Answers from a server that speaks the OpenAI chat protocol (OpenAI, vLLM, SGLang, Groq …), with or without a picture.
 
 Further parameters of a model: `options`, sent with every call as they are (`temperature`, `max_tokens`, `seed` …).
-Questions about pictures are asked at temperature 0 where the options say nothing.
+Questions about pictures are asked at temperature 0 for at most 32 tokens where the options say nothing; an option
+that is null is not sent at all, for models that accept none such.
 """
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
-from evaluation.backends.base import Answer, Asked, BackendError, Reading
+from evaluation.backends.base import Answer, Asked, BackendError, Question, Reading
 from evaluation.backends.decoding import media_type
 from evaluation.backends.provider import CallFailed, Provider, Refused
 from evaluation.studies.base import ModelData
 
 Message = Mapping[str, Any]
-ABOUT_PICTURES = {"temperature": 0}
+ABOUT_PICTURES = {"temperature": 0, "max_tokens": 32}
 
 
 class OpenAIChat:
@@ -27,23 +29,22 @@ class OpenAIChat:
         self.identifier = model.identifier
         self.options = dict(model.parameters.get("options", {}))
 
-    def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Sequence[Answer]]:
-        """See `VisualAnswerer`. A provider gives words only."""
+    def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Iterator[Answer]]:
+        """See `VisualAnswerer`. A provider gives words only; each answer is given before the next is paid for."""
         if reading not in self.readings:
             raise BackendError("A provider gives words, no probabilities. Accepted reading: generated.")
         for each in asked:
             picture = {"type": "image_url", "image_url": {"url": data_url(each.image)}}
-            yield [
-                self.chat(
-                    [{"role": "user", "content": [picture, {"type": "text", "text": question.text}]}], ABOUT_PICTURES
-                )
-                for question in each.questions
-            ]
+            yield map(partial(self.about, picture), each.questions)
+
+    def about(self, picture: Mapping[str, Any], question: Question) -> Answer:
+        content = [picture, {"type": "text", "text": question.text}]
+        return self.chat([{"role": "user", "content": content}], ABOUT_PICTURES)
 
     def chat(self, messages: Sequence[Message], options: Mapping[str, Any] | None = None) -> Answer:
         """The answer to a conversation. `options` stand where the model's own say nothing. Raises BackendError."""
         note: dict[str, Any] = {"backend": "openai"}
-        given = {**(options or {}), **self.options}
+        given = {name: value for name, value in {**(options or {}), **self.options}.items() if value is not None}
         try:
             answer, call = self.provider.call(lambda client: self.ask(client, messages, given))
         except Refused as error:

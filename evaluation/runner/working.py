@@ -20,6 +20,9 @@ from evaluation.tables import bump
 
 # A worker goes through a run for so long and then lets the next message have its turn.
 SLICE_SECONDS = 30
+# Calls of providers take seconds and wait for their turn with those of all workers: a batch must end long before a
+# task's time limit, and pause and cancel take hold between batches.
+MOST_CALLS = 16
 logger = logging.getLogger(__name__)
 
 
@@ -53,7 +56,8 @@ def work(
     """
     run = Run.objects.get(pk=run_id)
     study, end, ended, called = studies.load(run.study), time.monotonic() + seconds, 0, False
-    while time.monotonic() < end and not stop() and (batch := next_batch(run, worker, study.batch_size)):
+    size = min(study.batch_size, MOST_CALLS) if run.queue == "api" else study.batch_size
+    while time.monotonic() < end and not stop() and (batch := next_batch(run, worker, size)):
         if not called and waiting(Run.objects.filter(pk=run.pk)).exists():
             announce(run)
             called = True

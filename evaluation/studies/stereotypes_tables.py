@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,13 @@ LEAST_PAIRS = 500
 INPUTS = ("runs.stereotypes", "withdrawals")
 SOURCE = "World Wide recipe §3.2.2, App. F"
 
+UNREAD = _("Share of the questions asked whose answer was ambiguous, none of the options, refused, or failed.")
 ANSWER_METRICS = {
     "share": _(
         "Mean over the pictures of the share that an option has: of the orders of the options in which the answer was "
         "read, or of the probability of the letters. Pictures without any answer that could be read are left out."
     ),
-    "unread": _("Share of the questions asked whose answer was ambiguous, none of the options, or failed."),
+    "unread": UNREAD,
     "order_changes": _(
         "Share of the pictures whose likeliest option is not the same in every order of the options; not measured "
         "where one order was asked."
@@ -38,6 +39,7 @@ FLATTENING_METRICS = {
         "1 where all options are as frequent. Low next to the real photographs: the pictures of a place are alike."
     ),
     "largest_share": _("Share of the most frequent option."),
+    "unread": UNREAD,
 }
 
 
@@ -85,80 +87,105 @@ READINGS = spec(
 )
 
 
-@dataclass
+@dataclass(slots=True)
 class Asked:
-    """One question about one picture: the options' shares in each order that was read, and how many were not."""
+    """One question about one picture by one reading: what its answers in all orders of the options come to.
+
+    `total`: (k,) sum of the options' shares over the `read` orders whose answer was read; `likeliest`: the options
+    that were so in any of them; `first`: the one in the order as asked; `unread`: what became of the other answers.
+    """
 
     question: str
     options: tuple[str, ...]
     model: str
     cluster: str
     labels: Mapping[str, tuple[str, ...]]
-    shares: list[Floats] = field(default_factory=list)
-    asked: int = 0
+    total: Floats
+    read: int = 0
+    likeliest: frozenset[int] = frozenset()
+    first: int | None = None
+    unread: tuple[str, ...] = ()
+
+    def add(self, shares: Floats | None, state: str, shift: int) -> None:
+        """One more answer, by its shares of the options or by why there are none."""
+        if shares is None:
+            self.unread += (state,)
+            return
+        option = int(shares.argmax())
+        self.total += shares
+        self.read += 1
+        self.likeliest |= {option}
+        if shift == 0:
+            self.first = option
 
     @property
     def share(self) -> Floats:
         """(k,), NaN where no answer could be read."""
-        return np.mean(self.shares, axis=0) if self.shares else np.full(len(self.options), np.nan)
+        return self.total / self.read if self.read else np.full(len(self.options), np.nan)
 
     @property
-    def unread(self) -> float:
-        return 1 - len(self.shares) / self.asked
+    def unread_share(self) -> float:
+        return len(self.unread) / (self.read + len(self.unread))
 
     @property
     def changes(self) -> float:
         """1 where the likeliest option depends on the order, 0 where not, NaN where only one order was read."""
-        if len(self.shares) < 2:
-            return np.nan
-        return float(len({int(row.argmax()) for row in self.shares}) > 1)
+        return float(len(self.likeliest) > 1) if self.read > 1 else np.nan
 
 
 Pairs = dict[tuple[int, str], Asked]
 
 
-@dataclass
-class Gathered:
-    """What was asked, and the pairs that were answered in both ways: question, cluster, likeliest, named (or None)."""
+@dataclass(frozen=True)
+class Check:
+    """A pair answered in both ways: the likeliest option by the probabilities, and the one named in words."""
 
-    asked: Pairs = field(default_factory=dict)
-    checks: list[tuple[str, str, int, int | None]] = field(default_factory=list)
-    unread: Counter[str] = field(default_factory=Counter)
-    words: Counter[str] = field(default_factory=Counter)
+    question: str
+    cluster: str
+    likeliest: int
+    named: int | None
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """All answers of a run, read. `logits`: how many of `asked` are probabilities."""
+
+    asked: tuple[Asked, ...]
+    checks: tuple[Check, ...]
+    logits: int
 
     def by_question(self) -> dict[str, list[Asked]]:
         found: dict[str, list[Asked]] = defaultdict(list)
-        for each in self.asked.values():
+        for each in self.asked:
             found[each.question].append(each)
         return dict(found)
 
 
 def gather(outcomes: Iterable[OutcomeData]) -> Gathered:
-    """Reads every answer. In a run of probabilities the answers in words serve the comparison only."""
-    rows = [row for row in outcomes if row.payload["options"] and row.image_id is not None]
-    logits = {(row.image_id, row.payload["question"]) for row in rows if row.payload["reading"] == "logits"}
-    found = Gathered()
-    words: dict[tuple[int, str], tuple[OutcomeData, Floats | None]] = {}
-    for row in rows:
-        pair = (row.image_id or 0, row.payload["question"])
-        shares, state = read(row)
-        if row.payload["reading"] == "generated" and pair in logits:
-            words[pair] = (row, shares)
+    """Reads every answer as it comes: a run may hold millions.
+
+    In a run of probabilities the answers in words serve the comparison only.
+    """
+    pairs: dict[str, Pairs] = {"generated": {}, "logits": {}}
+    for row in outcomes:
+        if not row.payload["options"] or row.image_id is None:
             continue
-        each = found.asked.setdefault(pair, asked_of(row))
-        each.asked += 1
-        found.words[row.payload["reading"]] += 1
-        if shares is None:
-            found.unread[state] += 1
-        else:
-            each.shares.append(shares)
-    found.checks = list(checks(words, rows))
-    return found
+        of_reading = pairs[row.payload["reading"]]
+        pair = (row.image_id, row.payload["question"])
+        each = of_reading.get(pair) or of_reading.setdefault(pair, asked_of(row))
+        each.add(*read(row), row.payload["shift"])
+    words, logits = pairs["generated"], pairs["logits"]
+    checks = tuple(
+        Check(each.question, each.cluster, each.first, words[pair].first)
+        for pair, each in logits.items()
+        if pair in words and each.first is not None
+    )
+    return Gathered(tuple({**words, **logits}.values()), checks, len(logits))
 
 
 def asked_of(row: OutcomeData) -> Asked:
-    payload = row.payload
-    return Asked(payload["question"], tuple(payload["options"]), row.image_model, row.cluster, row.labels)
+    options = tuple(row.payload["options"])
+    return Asked(row.payload["question"], options, row.image_model, row.cluster, row.labels, np.zeros(len(options)))
 
 
 def read(row: OutcomeData) -> tuple[Floats | None, str]:
@@ -177,24 +204,6 @@ def read(row: OutcomeData) -> tuple[Floats | None, str]:
     values = np.zeros(len(options))
     values[(LETTERS.index(choice.letter) + shift) % len(options)] = 1
     return values, ""
-
-
-def checks(
-    words: Mapping[tuple[int, str], tuple[OutcomeData, Floats | None]], rows: Sequence[OutcomeData]
-) -> Iterator[tuple[str, str, int, int | None]]:
-    """Question, cluster, likeliest option by the probabilities in the order as asked, and the one named in words."""
-    for row in rows:
-        pair = (row.image_id or 0, row.payload["question"])
-        if row.payload["reading"] != "logits" or row.payload["shift"] or pair not in words:
-            continue
-        likeliest, _state = read(row)
-        if likeliest is not None:
-            named = words[pair][1]
-            yield row.payload["question"], row.cluster, int(likeliest.argmax()), named_option(named)
-
-
-def named_option(shares: Floats | None) -> int | None:
-    return None if shares is None else int(shares.argmax())
 
 
 def cells(asked: Sequence[Asked], dimension: str) -> dict[tuple[str, str], list[Asked]]:
@@ -230,7 +239,7 @@ def answer_rows(named: Mapping[str, str], members: Sequence[Asked]) -> Iterator[
     """Rows of one question about the pictures of one place and model: an option after the other."""
     options, clusters = members[0].options, np.array([each.cluster for each in members])
     shares = np.array([each.share for each in members])
-    beside = np.array([[each.unread, each.changes] for each in members])
+    beside = np.array([[each.unread_share, each.changes] for each in members])
     values = np.column_stack([shares, beside])
     found = [
         estimate(column, clusters, interval)
@@ -275,26 +284,31 @@ def flattening_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyT
 
 
 def flatness(members: Sequence[Asked]) -> dict[str, Estimate]:
-    """Entropy and largest share of the pictures that were answered, with intervals over dishes."""
-    held = [each for each in members if each.shares]
+    """Entropy and largest share of the pictures that were answered, with intervals over dishes; and the unread."""
+    clusters = np.array([each.cluster for each in members])
+    unread = np.array([[each.unread_share] for each in members])
+    [interval] = one_way(unread, clusters)
+    beside = {"unread": estimate(unread[:, 0], clusters, interval)}
+    held = [each for each in members if each.read]
     if not held:
         lacking = Estimate(None, 0, 0, reason="no answer that could be read")
-        return dict.fromkeys(FLATTENING_METRICS, lacking)
+        return {"entropy": lacking, "largest_share": lacking, **beside}
     names, place = np.unique([each.cluster for each in held], return_inverse=True)
     parts = np.zeros((len(names), len(held[0].options)))
     np.add.at(parts, place, np.array([each.share for each in held]))
     values = entropy_and_largest(parts.sum(axis=0, keepdims=True))[0]
     intervals = of_sums(parts, entropy_and_largest)
-    return {
+    flat = {
         metric: Estimate(float(value), len(held), len(names), found.low, found.high, found.method, found.reason)
-        for metric, value, found in zip(FLATTENING_METRICS, values, intervals, strict=True)
+        for metric, value, found in zip(("entropy", "largest_share"), values, intervals, strict=True)
     }
+    return flat | beside
 
 
 def readings(outcomes: Iterable[OutcomeData]) -> TidyTable:
     """`stereotypes.readings`."""
     found = gather(outcomes)
-    questions = ["all", *dict.fromkeys(question for question, *_rest in found.checks)]
+    questions = ["all", *dict.fromkeys(check.question for check in found.checks)]
     rows = [
         TidyRow({"question": question}, metric, value)
         for question in questions
@@ -305,27 +319,28 @@ def readings(outcomes: Iterable[OutcomeData]) -> TidyTable:
 
 def agreement(found: Gathered, question: str = "all") -> dict[str, Estimate]:
     """How often words and probabilities name the same option."""
-    pairs = [pair for pair in found.checks if question in ("all", pair[0])]
-    clusters = np.array([cluster for _question, cluster, *_rest in pairs], dtype=np.str_)
-    same = np.array([float(likeliest == named) for *_rest, likeliest, named in pairs])
-    held = np.array([named is not None for *_rest, named in pairs], dtype=bool)
-    values = np.column_stack([same, np.where(held, same, np.nan)]) if pairs else np.zeros((0, 2))
+    pairs = [check for check in found.checks if question in ("all", check.question)]
     if not pairs:
         lacking = Estimate(None, 0, 0, reason="no pair was answered in both ways")
         return {"agreement": lacking, "agreement_read": lacking}
+    clusters = np.array([check.cluster for check in pairs])
+    same = np.array([float(check.likeliest == check.named) for check in pairs])
+    held = np.array([check.named is not None for check in pairs])
+    values = np.column_stack([same, np.where(held, same, np.nan)])
     made = [estimate(column, clusters, each) for column, each in zip(values.T, one_way(values, clusters), strict=True)]
     return dict(zip(("agreement", "agreement_read"), made, strict=True))
 
 
 def notes(found: Gathered) -> tuple[str, ...]:
     """Sentences shown under every table of the study."""
-    asked = sum(found.words.values())
-    unread = "; ".join(f"{state} {n}" for state, n in sorted(found.unread.items()))
+    unread = Counter(state for each in found.asked for state in each.unread)
+    asked = sum(each.read for each in found.asked) + unread.total()
+    why = "; ".join(f"{state} {n}" for state, n in sorted(unread.items()))
     sentences = [
-        f"Answers asked for: {asked}; not read: {sum(found.unread.values())}{f' ({unread})' if unread else ''}.",
+        f"Answers asked for: {asked}; not read: {unread.total()}{f' ({why})' if why else ''}.",
         "Intervals resample dishes, or pictures where no dish is known. A picture of several places counts in each.",
     ]
-    if found.words["logits"]:
+    if found.logits:
         sentences.append(beside_probabilities(agreement(found)["agreement"]))
     return tuple(sentences)
 

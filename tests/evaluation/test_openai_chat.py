@@ -11,13 +11,14 @@ from evaluation import files, runner
 from evaluation.backends import load
 from evaluation.backends import provider as calls
 from evaluation.backends.base import Answer, Asked, BackendError, Question
-from evaluation.backends.openai_chat import OpenAIChat
+from evaluation.backends.openai_chat import OpenAIChat, data_url
 from evaluation.catalogue import model_data
-from evaluation.models import Model, Outcome, Run
+from evaluation.models import Batch, Model, Outcome, Run
 from evaluation.studies.base import ModelData
 from tests.evaluation.make import make_image, make_subject
 from tests.evaluation.make import make_model as make_any_model
 from tests.evaluation.provider import Provider, error, png, says, serving
+from tests.evaluation.tiny import make_picture
 
 pytestmark = pytest.mark.django_db
 REFUSAL = error(400, "Your request was rejected.", "content_policy_violation", "invalid_request_error")
@@ -53,7 +54,7 @@ def ask(server: Provider, *answers: Any, **parameters: Any) -> Answer:
 
 def test_a_picture_goes_along_with_the_question_at_temperature_zero(server: Provider) -> None:
     asked = [Asked(png(), (Question("Is this food?"), Question("Where?")))]
-    [answers] = OpenAIChat(make_model(server, options={"max_tokens": 5})).answer(asked, "generated")
+    answers = next(OpenAIChat(make_model(server, options={"max_tokens": 5})).answer(asked, "generated"))
     assert [answer.text for answer in answers] == ["B", "B"]
     first, second = server.calls
     assert (first["path"], first["authorization"]) == ("/v1/chat/completions", "Bearer sk-test")
@@ -69,6 +70,23 @@ def test_the_models_own_temperature_stands(server: Provider) -> None:
         [{"role": "user", "content": "?"}], {"temperature": 0}
     )
     assert server.calls[0]["temperature"] == 0.6
+
+
+def test_answers_are_short_by_default_and_an_option_that_is_null_is_not_sent(server: Provider) -> None:
+    asked = [Asked(png(), (Question("?"),))]
+    model = make_model(server, options={"temperature": None, "max_completion_tokens": 9})
+    list(next(OpenAIChat(model).answer(asked, "generated")))
+    [sent] = server.calls
+    assert "temperature" not in sent
+    assert (sent["max_tokens"], sent["max_completion_tokens"]) == (32, 9)
+
+
+def test_each_question_goes_with_its_own_picture_however_late_it_is_read(server: Provider) -> None:
+    asked = [Asked(png(), (Question("?"),)), Asked(make_picture(seed=1), (Question("?"),))]
+    for answers in list(OpenAIChat(make_model(server)).answer(asked, "generated")):
+        list(answers)
+    sent = [call["messages"][0]["content"][0]["image_url"]["url"] for call in server.calls]
+    assert sent == [data_url(each.image) for each in asked]
 
 
 def test_an_answer_comes_with_tokens_and_what_served_it(server: Provider) -> None:
@@ -140,12 +158,40 @@ def test_a_conversation_without_a_picture(server: Provider) -> None:
     assert "temperature" not in server.calls[0]
 
 
+def make_run(server: Provider, pictures: int = 1) -> Run:
+    make_model(server)
+    made = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
+    painter = make_any_model("painter")
+    for number in range(pictures):
+        make_image(make_subject(f"Dish {number}"), painter, run=made, sha256=files.keep(make_picture(seed=number)))
+    return runner.create_run("stereotypes", {"images": "pictures", "model": "answerer", "orders": "as-asked"})
+
+
+def test_answers_that_were_paid_for_are_kept_where_the_quota_ends(server: Provider) -> None:
+    run = make_run(server)
+    server.script = [says("B"), says("B"), error(429, "You exceeded your quota.", "insufficient_quota")]
+    runner.work(run.pk, "tests")
+    run.refresh_from_db()
+    assert run.state == Run.State.PAUSED
+    assert run.units.filter(state="done").count() == 2
+    Run.objects.update(state="running")
+    while runner.work(run.pk, "tests"):
+        pass
+    assert run.units.filter(state="done").count() == 16
+    assert len(server.calls) == 17
+
+
+def test_a_worker_takes_one_picture_at_a_time_to_a_provider(server: Provider) -> None:
+    run = make_run(server, pictures=3)
+    while runner.work(run.pk, "tests"):
+        pass
+    assert run.units.filter(state="done").count() == 48
+    assert Batch.objects.filter(run=run).count() == 3
+
+
 def test_a_run_keeps_raw_answers_refusals_and_cost(server: Provider) -> None:
     server.script = [REFUSAL]
-    make_model(server)
-    pictures = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
-    make_image(make_subject(), make_any_model("painter"), run=pictures, sha256=files.keep(png()))
-    run = runner.create_run("stereotypes", {"images": "pictures", "model": "answerer", "orders": "as-asked"})
+    run = make_run(server)
     assert run.queue == "api"
     while runner.work(run.pk, "tests"):
         pass

@@ -145,6 +145,7 @@ def test_flattening_by_hand() -> None:
     wanted = (0.75 * log(4 / 3) + 0.25 * log(4)) / log(2)
     assert found(table, "entropy").value == pytest.approx(wanted)
     assert found(table, "largest_share").value == 0.75
+    assert found(table, "unread").value == 0
     low, high = found(table, "entropy").low, found(table, "entropy").high
     assert low is not None
     assert high is not None
@@ -160,10 +161,34 @@ def test_pictures_that_are_all_alike_have_no_entropy() -> None:
 
 def test_nothing_read_is_not_measured() -> None:
     rows = [outcome(1, "Who knows"), outcome(2, state="failed")]
-    assert found(STUDY.summarise("flattening", rows, None), "entropy").value is None
+    flat = STUDY.summarise("flattening", rows, None)
+    assert found(flat, "entropy").value is None
+    assert (found(flat, "unread").value, found(flat, "unread").n) == (1, 2)
     table = STUDY.summarise("answers", rows, None)
     assert found(table, "share", option="Yes").reason
     assert found(table, "unread", option="Yes").value == 1
+
+
+def test_only_the_order_as_asked_is_compared_with_words() -> None:
+    # As asked "yes" is likelier, turned "no": only the first counts as (dis)agreement, both count in the share.
+    rows = [outcome(1, chances=(0.6, 0.4)), outcome(1, chances=(0.1, 0.9), shift=1), outcome(1, "A")]
+    assert found(STUDY.summarise("readings", rows[::-1], None), "agreement", question="all").value == 1
+    table = STUDY.summarise("answers", rows, None)
+    assert share(table, "Yes") == 0.35
+    assert found(table, "order_changes", option="Yes").value == 1
+
+
+@given(st.permutations(PLATES), st.lists(st.sampled_from(["A", "B", "C", "?"]), min_size=3, max_size=12))
+def test_tables_know_no_order_of_options_and_of_answers(order: list[str], letters: list[str]) -> None:
+    said = [PLATES["ABC".index(letter)] if letter in "ABC" else "Who knows" for letter in letters]
+    rows = [outcome(number, words, options=PLATES) for number, words in enumerate(said)]
+    other = [outcome(number, words, options=order) for number, words in enumerate(said)]
+    first, second = (STUDY.summarise("flattening", given, None) for given in (rows, other[::-1]))
+    for metric in ("entropy", "largest_share", "unread"):
+        one, two = found(first, metric).value, found(second, metric).value
+        assert one == (None if two is None else pytest.approx(two))
+    tables = [STUDY.summarise("answers", given, None) for given in (rows, other)]
+    assert [share(tables[0], option) for option in PLATES] == [share(tables[1], option) for option in PLATES]
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=2, max_size=9).filter(lambda row: sum(row) > 1e-3))
