@@ -95,7 +95,8 @@ class CampaignForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean() or {}
-        self.instance.source = cleaned.get("source", self.instance.source)
+        for name in ("source", "opens_at", "closes_at"):
+            setattr(self.instance, name, cleaned.get(name, getattr(self.instance, name)))
         if cleaned.get("state") == Campaign.State.OPEN:
             lacking = opening.missing(self.instance, cleaned.get("ethics_reference", ""))
             if lacking:
@@ -106,7 +107,16 @@ class CampaignForm(forms.ModelForm):
 @admin.register(Campaign)
 class CampaignAdmin(admin.ModelAdmin):
     form = CampaignForm
-    list_display = ("title", "state", "questionnaire", "wanted_opinions", "source", "opens_at", "closes_at")
+    list_display = (
+        "title",
+        "state",
+        "held_back_at",
+        "questionnaire",
+        "wanted_opinions",
+        "source",
+        "opens_at",
+        "closes_at",
+    )
     list_filter = ("state", "source")
     search_fields = ("title", "slug")
     prepopulated_fields = {"slug": ("title",)}
@@ -125,6 +135,11 @@ class CampaignAdmin(admin.ModelAdmin):
         ]
         return [*own, *super().get_urls()]
 
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Contacts are saved after the campaign: one that was taken away is missing from now on."""
+        super().save_related(request, form, formsets, change)
+        opening.recheck()
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -136,9 +151,10 @@ class CampaignAdmin(admin.ModelAdmin):
 def about(campaign: Campaign) -> dict[str, Any]:
     """What the page of a campaign shows beside its fields."""
     stuck = overview.without_reviewer(campaign)
+    looks = campaign.looks.select_related("model", "by")
     return {
         "missing": opening.missing(campaign),
-        "looks": campaign.looks.select_related("model", "by"),
+        "looks": [(look, staff.looked_at(campaign, look.model)) for look in looks],
         "to_look_at": opening.models_not_looked_at(campaign),
         "progress": {by: overview.progress(campaign, by) for by in overview.BY},
         "reviewers": overview.reviewers_by_country(campaign),
@@ -276,6 +292,7 @@ class ReviewerConsentAdmin(Kept):
         if obj.confirmed_by.strip() and not obj.confirmed_at:
             obj.confirmed_at = timezone.now()
         super().save_model(request, obj, form, change)
+        opening.recheck()
 
 
 @admin.register(ReviewerBackground)

@@ -64,11 +64,18 @@ class Campaign(models.Model):
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
+    held_back_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text=_("Since when an open campaign shows no pictures, because something that it needs is missing."),
+    )
 
     def __str__(self) -> str:
         return self.title
 
     def is_open(self) -> bool:
+        if self.held_back_at:
+            return False
         now = timezone.now()
         started = self.opens_at is None or self.opens_at <= now
         ended = self.closes_at is not None and self.closes_at <= now
@@ -138,6 +145,9 @@ class CampaignImage(models.Model):
         default=0, editable=False, help_text=_("Counted reviews, kept in the transaction of each change.")
     )
     large_sha256 = models.CharField(max_length=64, blank=True, help_text=_("The larger copy, shown on request."))
+    looked_at = models.DateTimeField(
+        null=True, editable=False, help_text=_("When somebody of the staff first looked at it before reviewers do.")
+    )
 
     class Meta:
         constraints = [

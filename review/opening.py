@@ -1,9 +1,14 @@
-"""What a campaign still lacks before it may open: one list, shown to staff and checked when they open it."""
+"""What a campaign lacks to be open: one list, shown to staff, checked when they open it and again while it is open."""
 
+import logging
+
+from django.db.models.functions import Now
 from django.utils.translation import gettext
 
 from evaluation.models import Model, Role
 from review.models import Campaign, CampaignImage, FirstLook, ReviewerConsent, SupportContact
+
+logger = logging.getLogger(__name__)
 
 
 def missing(campaign: Campaign, ethics_reference: str | None = None) -> list[str]:
@@ -12,6 +17,8 @@ def missing(campaign: Campaign, ethics_reference: str | None = None) -> list[str
         return []
     ethics = campaign.ethics_reference if ethics_reference is None else ethics_reference
     lacking = [] if ethics.strip() else [gettext("Fill in the reference of the ethics approval.")]
+    if campaign.opens_at and campaign.closes_at and campaign.closes_at <= campaign.opens_at:
+        lacking.append(gettext("Let the campaign close after it opens."))
     if not ReviewerConsent.objects.exclude(confirmed_at=None).exclude(confirmed_by="").exists():
         lacking.append(gettext("Let a named person confirm a consent and warning text."))
     if campaign.pk is None or not campaign.images.exists():
@@ -37,3 +44,14 @@ def models_not_looked_at(campaign: Campaign) -> list[Model]:
     looked = FirstLook.objects.filter(campaign=campaign).values("model")
     shown = CampaignImage.objects.filter(campaign=campaign).values("image__model")
     return list(Model.objects.filter(pk__in=shown).exclude(role=Role.CAMERA).exclude(pk__in=looked))
+
+
+def recheck() -> None:
+    """Holds back every open campaign in which something went missing, and lets go those that have it again."""
+    for campaign in Campaign.objects.filter(state=Campaign.State.OPEN):
+        lacking = missing(campaign)
+        row = Campaign.objects.filter(pk=campaign.pk)
+        if not lacking:
+            row.update(held_back_at=None)
+        elif row.filter(held_back_at=None).update(held_back_at=Now()):
+            logger.warning("The campaign %s is held back: %s", campaign.slug, " ".join(lacking))

@@ -1,19 +1,24 @@
 """Pages of staff beside the lists: adding pictures, looking at them first, one reviewer's work, a preview."""
 
+from dataclasses import dataclass
+
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from collection.models import Source
 from evaluation.models import Model, Run
-from review import overview, preparing
+from review import opening, overview, preparing
 from review.links import picture_address
 from review.models import (
     Campaign,
@@ -85,22 +90,57 @@ def add_pictures(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def first_look(request: HttpRequest, pk: int, model: int) -> HttpResponse:
-    """The first pictures of a model: tag what reviewers may choose never to see, say that one has looked."""
+    """A model's pictures, page by page: tag what reviewers may choose never to see, say that one has looked.
+
+    The first page is what a campaign needs before it opens; `?page=` leads to all the others.
+    """
     campaign = _campaign(request, pk)
-    shown = list(pictures_of(campaign, get_object_or_404(Model, pk=model))[:FIRST])
-    if not shown:
+    by = get_object_or_404(Model, pk=model)
+    page = Paginator(pictures_of(campaign, by).prefetch_related("tags"), FIRST).get_page(request.GET.get("page"))
+    if not page.object_list:
         raise Http404
     if request.method == "POST":
-        for image in shown:
-            tag(image, request.POST.getlist(f"tags-{image.pk}"))
-        FirstLook.objects.get_or_create(campaign=campaign, model_id=model, defaults={"by": request.user})
-        return redirect("admin:review_campaign_change", campaign.pk)
-    rows = [
-        (image, picture_address(image), {row.kind for row in image.tags.all()})
-        for image in CampaignImage.objects.filter(pk__in=[one.pk for one in shown]).prefetch_related("tags")
-    ]
-    context = {**admin.site.each_context(request), "campaign": campaign, "opts": Campaign._meta}
-    return render(request, "review/admin/look.html", {**context, "rows": rows, "kinds": ContentTag.Kind.choices})
+        return _looked(request, campaign, by, page)
+    context = {
+        **admin.site.each_context(request),
+        "opts": Campaign._meta,
+        "campaign": campaign,
+        "model": by,
+        "rows": [(image, picture_address(image), {row.kind for row in image.tags.all()}) for image in page],
+        "kinds": ContentTag.Kind.choices,
+        "page": page,
+        "seen": looked_at(campaign, by),
+    }
+    return render(request, "review/admin/look.html", context)
+
+
+@transaction.atomic
+def _looked(request: HttpRequest, campaign: Campaign, model: Model, page: Page) -> HttpResponse:
+    """Keeps the tags of a page; on to the next one where staff asked for it."""
+    for image in page:
+        tag(image, request.POST.getlist(f"tags-{image.pk}"))
+    seen = CampaignImage.objects.filter(campaign=campaign, image__in=[image.image_id for image in page])
+    seen.filter(looked_at=None).update(looked_at=Now())
+    if page.number == 1:
+        FirstLook.objects.get_or_create(campaign=campaign, model=model, defaults={"by": request.user})
+        opening.recheck()
+    if "on" in request.POST and page.has_next():
+        address = reverse("admin:review_campaign_look", args=[campaign.pk, model.pk])
+        return redirect(f"{address}?page={page.next_page_number()}")
+    return redirect("admin:review_campaign_change", campaign.pk)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How many of a model's pictures staff looked at, of how many."""
+
+    looked: int
+    total: int
+
+
+def looked_at(campaign: Campaign, model: Model) -> Seen:
+    images = pictures_of(campaign, model)
+    return Seen(images.exclude(looked_at=None).count(), images.count())
 
 
 def pictures_of(campaign: Campaign, model: Model) -> QuerySet[CampaignImage]:

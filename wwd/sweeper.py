@@ -104,6 +104,13 @@ def erase_reviewers() -> list[Callable[[], None]]:
     return []
 
 
+def recheck_campaigns() -> list[Callable[[], None]]:
+    from review import opening
+
+    opening.recheck()
+    return []
+
+
 def jobs() -> list[Job]:
     return [
         Job("runs", settings.SWEEP_SECONDS, 0, sweep_runs),
@@ -112,6 +119,7 @@ def jobs() -> list[Job]:
         Job("parts", HOUR, 7 * 60, sweep_parts),
         Job("ingredients", DAY, 20 * 60, sweep_ingredients),
         Job("preparations", settings.SWEEP_SECONDS, 0, sweep_preparations),
+        Job("campaigns", HOUR, 3 * 60, recheck_campaigns),
         Job("reviewers", HOUR, 8 * 60, erase_reviewers),
         Job("withdrawals", HOUR, 5 * 60, erase_withdrawn),
         Job("retention", DAY, 15 * 60, retire_old),

@@ -28,7 +28,8 @@ from review.models import (
     ReviewerConsent,
     SupportContact,
 )
-from review.opening import missing
+from review.opening import missing, recheck
+from review.staff import FIRST
 from tests.review.make import make_campaign, make_image, make_picture
 
 pytestmark = pytest.mark.django_db
@@ -104,6 +105,70 @@ def test_opening_is_refused_with_the_list_until_nothing_is_missing(staff: Client
     assert staff.post(address, form_of(campaign, state="open", **contacts)).status_code == 302
     campaign.refresh_from_db()
     assert campaign.state == "open"
+
+
+def test_campaign_cannot_close_before_it_opens(boss: User) -> None:
+    campaign = make_campaign(images=1)
+    complete(campaign, boss)
+    campaign.opens_at, campaign.closes_at = timezone.now(), timezone.now() - timedelta(days=1)
+    assert missing(campaign) == ["Let the campaign close after it opens."]
+
+
+def test_open_campaign_is_held_back_while_something_is_missing(boss: User, caplog: pytest.LogCaptureFixture) -> None:
+    campaign, demonstration = make_campaign(images=1), make_campaign(images=1, source="demonstration")
+    complete(campaign, boss)
+    recheck()
+    campaign.refresh_from_db()
+    assert campaign.is_open()
+    SupportContact.objects.update(phone="")
+    recheck()
+    campaign.refresh_from_db()
+    demonstration.refresh_from_db()
+    assert not campaign.is_open()
+    assert demonstration.is_open()
+    assert "Name a support contact" in caplog.text
+    since = campaign.held_back_at
+    recheck()
+    campaign.refresh_from_db()
+    assert campaign.held_back_at == since
+    SupportContact.objects.update(phone="+234 1")
+    recheck()
+    campaign.refresh_from_db()
+    assert campaign.is_open()
+
+
+def test_taking_the_contact_away_holds_the_campaign_back_at_once_and_says_so(staff: Client, boss: User) -> None:
+    campaign = make_campaign(images=1, state="draft")
+    complete(campaign, boss)
+    contact = SupportContact.objects.get()
+    row = {"id": contact.pk, "campaign": campaign.pk, "country": "Nigeria", "name": "Somebody", "phone": "+234 1"}
+    sent = {f"contacts-0-{name}": value for name, value in row.items()} | {"contacts-0-DELETE": "on"}
+    counts = {f"contacts-{key}": 1 for key in KEYS}
+    address = f"/admin/review/campaign/{campaign.pk}/change/"
+    assert staff.post(address, form_of(campaign, state="open", **counts, **sent)).status_code == 302
+    campaign.refresh_from_db()
+    assert (campaign.state, campaign.is_open()) == ("open", False)
+    page = staff.get(address).content.decode()
+    assert "Held back since" in page
+    assert "Name a support contact with a telephone number for Nigeria." in page
+
+
+def test_every_picture_of_a_model_can_be_looked_at_and_the_page_says_how_many_were(staff: Client) -> None:
+    campaign = make_campaign(images=FIRST + 1, state="draft")
+    model = campaign.images.first().image.model
+    address = f"/admin/review/campaign/{campaign.pk}/look/{model.pk}/"
+    page = staff.get(address).content.decode()
+    assert page.count('class="blurred"') == FIRST
+    assert f"0 of {FIRST + 1} pictures were looked at. This is page 1 of 2." in page
+    onward = staff.post(address, {"on": "1"})
+    assert onward.headers["Location"] == f"{address}?page=2"
+    page = staff.get(onward.headers["Location"]).content.decode()
+    assert f"{FIRST} of {FIRST + 1} pictures were looked at. This is page 2 of 2." in page
+    (name,) = re.findall(r'name="(tags-[^"]+)"', page)[:1]
+    staff.post(f"{address}?page=2", {name: ["insects"]})
+    assert ContentTag.objects.get().kind == "insects"
+    page = staff.get(f"/admin/review/campaign/{campaign.pk}/change/").content.decode()
+    assert f"{FIRST + 1} of {FIRST + 1} pictures were looked at" in page
 
 
 def test_campaign_without_pictures_cannot_open() -> None:
