@@ -172,7 +172,8 @@ def test_nothing_read_is_not_measured() -> None:
 def test_only_the_order_as_asked_is_compared_with_words() -> None:
     # As asked "yes" is likelier, turned "no": only the first counts as (dis)agreement, both count in the share.
     rows = [outcome(1, chances=(0.6, 0.4)), outcome(1, chances=(0.1, 0.9), shift=1), outcome(1, "A")]
-    assert found(STUDY.summarise("readings", rows[::-1], None), "agreement", question="all").value == 1
+    for given_rows in (rows, rows[::-1]):
+        assert found(STUDY.summarise("readings", given_rows, None), "agreement", question="all").value == 1
     table = STUDY.summarise("answers", rows, None)
     assert share(table, "Yes") == 0.35
     assert found(table, "order_changes", option="Yes").value == 1

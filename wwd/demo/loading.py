@@ -19,7 +19,7 @@ FILE = Path(__file__).parent / "dishes.json"
 KEY = "demonstration"
 # Far above the numbers that dishes of people get: a demonstration never uses up one of those.
 FIRST_NUMBER = 1_000_000_001
-GENERATION, ASSOCIATION = f"{KEY}-generation", f"{KEY}-association"
+GENERATION, ASSOCIATION, STEREOTYPES = f"{KEY}-generation", f"{KEY}-association", f"{KEY}-stereotypes"
 RUNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     GENERATION: (
         "generation",
@@ -39,6 +39,10 @@ RUNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
             "descriptors": "association",
             "descriptors_version": "demonstration-1",
         },
+    ),
+    STEREOTYPES: (
+        "stereotypes",
+        {"images": GENERATION, "model": "standin-vqa", "questions": "vqa-demonstration", "reading": "logits"},
     ),
 }
 REVIEWED = ("Ethiopia", "Fiji", "Haiti", "India", "Peru", "Ukraine")
