@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import Q
 from django.utils.translation import gettext_noop as _
 
 from evaluation.metrics.agreement import Coefficients, Intervals, Level, coefficients, intervals, tally
 from evaluation.metrics.bootstrap import Interval
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyRow, TidyTable
 from evaluation.table_spec import Filters, TableSpec
-from review.models import Review
+from review.models import Review, Reviewer
 from review.tables.controls import dish_or_not
-from review.tables.counting import EXCLUDED, INPUTS, Opinion, opinions, pool
+from review.tables.counting import EXCLUDED, INPUTS, Opinion, opinions, person, pool
 
 ALL = "all"
 NAMES = ("alpha", "raw_agreement", "ac1")
@@ -111,6 +112,37 @@ def _reported(
             yield name, Estimate(None, n, clusters, reason=too_few or _missing(value, n))
         else:
             yield name, Estimate(value, n, clusters, interval.low, interval.high, interval.method, interval.reason)
+
+
+def with_others(reviewer: Reviewer) -> dict[str, Estimate]:
+    """How far one person agrees with the others: question → raw agreement, without an interval.
+
+    n are the pictures that they and somebody else judged; each counts the share of the others who said the same.
+    People who were left out of the tables are no others, but anybody can be compared.
+    """
+    judged = Review.objects.counted(include_excluded=True).filter(reviewer=reviewer).values("image")
+    about_them = Review.objects.counted(include_excluded=True).filter(image__in=judged)
+    compared = about_them.filter(Q(reviewer=reviewer) | Q(reviewer__exclusion=None))
+    said = [one for one in opinions(compared) if not one.real]
+    me = person(reviewer.source_key, reviewer.pk)
+    return {question.name: _with_others(question, said, me) for question in QUESTIONS}
+
+
+def _with_others(question: Question, said: Iterable[Opinion], me: str) -> Estimate:
+    answers: dict[int, dict[str, bool | int | str]] = {}
+    dish_of: dict[int, str] = {}
+    for opinion in said:
+        if (answer := question.answer(opinion)) is not None:
+            answers.setdefault(opinion.image, {})[opinion.reviewer] = answer
+            dish_of[opinion.image] = opinion.dish
+    shared = {image: given for image, given in answers.items() if me in given and len(given) > 1}
+    alike = [
+        sum(given[me] == answer for who, answer in given.items() if who != me) / (len(given) - 1)
+        for given in shared.values()
+    ]
+    n, clusters = len(shared), len({dish_of[image] for image in shared})
+    too_few = why_not(n, clusters)
+    return Estimate(None if too_few else float(np.mean(alike)), n, clusters, reason=too_few)
 
 
 def why_not(n: int, clusters: int) -> str:

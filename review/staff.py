@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 from collection.models import Source
 from evaluation.models import Model, Run
 from review import opening, overview, preparing
+from review.agreement import with_others
 from review.links import picture_address
 from review.models import (
     Campaign,
@@ -169,6 +170,7 @@ def reviewer_report(request: HttpRequest, pk: str) -> HttpResponse:
         "opts": Reviewer._meta,
         "reviewer": reviewer,
         "work": overview.work_of(reviewer),
+        "agreement": with_others(reviewer),
         "reviews": reviewer.reviews.select_related("image").order_by("-created_at")[:ANSWERS],
         "exclusion": Exclusion.objects.filter(reviewer=reviewer).first(),
     }

@@ -7,12 +7,13 @@ import pytest
 
 from evaluation.metrics.tidy import Estimate
 from evaluation.models import Role
-from review.agreement import QUESTIONS
+from review.agreement import QUESTIONS, with_others
 from review.models import Review
 from tests.review.tables import (
     estimates,
     make_campaign,
     make_cell,
+    make_exclusion,
     make_maker,
     make_opinion,
     make_people,
@@ -179,3 +180,23 @@ def test_real_photographs_are_left_out_and_one_model_can_be_chosen() -> None:
 def test_one_question_can_be_chosen() -> None:
     enough(sometimes)
     assert {row.groups["question"] for row in table(NAME, question="rating").rows} == {"rating"}
+
+
+def test_by_hand_one_person_against_the_others() -> None:
+    """40 pictures; the second person denies ten of them: 30 × 1 + 10 × ½ over 40. The third is nobody's other."""
+    people = make_people(campaign := make_campaign(), 4)
+    says = {0: lambda dish: True, 1: lambda dish: dish >= 10, 2: lambda dish: True, 3: lambda dish: False}
+    make_cell(campaign, dishes=40, reviewers=people, says=lambda dish, reviewer: {"food": says[reviewer](dish)})
+    make_exclusion(people[3])
+    found = with_others(people[0])
+    assert (found["food"].value, found["food"].n, found["food"].clusters) == (0.875, 40, 40)
+    assert with_others(people[1])["food"].value == pytest.approx(0.75)
+    assert with_others(people[3])["food"].value == pytest.approx(10 / 40 / 3)
+    assert (found["rating"].value, found["rating"].n) == (None, 0)
+
+
+def test_one_person_who_shares_few_pictures_is_not_measured() -> None:
+    people = make_people(campaign := make_campaign(), 2)
+    make_cell(campaign, dishes=29, reviewers=people)
+    one = with_others(people[0])["food"]
+    assert (one.value, one.n, one.reason) == (None, 29, "fewer than 30 pictures with two opinions")

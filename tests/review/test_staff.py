@@ -49,6 +49,7 @@ def test_report_page_of_a_reviewer_opens(staff: Client) -> None:
     save_review(reviewer, first_image(campaign), GOOD)
     page = staff.get(f"/admin/review/reviewer/{reviewer.pk}/report/").content.decode()
     assert "Leave this reviewer out" in page
+    assert "not measured: fewer than 30 pictures with two opinions" in page
     assert Client().get(f"/admin/review/reviewer/{reviewer.pk}/report/").status_code == 302
 
 
