@@ -124,12 +124,13 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=4096, help="pictures per card and measurement")
     parser.add_argument("--baseline", type=int, default=128, help="pictures one by one")
     parser.add_argument("--at-once", type=int, default=256, help="pictures per forward pass")
+    parser.add_argument("--forms", nargs="+", default=list(WANTED), choices=list(WANTED))
     parser.add_argument("--gpus", type=int, default=1)
     options = parser.parse_args()
     print(about())
     with tempfile.TemporaryDirectory() as folder:
         save_model(Path(folder))
-        for form in WANTED:
+        for form in options.forms:
             report(Path(folder), form, options)
 
 

@@ -83,9 +83,9 @@ def stacks(contents: Sequence[bytes], at_once: int, device: str) -> Iterator[lis
     Stacks lie in page-locked memory where a card will read them. Raises OSError or ValueError for what is no picture.
     """
     waiting: deque[tuple[list[Stack], list[Future[None]]]] = deque()
-    headers = [header(content) for content in contents]
     for start in range(0, len(contents), at_once):
-        waiting.append(begun(contents, headers, range(start, min(start + at_once, len(contents))), device))
+        # Headers too are read only now, while the decoders are busy with the part before.
+        waiting.append(begun(contents[start : start + at_once], start, device))
         if len(waiting) > AHEAD:
             yield finished(*waiting.popleft())
     while waiting:
@@ -115,14 +115,14 @@ def single(content: bytes, device: str) -> "Tensor":
     return pixels
 
 
-def begun(
-    contents: Sequence[bytes], headers: Sequence[Header], places: Sequence[int], device: str
-) -> tuple[list[Stack], list[Future[None]]]:
+def begun(contents: Sequence[bytes], first: int, device: str) -> tuple[list[Stack], list[Future[None]]]:
+    """One part of the pictures, `first` being the place of its first one among all."""
     import torch
 
+    headers = [header(content) for content in contents]
     groups: dict[tuple[int, int], list[int]] = {}
-    for place in places:
-        groups.setdefault((headers[place].height, headers[place].width), []).append(place)
+    for place, read in enumerate(headers):
+        groups.setdefault((read.height, read.width), []).append(place)
     made, tasks = [], []
     for size, members in groups.items():
         pixels = torch.empty((len(members), *size, 3), dtype=torch.uint8, pin_memory=device == "cuda")
@@ -131,7 +131,7 @@ def begun(
             pool().submit(decode_into, contents[place], headers[place], rows[number])
             for number, place in enumerate(members)
         ]
-        made.append(Stack(members, pixels))
+        made.append(Stack([first + place for place in members], pixels))
     return made, tasks
 
 

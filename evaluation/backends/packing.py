@@ -121,7 +121,7 @@ def on_its_way(values: "Tensor") -> "Callable[[], Tensor]":
     found, done = values.to("cpu", non_blocking=True), torch.cuda.Event()
     done.record(torch.cuda.current_stream(values.device))
 
-    def arrived() -> Tensor:
+    def arrived() -> "Tensor":
         done.synchronize()
         return found
 
