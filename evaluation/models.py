@@ -220,7 +220,10 @@ class Unit(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "key"], name="one_unit_per_run_and_key")]
-        indexes = [models.Index(fields=["run", "state", "affinity"])]
+        indexes = [
+            models.Index(fields=["run", "state"]),
+            models.Index(fields=["run", "affinity", "id"], condition=Q(state="pending"), name="waiting_units"),
+        ]
 
     def __str__(self) -> str:
         return self.key

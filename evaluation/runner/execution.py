@@ -1,7 +1,9 @@
 """Executing leased units: the batch as a whole, smaller where memory ends, unit by unit where that goes wrong."""
 
+import gc
 import logging
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -17,14 +19,51 @@ from evaluation.studies.base import ModelData, Result, Study, Work
 
 logger = logging.getLogger(__name__)
 MOST_LOADED = 2
-Results = dict[str, Result]
+# Results that come slowly are paid for or took long: a process that is killed loses those of so many seconds.
+KEEP_SECONDS = 10.0
+# A batch that takes longer gives the rest back, long before the time limit of its task.
+MOST_SECONDS = 1200.0
+Pairs = list[tuple[Unit, Result]]
 
 
 class Computed(NamedTuple):
-    """Units with their results. `problem`: why the backend could not go on; units without a result stay as they are."""
+    """Units with results that were not kept yet. `problem`: why the backend could not go on.
 
-    pairs: list[tuple[Unit, Result]]
+    Units without a result stay as they are.
+    """
+
+    pairs: Pairs
     problem: str = ""
+
+
+class Stopped(Exception):
+    """The batch is not gone on with: its units are no longer ours, or it has taken long enough."""
+
+
+class Results(dict[str, Result]):
+    """Unit key → result, as they come. Those of a slow batch are handed to `keep`, which says whether to go on."""
+
+    def __init__(self, units: Sequence[Unit], keep: Callable[[Pairs], bool]) -> None:
+        super().__init__()
+        self.units, self.keep = units, keep
+        self.begun = self.kept_at = time.monotonic()
+        self.kept: set[str] = set()
+
+    def pairs(self) -> Pairs:
+        """What was not kept yet."""
+        return [(unit, self[unit.key]) for unit in self.units if unit.key in self and unit.key not in self.kept]
+
+    def look(self) -> None:
+        """Keeps what is there where that is due. Raises Stopped."""
+        now = time.monotonic()
+        if now - self.kept_at >= KEEP_SECONDS:
+            new = self.pairs()
+            if not self.keep(new):
+                raise Stopped
+            self.kept |= {unit.key for unit, _ in new}
+            self.kept_at = time.monotonic()
+        if now - self.begun >= MOST_SECONDS:
+            raise Stopped
 
 
 @dataclass
@@ -41,16 +80,42 @@ loaded: dict[str, Loaded] = {}
 def backend_for(model: ModelData) -> Loaded:
     """The backend of a model, loaded once per process; the two used last stay. Raises BackendError."""
     key = repr(model)
-    found = loaded.pop(key, None) or Loaded(backends.load(model))
+    found = loaded.pop(key, None) or Loaded(load(model))
     while len(loaded) >= MOST_LOADED:
         loaded.pop(next(iter(loaded)))
     loaded[key] = found
     return found
 
 
-def compute(study: Study, units: Sequence[Unit]) -> Computed:
-    """A result for every unit, or for those that came before the backend had to stop."""
-    results: Results = {}
+def load(model: ModelData) -> Any:
+    """The backend, loaded anew, without the others beside it where memory does not suffice for all."""
+    try:
+        return backends.load(model)
+    except BackendError as error:
+        if not (memory_ended(error) and unload()):
+            raise
+    return backends.load(model)
+
+
+def memory_ended(error: BackendError) -> bool:
+    return isinstance(error.__cause__, OutOfMemory | MemoryError)
+
+
+def unload(but: Loaded | None = None) -> bool:
+    """Lets go of all backends but one; False where there was no other."""
+    others = [key for key, found in loaded.items() if found is not but]
+    for key in others:
+        del loaded[key]
+    gc.collect()
+    return bool(others)
+
+
+def compute(study: Study, units: Sequence[Unit], keep: Callable[[Pairs], bool] = lambda pairs: True) -> Computed:
+    """A result for every unit, or for those that came before the backend had to stop.
+
+    What came slowly was handed to `keep` before, and is not among what is returned.
+    """
+    results = Results(units, keep)
     problem = ""
     try:
         for of_model in by_model(units):
@@ -61,7 +126,9 @@ def compute(study: Study, units: Sequence[Unit]) -> Computed:
                 execute(study, part, found, results)
     except BackendError as error:
         problem = str(error)
-    return Computed([(unit, results[unit.key]) for unit in units if unit.key in results], problem)
+    except Stopped:
+        logger.info("A batch of %s was stopped after %d of %d units.", study.slug, len(results), len(units))
+    return Computed(results.pairs(), problem)
 
 
 def by_model(units: Sequence[Unit]) -> Iterator[list[Unit]]:
@@ -73,16 +140,18 @@ def by_model(units: Sequence[Unit]) -> Iterator[list[Unit]]:
 def execute(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:
     """Adds a result for each of `works`. What a batch did not give is tried alone once, and then fails, saying why.
 
-    Raises BackendError; what came before it is in `results`.
+    Raises BackendError or Stopped; what came before is in `results`.
     """
     reason = "The study gave no result for it."
     try:
         collect(study, works, found, results)
-    except BackendError:
+    except (BackendError, Stopped):
         raise
-    except OutOfMemory as error:
+    except (OutOfMemory, MemoryError) as error:
         reason = f"Memory does not suffice even for this unit alone: {error}"[:2000]
-        if len(works) > 1:
+        if unload(but=found):
+            execute(study, [work for work in works if work.key not in results], found, results)
+        elif len(works) > 1:
             halve(study, works, found, results)
     except Exception as error:  # Whatever a study or a provider's client raises: it must not end the worker.
         reason = sentence(error)
@@ -103,6 +172,7 @@ def collect(study: Study, works: Sequence[Work], found: Loaded, results: Results
     for result in study.execute(works, found.backend):
         if result.key in wanted:
             results[result.key] = checked(replace(result, circumstances={**call, **result.circumstances}))
+            results.look()
 
 
 def halve(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:

@@ -60,9 +60,11 @@ def picture(unit: Unit, images: Mapping[int, GeneratedImage]) -> bytes | None:
 
 def stored_vectors(units: Sequence[Unit], preprocessing: str) -> dict[int | str, Vector]:
     """Picture id or text → the vector that the units' model and this preprocessing gave before."""
-    of_model = Embedding.objects.filter(model__in={unit.model_id for unit in units}, preprocessing=preprocessing)
     images = [image for unit in units if (image := image_id(unit))]
     texts = [unit.payload["text"] for unit in units if isinstance(unit.payload.get("text"), str)]
+    if not (images or texts):
+        return {}
+    of_model = Embedding.objects.filter(model__in={unit.model_id for unit in units}, preprocessing=preprocessing)
     found: dict[int | str, Vector] = {row.image_id or 0: vector_of(row) for row in of_model.filter(image__in=images)}
     found.update({row.text: vector_of(row) for row in of_model.filter(image=None, text__in=texts)})
     return found

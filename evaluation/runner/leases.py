@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
@@ -24,60 +24,63 @@ MOST_DELIVERIES = 3
 KILLED = f"The worker ended without an answer {MOST_DELIVERIES} times."
 logger = logging.getLogger(__name__)
 
-# One row per affinity is locked, its lowest unit: whoever holds that has the whole affinity. Workers that come at
-# the same moment pass over each other's. Affinities are taken until `size` units are reached.
-LEASE = """
-WITH heads AS (
-    SELECT head.affinity FROM evaluation_unit head
-    WHERE head.run_id = %(run)s AND head.state = 'pending' AND head.deliveries = 0 AND NOT EXISTS (
-        SELECT 1 FROM evaluation_unit lower
-        WHERE lower.run_id = head.run_id AND lower.state = 'pending' AND lower.deliveries = 0
-        AND lower.affinity = head.affinity AND lower.id < head.id
-    )
-    ORDER BY head.affinity LIMIT %(size)s {lock}
-), counted AS (
-    SELECT affinity, SUM(COUNT(*)) OVER (ORDER BY affinity) - COUNT(*) AS before FROM evaluation_unit
-    WHERE run_id = %(run)s AND state = 'pending' AND deliveries = 0 AND affinity IN (SELECT affinity FROM heads)
-    GROUP BY affinity
-)
-UPDATE evaluation_unit SET state = 'leased', deliveries = 1, batch_id = %(batch)s
-WHERE run_id = %(run)s AND state = 'pending' AND deliveries = 0
-AND affinity IN (SELECT affinity FROM counted WHERE before < %(size)s)
-RETURNING id
-"""
-LEASE_ONE = """
-WITH returned AS (
-    SELECT id FROM evaluation_unit WHERE run_id = %(run)s AND state = 'pending' AND deliveries > 0
-    ORDER BY id LIMIT 1 {lock}
-)
-UPDATE evaluation_unit SET state = 'leased', deliveries = deliveries + 1, batch_id = %(batch)s
-WHERE id IN (SELECT id FROM returned) AND state = 'pending'
-RETURNING id
-"""
-
 
 def expiry() -> CombinedExpression:
     """The end of a lease that begins now, by the database's clock."""
     return Now() + timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def lease(run: Run, worker: str, size: int) -> Batch | None:
-    """Leases about `size` units to `worker`, whole affinities; None where nothing waits."""
+def lease(run: Run, worker: str, size: int, after: str = "") -> Batch | None:
+    """Leases about `size` units to `worker`, whole affinities; None where nothing waits.
+
+    The search begins at the affinity `after`, and from the first one where nothing is found there: whoever says where
+    the last lease ended is spared what the index still holds of all that was done before.
+    """
     with transaction.atomic():
+        found = fresh(run, size, after) or (after and fresh(run, size, "")) or returned(run)
+        if not found:
+            return None
         batch = Batch.objects.create(run=run, worker=worker[:120], until=expiry())
-        if take(LEASE, batch, size) or take(LEASE_ONE, batch, 1):
-            return batch
-        batch.delete()
-    return None
+        held = Unit.objects.filter(pk__in=found)
+        held.update(state=Unit.State.LEASED, deliveries=F("deliveries") + 1, batch=batch)
+    return batch
 
 
-def take(statement: str, batch: Batch, size: int) -> int:
-    """Runs one of the two statements for this batch; returns how many units it got."""
-    lock = "FOR UPDATE SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
-    token = Batch._meta.pk.get_db_prep_value(batch.token, connection)
-    with connection.cursor() as cursor:
-        cursor.execute(statement.format(lock=lock), {"run": batch.run_id, "size": size, "batch": token})
-        return len(cursor.fetchall())
+def fresh(run: Run, size: int, start: str) -> list[int]:
+    """Locks units that were never delivered, whole affinities from `start` on until `size` are reached.
+
+    Each statement goes along the index `waiting_units`, whatever the database's statistics say of a run that is new
+    to them, and none waits for another worker, so that none can wait for us.
+    """
+    waiting = Unit.objects.filter(run=run, state=Unit.State.PENDING, deliveries=0).order_by("affinity", "pk")
+    ahead, found = waiting.filter(affinity__gte=start), list[int]()
+    while len(found) < size:
+        rows = list(ahead.values_list("affinity", "pk")[: size - len(found)])
+        if not rows:
+            break
+        found += claimed(rows, waiting.filter(affinity__gte=rows[0][0], affinity__lte=rows[-1][0]))
+        ahead = waiting.filter(affinity__gt=rows[-1][0])
+    return found
+
+
+def claimed(rows: Iterable[tuple[str, int]], among: QuerySet[Unit]) -> list[int]:
+    """Locks those affinities of `rows` whose lowest unit can be locked: whoever holds that has the whole affinity."""
+    heads: dict[str, int] = {}
+    for affinity, pk in rows:
+        heads.setdefault(affinity, pk)
+    held = set(locked(among.filter(pk__in=heads.values())))
+    return locked(among.filter(affinity__in=[affinity for affinity, pk in heads.items() if pk in held]))
+
+
+def returned(run: Run) -> list[int]:
+    """Locks one unit that came back from a worker that ended."""
+    waiting = Unit.objects.filter(run=run, state=Unit.State.PENDING, deliveries__gt=0)
+    return locked(waiting.order_by("affinity", "pk")[:1])
+
+
+def locked(units: QuerySet[Unit]) -> list[int]:
+    """Ids of those of `units` that nobody else has locked."""
+    return list(units.select_for_update(skip_locked=True).values_list("pk", flat=True))
 
 
 def renew(batch: Batch) -> bool:
@@ -90,30 +93,34 @@ def close(batches: Iterable[UUID]) -> int:
     return Batch.objects.filter(pk__in=list(batches), finished_at=None).update(finished_at=Now())
 
 
-def finish(batch: Batch, pairs: storing.Pairs) -> int:
+def finish(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> int:
     """Ends the units of a batch with their results; returns how many. Units without a result wait again.
 
-    Zero where the lease ran out and was taken back: then nothing is stored, the units are somebody else's.
+    Unless this is the `last` of it: then the lease is renewed and they stay. Zero where the lease ran out and was
+    taken back: then nothing is stored, the units are somebody else's.
     """
     hashes = storing.keep_files(result for _, result in pairs)
-    given = [unit.pk for unit, _ in pairs]
+    given = Unit.objects.filter(batch=batch, pk__in=[unit.pk for unit, _ in pairs])
     with transaction.atomic():
-        held = Unit.objects.filter(batch=batch, state=Unit.State.LEASED)
-        if not (close([batch.pk]) and held.filter(pk__in=given).update(state=final_states(pairs))):
+        held = close([batch.pk]) if last else renew(batch)
+        if not (held and given.filter(state=Unit.State.LEASED).update(state=final_states(pairs))):
             logger.warning("Batch %s came late: its %d results are discarded.", batch.pk, len(pairs))
             return 0
-        give_back(batch)
-        left = set(Unit.objects.filter(batch=batch).values_list("pk", flat=True))
+        if last:
+            give_back(batch)
+        left = set(given.values_list("pk", flat=True))
         stored = [(unit, result) for unit, result in pairs if unit.pk in left]
         storing.store(batch.run, stored, hashes, batch)
     return len(stored)
 
 
-def final_states(pairs: storing.Pairs) -> Case:
+def final_states(pairs: storing.Pairs) -> Case | Value:
     """The state that each unit ends in, as one expression."""
     of_state: dict[str, list[int]] = defaultdict(list)
     for unit, result in pairs:
         of_state[result.state].append(unit.pk)
+    if len(of_state) == 1:
+        return Value(next(iter(of_state)))
     whens = (When(pk__in=ids, then=Value(state)) for state, ids in of_state.items())
     return Case(*whens, default=F("state"))
 

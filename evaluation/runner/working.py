@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
@@ -13,7 +13,7 @@ from evaluation.models import Batch, Run, Unit
 from evaluation.runner import leases
 from evaluation.runner.announcing import Announcement, announce, announcement
 from evaluation.runner.chains import plan_due
-from evaluation.runner.execution import compute
+from evaluation.runner.execution import Pairs, compute
 from evaluation.runner.steering import ACTIVE, OPEN, pause
 from evaluation.studies.base import Study
 from evaluation.tables import bump
@@ -55,13 +55,15 @@ def work(
     after every batch.
     """
     run = Run.objects.get(pk=run_id)
-    study, end, ended, called = studies.load(run.study), time.monotonic() + seconds, 0, False
+    study, end, ended, called, after = studies.load(run.study), time.monotonic() + seconds, 0, False, ""
     size = min(study.batch_size, MOST_CALLS) if run.queue == "api" else study.batch_size
-    while time.monotonic() < end and not stop() and (batch := next_batch(run, worker, size)):
+    while time.monotonic() < end and not stop() and (batch := next_batch(run, worker, size, after)):
         if not called and waiting(Run.objects.filter(pk=run.pk)).exists():
             announce(run)
-            called = True
-        ended += work_batch(run, study, batch)
+        called = True
+        units = list(Unit.objects.filter(batch=batch).select_related("subject", "model").order_by("pk"))
+        after = max((unit.affinity for unit in units), default="")
+        ended += work_batch(run, study, batch, units)
         report()
     settle(Run.objects.filter(pk=run.pk))
     for follower in plan_due(Run.objects.filter(after=run.pk)):
@@ -69,23 +71,32 @@ def work(
     return ended
 
 
-def next_batch(run: Run, worker: str, size: int) -> Batch | None:
+def next_batch(run: Run, worker: str, size: int, after: str) -> Batch | None:
     """A leased batch of a run that goes on; None where it is paused, cancelled or has nothing that waits."""
     if not Run.objects.filter(pk=run.pk, state__in=ACTIVE).exists():
         return None
-    batch = leases.lease(run, worker, size)
-    if batch:
+    batch = leases.lease(run, worker, size, after)
+    if batch and not after:
         Run.objects.filter(pk=run.pk, state=Run.State.PLANNED).update(state=Run.State.RUNNING)
     return batch
 
 
-def work_batch(run: Run, study: Study, batch: Batch) -> int:
+def work_batch(run: Run, study: Study, batch: Batch, units: Sequence[Unit]) -> int:
     """Executes and ends a batch. A backend that cannot go on pauses the run; what it did before counts."""
-    units = list(Unit.objects.filter(batch=batch).select_related("subject", "model").order_by("pk"))
+    ended = 0
+
+    def keep(pairs: Pairs) -> bool:
+        nonlocal ended
+        stored = leases.finish(batch, pairs, last=False)
+        ended += stored
+        return stored > 0
+
     with leases.Heartbeat(batch):
-        computed = compute(study, units)
-        ended = leases.finish(batch, computed.pairs) if computed.pairs else 0
-    leases.release(batch)
+        computed = compute(study, units, keep)
+        if computed.pairs:
+            ended += leases.finish(batch, computed.pairs)
+        else:
+            leases.release(batch)
     if computed.problem:
         pause(run, computed.problem)
     return ended

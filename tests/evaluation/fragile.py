@@ -1,6 +1,6 @@
 """A study whose units do what their payload says: answer, raise, stay silent, be refused, kill the worker."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -33,6 +33,7 @@ class Fragile(Study):
     batch_size: ClassVar[int] = 4
     executed: ClassVar[list[str]] = []
     most: ClassVar[int] = 1000
+    room: ClassVar[Callable[[], bool]] = staticmethod(lambda: True)
 
     def plan(self, config: FragileConfig, catalogue: Catalogue) -> Plan:
         model = catalogue.model(config.model)
@@ -45,7 +46,7 @@ class Fragile(Study):
         )
 
     def execute(self, units: Sequence[Work], backend: Any) -> Iterator[Result]:
-        if len(units) > Fragile.most:
+        if len(units) > Fragile.most or not Fragile.room():
             raise OutOfMemory("The card is full.")
         for unit in units:
             Fragile.executed.append(unit.key)
@@ -63,6 +64,8 @@ def perform(unit: Work) -> Iterator[Result]:
         raise WorkerKilled
     if act == "too much":
         raise OutOfMemory("The card is full.")
+    if act == "swap":
+        raise MemoryError
     if act == "empty":
         yield Result(unit.key, "empty", reason="Nothing came.")
         return

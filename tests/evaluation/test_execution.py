@@ -3,9 +3,12 @@
 import pytest
 
 from evaluation import studies
+from evaluation.backends.base import BackendError, OutOfMemory
 from evaluation.models import Outcome, Run, Unit
-from evaluation.runner import create_run, execution, work
-from tests.evaluation.fragile import Fragile
+from evaluation.runner import create_run, execution, leases, work
+from evaluation.studies.base import ModelData
+from tests.evaluation.fragile import Fragile, WorkerKilled
+from tests.evaluation.make import make_model
 
 pytestmark = pytest.mark.django_db
 
@@ -51,6 +54,62 @@ def test_what_came_before_the_memory_ended_is_not_computed_again() -> None:
 def test_a_unit_that_does_not_fit_alone_fails_and_says_so() -> None:
     work(make_run("too much").pk, "a")
     assert Outcome.objects.get().reason == "Memory does not suffice even for this unit alone: The card is full."
+
+
+def test_the_memory_of_the_host_is_told_like_that_of_the_card() -> None:
+    assert work(make_run("yes", "swap", "yes", "yes").pk, "a") == 4
+    assert Outcome.objects.get(unit__key="0001").reason.startswith("Memory does not suffice even for this unit alone")
+    assert circumstances("halved") == [None, None, True, True]
+
+
+def test_where_memory_ends_the_other_models_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The batch then fits as it is; it is not halved."""
+    monkeypatch.setitem(execution.loaded, "another model", execution.Loaded(object()))
+    monkeypatch.setattr(Fragile, "room", lambda: len(execution.loaded) == 1)
+    assert work(make_run(*["yes"] * 4).pk, "a") == 4
+    assert "another model" not in execution.loaded
+    assert circumstances("batch") == [4] * 4
+    assert circumstances("halved") == [None] * 4
+
+
+def test_a_model_that_does_not_fit_beside_another_is_loaded_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(model: ModelData) -> str:
+        if execution.loaded:
+            raise BackendError("It could not be loaded.") from OutOfMemory("The card is full.")
+        return "loaded"
+
+    monkeypatch.setattr(execution.backends, "load", load)
+    monkeypatch.setitem(execution.loaded, "another model", execution.Loaded(object()))
+    assert execution.backend_for(make_model()).backend == "loaded"
+    assert len(execution.loaded) == 1
+
+
+def test_what_comes_slowly_is_kept_before_the_batch_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is killed in the middle loses nothing that was paid for."""
+    monkeypatch.setattr(execution, "KEEP_SECONDS", 0)
+    run = make_run("yes", "refuse", "kill", "yes")
+    with pytest.raises(WorkerKilled):
+        work(run.pk, "killed")
+    assert list(Unit.objects.order_by("key").values_list("state", flat=True)) == ["done", "refused", "leased", "leased"]
+    assert Outcome.objects.count() == 2
+
+
+def test_a_batch_that_takes_too_long_gives_the_rest_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "MOST_SECONDS", 0)
+    run = make_run(*["yes"] * 4)
+    assert work(run.pk, "a", stop=lambda: bool(Fragile.executed)) == 1
+    rows = [(unit.state, unit.deliveries) for unit in Unit.objects.order_by("key")]
+    assert rows == [("done", 1)] + [("pending", 0)] * 3
+    run.refresh_from_db()
+    assert run.state == "running"
+
+
+def test_a_worker_whose_lease_was_taken_back_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "KEEP_SECONDS", 0)
+    monkeypatch.setattr(leases, "renew", lambda batch: False)
+    run = make_run(*["yes"] * 4)
+    work(run.pk, "a", stop=lambda: bool(Fragile.executed))
+    assert Fragile.executed == ["0000"]
 
 
 def test_the_size_of_the_batch_is_recorded_with_every_outcome() -> None:

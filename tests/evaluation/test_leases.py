@@ -1,14 +1,18 @@
 """Leases: who holds which units, and what happens to an answer that comes late."""
 
+from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from evaluation import studies
 from evaluation.models import Batch, Outcome, Run, Unit
-from evaluation.runner import create_run, leases
+from evaluation.runner import create_run, leases, planning
 from evaluation.studies.base import Result
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +48,13 @@ def test_a_lease_takes_units_in_order_and_nobody_gets_them_again() -> None:
     assert leased(leases.lease(run, "c", 4)) == ["0008", "0009"]
     assert leases.lease(run, "d", 4) is None
     assert Batch.objects.count() == 3
+
+
+def test_a_lease_begins_where_the_last_one_ended_and_goes_back_for_what_was_left() -> None:
+    run = make_run(8, together=2)
+    assert leased(leases.lease(run, "a", 2, after="0002")) == ["0004", "0005"]
+    assert leased(leases.lease(run, "a", 4, after="0002")) == ["0006", "0007"]
+    assert leased(leases.lease(run, "a", 3, after="0002")) == ["0000", "0001", "0002", "0003"]
 
 
 def test_units_of_one_affinity_go_to_one_worker() -> None:
@@ -168,6 +179,60 @@ def test_a_unit_that_was_deleted_meanwhile_does_not_stop_its_batch() -> None:
     Unit.objects.get(key="0001").delete()
     assert leases.finish(batch, given) == 2
     assert Outcome.objects.count() == 2
+
+
+def test_results_are_kept_while_the_batch_goes_on() -> None:
+    batch = leases.lease(make_run(3), "a", 3)
+    assert batch is not None
+    given = answers(batch)
+    let_expire(batch)
+    assert leases.finish(batch, given[:2], last=False) == 2
+    assert leases.release_expired() == 0, "keeping them renews the lease"
+    assert sorted(Unit.objects.values_list("state", flat=True)) == ["done", "done", "leased"]
+    assert leases.finish(batch, given[2:]) == 1
+    assert set(Unit.objects.values_list("state", flat=True)) == {"done"}
+    assert Outcome.objects.filter(batch=batch).count() == 3
+
+
+def test_what_was_kept_stays_when_the_worker_ends_before_the_rest() -> None:
+    run = make_run(3)
+    batch = leases.lease(run, "a", 3)
+    assert batch is not None
+    given = answers(batch)
+    leases.finish(batch, given[:2], last=False)
+    let_expire(batch)
+    leases.release_expired()
+    assert leases.finish(batch, given[2:], last=False) == 0
+    assert leased(leases.lease(run, "b", 3)) == ["0002"]
+    assert Outcome.objects.count() == 2
+
+
+@pytest.mark.postgres
+def test_a_lease_of_a_large_run_looks_at_few_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The planner, where it knows nothing of the new run yet, must have no way to choose that reads it whole."""
+    monkeypatch.setattr(planning, "count_rows", lambda: None)
+    run = make_run(3000, together=3)
+    with CaptureQueriesContext(connection) as captured:
+        leases.lease(run, "a", 30)
+    statements = [query["sql"] for query in captured.captured_queries]
+    reads = [sql for sql in statements if sql.startswith("SELECT") and "evaluation_unit" in sql]
+    assert len(reads) == 3
+    assert max(rows_read(sql) for sql in reads) <= 100
+
+
+def rows_read(sql: str) -> int:
+    """The most rows that a step of PostgreSQL's plan went through, those included that it dropped."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}")
+        return max(steps(cursor.fetchone()[0][0]["Plan"]))
+
+
+def steps(plan: dict[str, Any]) -> Iterator[int]:
+    yield plan["Actual Loops"] * (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0))
+    for part in plan.get("Plans", ()):
+        yield from steps(part)
 
 
 def test_taking_back_many_leases_costs_few_queries(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
