@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
+from review.loading import drafts_of
 from review.models import ContentTag, Reviewer
 from review.questionnaires import Answers, AnswersRefused, Question, Texts, check, clean_text, questions, worded
 
@@ -133,6 +134,13 @@ class QuestionForm(forms.Form):
             if question.page == page and question.applies(typed):
                 self.fields[question.code] = _field(question, dish_name)
 
+    @property
+    def draft(self) -> bool:
+        """Whether the questions are shown in a translation that nobody has confirmed yet."""
+        drafts = drafts_of(self.definition.get("slug", ""), self.definition.get("version", ""))
+        language = get_language() or "en"
+        return language in drafts or language.split("-")[0] in drafts
+
     def clean(self) -> None:
         try:
             self.answers = check(self.definition, self.typed, self.page)
@@ -161,6 +169,12 @@ def typed_in(definition: Mapping[str, Any], post: QueryDict) -> Typed:
         code: post.getlist(f"{PREFIX}-{code}") if code in several else post.get(f"{PREFIX}-{code}", "")
         for code in codes
     }
+
+
+def own_words(definition: Mapping[str, Any], post: QueryDict) -> list[str]:
+    """What was written freely: in answers, or as a note to the team."""
+    names = [f"{PREFIX}-{question.code}" for question in questions(definition) if question.kind == "text"]
+    return [written for name in (*names, "text") if (written := clean_text(post.get(name, "")))]
 
 
 def with_name(texts: Texts, dish_name: str) -> SafeString:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,13 @@ def load_all(**signal: Any) -> None:
 def _files(folder: str) -> Iterator[dict[str, Any]]:
     for path in sorted((HERE / folder).glob("*.json")):
         yield json.loads(path.read_text(encoding="utf-8"))
+
+
+@cache
+def drafts_of(slug: str, version: str) -> tuple[str, ...]:
+    """Languages in which nobody has confirmed the wording yet. Who confirms one takes it out of the data file."""
+    found = (data for data in _files("questionnaires") if (data["slug"], data["version"]) == (slug, version))
+    return tuple(next(found, {}).get("drafts", ()))
 
 
 @transaction.atomic

@@ -20,11 +20,11 @@ from collection.proof import Proof
 from evaluation import files
 from review import links, mine, rights
 from review.campaigns import countries_of, current_consent, draft_beside, join, refuse_unless_open, text_of
-from review.forms import JoinForm
+from review.forms import JoinForm, own_words
 from review.models import Invitation, Reviewer, ReviewerConsent
 from review.refused import Refused
 from review.turns import PURPOSE, Turn, act, next_picture
-from wwd.middleware import never_compress
+from wwd.middleware import never_compress, uncompressed
 
 JOIN = "review.join"
 COOKIE = "reviewer"
@@ -41,8 +41,8 @@ def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             try:
                 response = view(request, *args, **kwargs)
             except Refused as no:
-                context = {"sentence": no.sentence, "code": kwargs.get("code", "")}
-                response = render(request, "review/refused.html", context, status=no.status)
+                context = {"sentence": no.sentence, "code": kwargs.get("code", ""), "typed": no.typed}
+                response = uncompressed(render(request, "review/refused.html", context, status=no.status))
             response.headers["Content-Language"] = get_language() or "en"
         response.headers["Cache-Control"] = "no-store"
         return response
@@ -96,7 +96,8 @@ def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     if request.method != "POST":
         return redirect(found)
     if sent.proof is None:
-        raise Refused(gettext("This page is too old, or did not come from here. Open your invitation again."), 403)
+        sentence = gettext("This page is too old, or did not come from here. Open your invitation again.")
+        raise Refused(sentence, 403, own_words(found.campaign.questionnaire.definition, request.POST))
     reviewer = reviewer_for(found, sent.proof.person)
     turn = Turn(request, found, reviewer, sent.proof.about, sent.proof.at)
     name = "reason" if "why" in request.POST else request.POST.get("do", "")

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import secrets
-import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,21 +26,11 @@ def prepare() -> Prepared:
     from django.core.management import call_command
 
     django.setup()
-    compile_messages()
     call_command("check")
     call_command("migrate", interactive=False, verbosity=0)
     collect_static()
     load_demonstration()
     return Prepared(password=staff_password(), paths=paths())
-
-
-def compile_messages() -> None:
-    """Translations as the site reads them; without the gettext tools pages stay English."""
-    from django.conf import settings
-    from django.core.management import call_command
-
-    if shutil.which("msgfmt") and any(path.exists() for path in settings.LOCALE_PATHS):
-        call_command("compilemessages", ignore_patterns=[".venv", "var"], verbosity=0)
 
 
 def static_fingerprint() -> str:

@@ -1,9 +1,6 @@
 """The whole way of a reviewer on a small phone, in English and Arabic: axe on every page, nothing sideways, shots."""
 
-import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -17,15 +14,10 @@ from tests.browser.test_review import PHONE, shot
 from tests.review.make import make_campaign, make_invitation
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-MESSAGES = Path(__file__).resolve().parent.parent.parent / "locale" / "ar" / "LC_MESSAGES"
 
 
 @pytest.fixture(params=["en", "ar"])
 def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    if request.param == "ar":
-        if not shutil.which("msgfmt"):
-            pytest.skip("needs gettext")
-        subprocess.run(["msgfmt", "-o", MESSAGES / "django.mo", MESSAGES / "django.po"], check=True)
     context = browser.new_context(viewport=PHONE, locale=request.param)
     with override(request.param):
         yield context.new_page()

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.translation import gettext, override
 
 from collection.proof import Proof
 from evaluation.models import InputCounter
@@ -28,6 +29,10 @@ from tests.review.make import (
 
 pytestmark = pytest.mark.django_db
 
+DRAFT = (
+    "The questions are a draft translation that nobody has confirmed yet. "
+    "If a word is wrong, tell the team on your own page."
+)
 PROOF = re.compile(r'name="proof" value="([^"]+)"')
 PICTURE = re.compile(r"/review/picture/[^\"']+")
 
@@ -412,6 +417,28 @@ def test_forged_or_missing_proof_is_refused_and_nothing_is_stored(token: str) ->
     assert "This page is too old, or did not come from here." in page
     assert phone.status == 403
     assert list(Assignment.objects.values()) == before
+
+
+def test_page_that_is_too_old_shows_the_own_words_again_and_stores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    phone = joined()
+    phone.press("show")
+    monkeypatch.setattr("collection.proof.MAX_AGE", timedelta(seconds=-1))
+    phone.answer({**NOT_FOOD, "seen": "A wall\nand <a door>"})
+    assert phone.status == 403
+    assert "This page is too old" in phone.page
+    assert "Copy what you want to use again." in phone.page
+    assert "A wall<br>and &lt;a door&gt;" in phone.page
+    assert not Review.objects.exists()
+
+
+@pytest.mark.parametrize(("language", "draft"), [("en", False), ("ar", True), ("ar-EG", True), ("fr", False)])
+def test_questions_in_a_translation_that_nobody_confirmed_say_so(language: str, draft: bool) -> None:
+    phone = joined()
+    sent = {"proof": phone.proof, "do": "next"}
+    address = f"{phone.invitation.get_absolute_url()}pictures/"
+    page = Client().post(address, sent, headers={"Accept-Language": language}).content.decode()
+    with override("ar" if draft else "en"):
+        assert (gettext(DRAFT) in page) is draft
 
 
 def test_proof_made_for_joining_does_not_open_pictures() -> None:
