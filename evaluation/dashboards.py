@@ -62,13 +62,16 @@ def table_detail(request: HttpRequest, name: str) -> HttpResponse:
     if isinstance(view, HttpResponse):
         return view
     metrics = list(view.spec.metrics)
+    lines = table_page.lines(view.table, metrics) if view.table else []
     more = context(
         request,
         _(view.spec.title),
         view=view,
         columns=[column.replace("_", " ") for column in view.spec.columns],
         metrics=[metric.replace("_", " ") for metric in metrics],
-        lines=table_page.lines(view.table, metrics) if view.table else [],
+        lines=lines[: table_page.MOST_LINES],
+        left_out=max(0, len(lines) - table_page.MOST_LINES),
+        choices=table_page.choices(view.table, view.spec.filters, view.filters) if view.table else {},
         reasons=table_page.reasons(view.table) if view.table else {},
         methods=table_page.methods(view.table) if view.table else [],
         definitions={metric.replace("_", " "): _(text) for metric, text in view.spec.metrics.items()},

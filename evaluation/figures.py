@@ -9,12 +9,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from typing import Any
 from zlib import crc32
 
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyTable
-from evaluation.ordering import model_key, ordered
+from evaluation.ordering import model_key, ordered, place
 
 # Told apart by people who see few colours, and by their lightness when printed in grey.
 COLOURS = {"dalle2": "#0b3c6f", "dalle3": "#e69f00", "sd21": "#b5527e", "real": "#111111", "sketch": "#56b4e9"}
@@ -71,7 +70,9 @@ def layout(table: TidyTable, metrics: Sequence[str]) -> Layout | None:
     values = {column: ordered((row.groups[column] for row in table.rows), column) for column in table.columns}
     along = next((column for column in PLACES if column in values), table.columns[0])
     others = [column for column in table.columns if column not in (along, "model")]
-    chosen = [dict(zip(others, names, strict=True)) for names in product(*(values[column] for column in others))]
+    held = {tuple(row.groups[column] for column in others) for row in table.rows}
+    in_place = sorted(held, key=lambda names: [place(column, name) for column, name in zip(others, names, strict=True)])
+    chosen = [dict(zip(others, names, strict=True)) for names in in_place]
     panels = tuple((groups, metric) for groups in chosen for metric in metrics)
     wide = len(metrics) if others and len(metrics) <= 3 else 2
     if len(values[along]) > MOST_BESIDE:

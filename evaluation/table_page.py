@@ -4,8 +4,14 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evaluation.metrics.tidy import Estimate, TidyTable
+from django.utils.http import urlencode
 
+from evaluation.metrics.tidy import Estimate, TidyTable
+from evaluation.ordering import ordered
+
+# Lines of a page; the files hold all.
+MOST_LINES = 500
+MOST_VALUES = 250
 MINUS = "−"
 
 
@@ -85,6 +91,17 @@ def reasons(table: TidyTable) -> dict[str, list[str]]:
     return {
         reason: [f"{group} ({', '.join(metrics)})" for group, metrics in groups.items()]
         for reason, groups in found.items()
+    }
+
+
+def choices(table: TidyTable, accepted: Iterable[str], filters: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Column → value → the query that keeps its rows beside the present `filters`; columns of one value left out."""
+    names = [column for column in table.columns if column in accepted]
+    values = {column: ordered((row.groups[column] for row in table.rows), column) for column in names}
+    return {
+        column.replace("_", " "): {value: f"?{urlencode({**filters, column: value})}" for value in found[:MOST_VALUES]}
+        for column, found in values.items()
+        if len(found) > 1
     }
 
 

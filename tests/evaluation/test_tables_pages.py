@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from evaluation import tables
+from evaluation import table_page, tables
 from evaluation.models import StoredTable
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
 
@@ -161,6 +161,17 @@ def test_a_filter_in_the_address_reaches_page_downloads_and_command_line(researc
     assert "manage.py tables association.scores --format csv --filter continent=Africa" in shown
     assert f'src="{PAGE}figure.svg?continent=Africa"' in shown
     assert f'href="{PAGE}table.csv?continent=Africa"' in shown
+
+
+def test_a_long_table_leads_to_parts_of_itself(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [make_place_in("Africa"), make_place_in("Asia")]
+    make_association(*(picture_result(place, "painter", 1, number) for number, place in enumerate(places)))
+    tables.compute_and_store(NAME, {})
+    monkeypatch.setattr(table_page, "MOST_LINES", 1)
+    shown = text_of(researcher, PAGE)
+    assert '<a href="?continent=Asia">' in shown
+    assert "1 more line is not shown" in shown
+    assert shown.count('<th scope="row">') == 3
 
 
 def test_what_is_not_claimed_stands_below_with_its_reason(researcher: Client) -> None:

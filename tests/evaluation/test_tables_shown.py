@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from evaluation import figures, table_page
-from evaluation.metrics.tidy import Estimate, TidyRow
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.ordering import in_order, model_key, ordered
 from evaluation.table_text import from_content, to_content, to_csv
 from tests.evaluation.tables import make_row, make_table
@@ -160,6 +160,25 @@ def test_each_metric_has_its_panel_and_places_lie_along_the_axis() -> None:
     assert plan is not None
     assert (plan.along, plan.places, plan.models) == ("country", ("Ghana", "Kenya"), ("Dalle2",))
     assert [metric for _groups, metric in plan.panels] == ["food", "good"]
+
+
+def test_panels_are_drawn_only_for_what_occurs() -> None:
+    groups = [("setting", "Market"), ("light", "Low"), ("light", "Mixed")]
+    rows = [
+        TidyRow({"question": question, "option": option, "continent": "Asia"}, "share", Estimate(0.5, 40, 20))
+        for question, option in groups
+    ]
+    plan = figures.layout(TidyTable("t", "1", ("question", "option", "continent"), tuple(rows)), ["share"])
+    assert plan is not None
+    assert [tuple(chosen.values()) for chosen, _metric in plan.panels] == sorted(groups)
+
+
+def test_values_of_a_column_lead_to_their_rows_and_keep_what_is_chosen() -> None:
+    table = make_table([make_row(country, "Dalle2") for country in ("Kenya", "Côte d'Ivoire")])
+    assert table_page.choices(table, ("country", "run"), {"run": "first"}) == {
+        "country": {"Côte d'Ivoire": "?run=first&country=C%C3%B4te+d%27Ivoire", "Kenya": "?run=first&country=Kenya"}
+    }
+    assert table_page.choices(table, ("model",), {}) == {}
 
 
 def test_a_figure_marks_small_groups_and_only_them_with_hatching() -> None:
