@@ -16,7 +16,8 @@ class TableSpec:
 
     `inputs` are the counters whose change makes it stale; `filters` the accepted filter names: one that is also a
     column keeps the rows with that value, any other is read by what computes the table; `choices` are the accepted
-    values of those that have few. `figure`: whether bars of it say anything. A table comes either from
+    values of those that have few. `figure`: whether bars of it say anything; `undrawn`: metrics of which they say
+    nothing that another does not say. A table comes either from
     `compute`, or from `study`: then that study's `summarise` makes it from a run (filter `run`).
     """
 
@@ -32,3 +33,9 @@ class TableSpec:
     study: str = ""
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     figure: bool = True
+    undrawn: tuple[str, ...] = ()
+
+    @property
+    def drawn(self) -> list[str]:
+        """The metrics that the figure shows."""
+        return [metric for metric in self.metrics if metric not in self.undrawn]

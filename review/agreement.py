@@ -178,5 +178,6 @@ AGREEMENT = TableSpec(
     inputs=INPUTS,
     filters=("question", "country", "model", "campaign", "questionnaire", "excluded"),
     choices={"excluded": EXCLUDED},
+    undrawn=tuple(f"{name}_computed" for name in NAMES),
     compute=agreement,
 )

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.metrics.tidy import Estimate
 from evaluation.models import Role
-from review.agreement import QUESTIONS, with_others
+from review.agreement import AGREEMENT, QUESTIONS, with_others
 from review.models import Review
 from tests.review.tables import (
     estimates,
@@ -180,6 +180,10 @@ def test_real_photographs_are_left_out_and_one_model_can_be_chosen() -> None:
 def test_one_question_can_be_chosen() -> None:
     enough(sometimes)
     assert {row.groups["question"] for row in table(NAME, question="rating").rows} == {"rating"}
+
+
+def test_figure_shows_only_what_may_be_reported() -> None:
+    assert AGREEMENT.drawn == ["alpha", "raw_agreement", "ac1"]
 
 
 def test_by_hand_one_person_against_the_others() -> None:
