@@ -15,7 +15,8 @@ An outcome holds the raw answer as text, or the probability of each option as nu
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar
@@ -48,6 +49,7 @@ CHOICE = (
     "Question: {question}. Choices: {choices}. Please respond with the letter corresponding to your choice. Answer:"
 )
 FREE = "Question: {question}. Answer:"
+CODE = re.compile(r"[\w-]{1,40}")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -104,7 +106,7 @@ class Stereotypes(Study):
             raise ConfigError(f"model: {model.slug} answers no questions about pictures; it has the role {model.role}.")
         if config.reading == "logits" and model.backend not in LOCAL:
             raise ConfigError(f"reading: {model.slug} gives words only. Probabilities need a model on a card of ours.")
-        asked = catalogue.questions(config.questions, config.questions_version)
+        asked = checked(catalogue.questions(config.questions, config.questions_version))
         pictures = [*catalogue.images(config.images), *(catalogue.images(config.beside) if config.beside else ())]
         return Plan(units_of(config, model, asked, pictures), definition(config, model, asked))
 
@@ -126,6 +128,33 @@ class Stereotypes(Study):
         if table not in self.tables:
             raise ValueError(f"stereotypes has no table {table!r}")
         return TABLES[table](outcomes)
+
+
+def checked(asked: QuestionsData) -> QuestionsData:
+    """The set, where it can be asked about pictures. Raises ConfigError that names the first question that cannot."""
+    codes: set[str] = set()
+    for number, question in enumerate(asked.questions, start=1):
+        if wrong := flaw(question, codes):
+            raise ConfigError(f"questions: question {number} of {asked.slug} {asked.version} {wrong}.")
+        codes.add(question["question_id"])
+    if not codes:
+        raise ConfigError(f"questions: {asked.slug} {asked.version} holds no question.")
+    return asked
+
+
+def flaw(question: Any, codes: set[str]) -> str:
+    """What keeps a question from being asked; empty where nothing does."""
+    if not isinstance(question, Mapping) or not all(question.get(name) for name in ("question_id", "text")):
+        return "lacks its question_id or its text"
+    code, choices = question["question_id"], question.get("choices")
+    if not isinstance(code, str) or not CODE.fullmatch(code) or code in codes:
+        return f"has the question_id {code!r}: letters, digits, “_” and “-”, at most 40, each once"
+    if not isinstance(choices, Mapping) or not all(isinstance(option, str) and option for option in choices.values()):
+        return "lacks its choices (letter → words; empty for a free question)"
+    different = len({option.casefold() for option in choices.values()})
+    if choices and not 2 <= different == len(choices) <= len(LETTERS):
+        return f"has {different} different options; 2 to {len(LETTERS)} are accepted, each once"
+    return ""
 
 
 def definition(config: StereotypesConfig, model: ModelData, asked: QuestionsData) -> dict[str, Any]:

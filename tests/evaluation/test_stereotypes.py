@@ -307,6 +307,32 @@ def test_what_cannot_be_planned_says_why(pictures: Run, config: dict[str, Any], 
         runner.create_run("stereotypes", config)
 
 
+ONE = {"question_id": "one", "text": "Food?", "choices": {"A": "Yes", "B": "No"}}
+
+
+@pytest.mark.parametrize(
+    ("questions", "sentence"),
+    [
+        ([], "holds no question"),
+        ([{"code": "country"}], "question 1 of odd 1 lacks its question_id or its text"),
+        (["Is it food?"], "lacks its question_id"),
+        ([ONE, ONE], "question 2 .* each once"),
+        ([{**ONE, "question_id": "x" * 41}], "at most 40"),
+        ([{**ONE, "question_id": 7}], "question_id 7"),
+        ([{"question_id": "one", "text": "Food?"}], "lacks its choices"),
+        ([{**ONE, "choices": {"A": "Yes", "B": 4}}], "lacks its choices"),
+        ([{**ONE, "choices": {"A": "Yes"}}], "1 different options"),
+        ([{**ONE, "choices": {"A": "Yes", "B": "yes"}}], "1 different options"),
+        ([{**ONE, "choices": {f"{number}": f"{number}" for number in range(27)}}], "2 to 26"),
+    ],
+)
+def test_questions_that_cannot_be_asked_are_named(pictures: Run, questions: list[Any], sentence: str) -> None:
+    QuestionSet.objects.create(slug="odd", version="1", questions=questions)
+    with pytest.raises(ConfigError, match=sentence):
+        runner.create_run("stereotypes", {"images": "pictures", "questions": "odd"})
+    assert not Run.objects.filter(study="stereotypes").exists()
+
+
 @pytest.mark.parametrize("reading", ["generated", "logits"])
 def test_from_pictures_to_the_table_on_the_command_line(pictures: Run, reading: str) -> None:
     beside = Run.objects.create(study="generation", slug="photographs", state=Run.State.DONE)
