@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.module_loading import import_string
 
-from evaluation.backends.base import BackendError
+from evaluation.backends.base import BackendError, Reading
 from evaluation.names import unknown
 from evaluation.studies.base import ModelData
 
@@ -44,6 +44,11 @@ def path_of(model: ModelData) -> str:
     if model.backend not in of_role:
         raise BackendError(unknown(f"backend for the role {model.role} named", model.backend, of_role))
     return of_role[model.backend]
+
+
+def readings(model: ModelData) -> tuple[Reading, ...]:
+    """How answers of a model with the role vqa can be had; nothing is loaded. Raises BackendError."""
+    return tuple(import_string(path_of(model).replace(":", ".")).readings)
 
 
 def load(model: ModelData) -> Any:

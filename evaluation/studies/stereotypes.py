@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar
 
-from evaluation.backends.base import Answer, Asked, Question, Reading, VisualAnswerer
+from evaluation import backends
+from evaluation.backends.base import Answer, Asked, BackendError, Question, Reading, VisualAnswerer
 from evaluation.metrics.tidy import TidyTable
 from evaluation.names import unknown
 from evaluation.studies import stereotypes_tables as tables
@@ -41,8 +42,6 @@ from evaluation.studies.base import (
 
 READINGS: tuple[Reading, ...] = ("generated", "logits")
 ORDERS = ("all-cyclic", "as-asked")
-# Backends that see the probabilities inside the model; a provider gives words only.
-LOCAL = ("llava-next", "standin")
 # Parameters of a model that change what it answers.
 DEFINING = ("precision", "most_new_tokens", "options")
 CHOICE = (
@@ -104,7 +103,7 @@ class Stereotypes(Study):
         model = catalogue.model(config.model)
         if model.role not in self.needs:
             raise ConfigError(f"model: {model.slug} answers no questions about pictures; it has the role {model.role}.")
-        if config.reading == "logits" and model.backend not in LOCAL:
+        if config.reading not in readings_of(model):
             raise ConfigError(f"reading: {model.slug} gives words only. Probabilities need a model on a card of ours.")
         asked = checked(catalogue.questions(config.questions, config.questions_version))
         pictures = [*catalogue.images(config.images), *(catalogue.images(config.beside) if config.beside else ())]
@@ -128,6 +127,13 @@ class Stereotypes(Study):
         if table not in self.tables:
             raise ValueError(f"stereotypes has no table {table!r}")
         return TABLES[table](outcomes)
+
+
+def readings_of(model: ModelData) -> tuple[Reading, ...]:
+    try:
+        return backends.readings(model)
+    except BackendError as error:
+        raise ConfigError(f"model: {error}") from error
 
 
 def checked(asked: QuestionsData) -> QuestionsData:

@@ -296,6 +296,8 @@ def test_a_run_as_published_asks_each_question_once(pictures: Run) -> None:
         ({"images": "nothing"}, "no run"),
         ({"images": "pictures", "model": "sketch"}, "answers no questions"),
         ({"images": "pictures", "model": "far", "reading": "logits"}, "words only"),
+        ({"images": "pictures", "model": "odd"}, "llava-next"),
+        ({"images": "pictures", "model": "elsewhere"}, "can be imported"),
         ({"images": "pictures", "questions": "vqa-probe"}, "vqa-probes"),
         ({"images": "pictures", "questions_version": "9"}, "version"),
         ({"images": "pictures", "beside": "photographs"}, "no run"),
@@ -303,6 +305,8 @@ def test_a_run_as_published_asks_each_question_once(pictures: Run) -> None:
 )
 def test_what_cannot_be_planned_says_why(pictures: Run, config: dict[str, Any], sentence: str) -> None:
     make_model("far", role="vqa", backend="openai")
+    make_model("odd", role="vqa", backend="llava")
+    make_model("elsewhere", role="vqa", backend="import")
     with pytest.raises(ConfigError, match=sentence):
         runner.create_run("stereotypes", config)
 
