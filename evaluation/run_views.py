@@ -36,7 +36,7 @@ def allowed(permission: str) -> Callable[[View], View]:
 def start(request: HttpRequest) -> HttpResponse:
     """Choose studies and what they are asked; see what it would be; start it."""
     if request.method != "POST":
-        return start_page(request, starting.step_forms())
+        return start_page(request, starting.step_forms(preset=request.GET.get("preset", "")))
     forms = starting.step_forms(request.POST)
     try:
         steps = starting.steps_of(forms)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from evaluation import runner, studies
+from evaluation import presets, runner, studies
 from evaluation.models import DescriptorSet, Model, PromptTemplate, QuestionSet, Run
 from evaluation.runner.chains import Step
 from evaluation.runner.preview import Preview
@@ -22,19 +22,24 @@ class StepForm(forms.Form):
     """One study of a chain. Fields that are left as they were take the default of the study's Config."""
 
     use = forms.BooleanField(required=False, label=_("Take this study"))
+    # A study that is not taken may stay empty: the browser must not ask for its fields.
+    use_required_attribute = False
 
-    def __init__(self, study: Study, data: Any = None) -> None:
-        super().__init__(data, prefix=study.slug)
+    def __init__(self, study: Study, data: Any = None, preset: str = "") -> None:
+        """`preset`: what the form is filled in with at first, where it is one of this study."""
+        self.presets = presets.of_study(study.slug)
+        filled = self.presets.get(preset, {})
+        super().__init__(data, prefix=study.slug, initial={**filled, "use": bool(filled)})
         self.study = study
         hints = get_type_hints(study.Config)
         for field in fields(study.Config):
-            self.fields[field.name] = field_for(study, field, get_origin(hints[field.name]) or hints[field.name])
+            self.fields[field.name] = field_for(study, field, hints[field.name])
 
     @property
     def taken(self) -> bool:
-        return bool(
-            self.is_bound and self.fields["use"].widget.value_from_datadict(self.data, {}, self.add_prefix("use"))
-        )
+        if not self.is_bound:
+            return bool(self.initial.get("use"))
+        return bool(self.fields["use"].widget.value_from_datadict(self.data, {}, self.add_prefix("use")))
 
     @property
     def config(self) -> dict[str, Any]:
@@ -50,12 +55,15 @@ class StepForm(forms.Form):
         return (self[name] for name in self.fields if name != "use")
 
 
-def field_for(study: Study, field: "Field[Any]", kind: Any) -> forms.Field:
+def field_for(study: Study, field: "Field[Any]", hint: Any) -> forms.Field:
     """A form field for one field of a Config; names that mean rows offer the rows that exist."""
+    kind = get_origin(hint) or hint
     initial = field.default if field.default is not MISSING else None
     if field.default_factory is not MISSING:
         initial = field.default_factory()
     common: dict[str, Any] = {"required": initial is None, "initial": initial, "label": field.name.replace("_", " ")}
+    if kind is Literal:
+        return forms.ChoiceField(choices=[(value, value) for value in get_args(hint)], **common)
     offered = choices(study, field.name)
     if offered is not None:
         return forms.ChoiceField(choices=[("", "—"), *offered], **common)
@@ -87,9 +95,10 @@ class WordsField(forms.CharField):
 
 def choices(study: Study, name: str) -> Sequence[tuple[str, Any]] | None:
     """What a field of this name may hold where that is the name of a row; None for every other field."""
-    if name == "images":
+    if name in ("images", "beside"):
         runs = Run.objects.filter(study=PICTURES_FROM).order_by("-created_at")[:RECENT]
-        return [(f"{CHAIN}{PICTURES_FROM}", _("the pictures that this chain makes")), *((r.slug, r.slug) for r in runs)]
+        chain = [(f"{CHAIN}{PICTURES_FROM}", _("the pictures that this chain makes"))] if name == "images" else []
+        return [*chain, *((run.slug, run.slug) for run in runs)]
     if name in ("model", "encoder"):
         rows = Model.objects.filter(role__in=study.needs).order_by("demonstration", "slug")
         return [(row.slug, f"{row.title} ({row.slug})") for row in rows]
@@ -101,9 +110,9 @@ def choices(study: Study, name: str) -> Sequence[tuple[str, Any]] | None:
     return [(slug, slug) for slug in sorted(set(versioned[name]))] if name in versioned else None
 
 
-def step_forms(data: Any = None) -> list[StepForm]:
-    """A form for every study, in the order of the table of studies."""
-    return [StepForm(studies.load(slug), data) for slug in studies.STUDIES]
+def step_forms(data: Any = None, preset: str = "") -> list[StepForm]:
+    """A form for every study, in the order of the table of studies; at first as the preset says."""
+    return [StepForm(studies.load(slug), data, preset) for slug in studies.STUDIES]
 
 
 def steps_of(forms_given: Sequence[StepForm]) -> list[Step]:

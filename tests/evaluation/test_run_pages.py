@@ -86,6 +86,20 @@ def test_a_chain_is_started_and_each_study_follows_the_one_before(researcher: Cl
     assert "no measurement" in shown
 
 
+def test_a_preset_fills_the_form_in(researcher: Client) -> None:
+    page = researcher.get(f"{START}?preset=as-published-countries").content.decode()
+    assert 'name="generation-images_per_subject" value="50"' in page
+    assert '<option value="generation-unspecific" selected>' in page
+    assert "&quot;level&quot;: &quot;country&quot;" in page
+    assert re.search(r'name="generation-use"[^>]* checked', page)
+    assert not re.search(r'name="association-use"[^>]* checked', page)
+    assert researcher.get(f"{START}?preset=nobody").status_code == 200
+
+
+def test_the_browser_asks_for_nothing_of_a_study_that_is_not_taken(researcher: Client) -> None:
+    assert not re.search(r"<(?:input|select|textarea)[^>]* required", researcher.get(START).content.decode())
+
+
 def test_the_same_chain_twice_is_the_same_runs(researcher: Client) -> None:
     make_demonstration_dishes(1)
     for _ in range(2):
