@@ -1,4 +1,4 @@
-"""The whole way of a reviewer on a small phone, in English and Arabic: axe on every page, nothing sideways, shots."""
+"""The whole way of a reviewer without scripts, in English and Arabic: axe on every page, nothing sideways, shots."""
 
 from collections.abc import Iterator
 
@@ -10,27 +10,36 @@ from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
 from review.models import ContentTag, Review, SupportContact
-from tests.browser.test_review import PHONE, shot
+from tests.browser.test_review import PHONE, SIZES, shot
 from tests.review.make import make_campaign, make_invitation
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.fixture(params=["phone", "phone without scripts", "desk without scripts"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(params=["en", "ar"])
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    context = browser.new_context(viewport=PHONE, locale=request.param)
+def page(browser: Browser, kind: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    scripts = "without" not in kind
+    context = browser.new_context(viewport=SIZES[kind.split()[0]], locale=request.param, java_script_enabled=scripts)
     with override(request.param):
         yield context.new_page()
     context.close()
 
 
 def sound(page: Page, name: str) -> None:
-    """No fault for axe, nothing sideways; a screenshot where one is asked for."""
+    """Nothing sideways, no fault for axe (itself a script); a screenshot where one is asked for."""
     language = page.locator("html").get_attribute("lang")
+    viewport = page.viewport_size
+    assert viewport
     shot(page, f"walk-{name}-{language}")
-    results = Axe().run(page)
-    assert results.violations_count == 0, results.generate_report()
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    if page.locator("html").evaluate("() => matchMedia('(scripting: enabled)').matches"):
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
 
 
 def press(page: Page, name: str) -> None:
@@ -54,7 +63,7 @@ def begin(page: Page, live_server: LiveServer) -> None:
 
 
 def show(page: Page) -> None:
-    """Shows the picture; with a script the page stays."""
+    """Shows the picture; where scripts run the page stays."""
     page.get_by_role("button", name=_("Show"), exact=True).click()
     page.locator(".frame img").wait_for()
 
