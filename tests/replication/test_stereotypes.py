@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from evaluation.catalogue import DatabaseCatalogue
+from evaluation.models import Run
 from evaluation.readers.choice import Choice, read_choice
+from evaluation.runner import create_run
 from evaluation.studies.base import ModelData, Work
 from evaluation.studies.stereotypes import checked, question_of
+from tests.evaluation.make import make_image, make_model, make_subject
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
 MODEL = ModelData(1, "answerer", "vqa", "standin", "answerer", "1", {})
@@ -42,6 +45,14 @@ def test_the_prompt_is_the_published_one(published: Path) -> None:
             )
         else:
             assert wanted["text"] in asked.text
+
+
+def test_the_preset_asks_as_published_each_question_once() -> None:
+    pictures = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
+    make_image(make_subject("Waakye"), make_model("painter"), run=pictures, sha256="0" * 64)
+    run = create_run("stereotypes", {"preset": "as-published", "images": "pictures"})
+    assert (run.definition["questions"], run.definition["reading"]) == ("vqa-probes as published", "generated")
+    assert [unit.payload["question"] for unit in run.units.order_by("pk")] == [f"Q{number}" for number in range(1, 17)]
 
 
 def test_each_option_is_read_back_in_every_order(published: Path) -> None:
