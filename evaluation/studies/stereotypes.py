@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 from evaluation import backends
 from evaluation.backends.base import Answer, Asked, BackendError, Question, Reading, VisualAnswerer
@@ -40,8 +40,8 @@ from evaluation.studies.base import (
     Work,
 )
 
-READINGS: tuple[Reading, ...] = ("generated", "logits")
-ORDERS = ("all-cyclic", "as-asked")
+Orders = Literal["all-cyclic", "as-asked"]
+READINGS: tuple[Reading, ...] = get_args(Reading)
 # Parameters of a model that change what it answers.
 DEFINING = ("precision", "most_new_tokens", "options")
 CHOICE = (
@@ -65,16 +65,16 @@ class StereotypesConfig:
     model: str = "standin-vqa"
     questions: str = "vqa-probes"
     questions_version: str = ""
-    reading: str = "generated"
-    orders: str = "all-cyclic"
+    reading: Reading = "generated"
+    orders: Orders = "all-cyclic"
     check: int = 600
     beside: str = ""
 
     def __post_init__(self) -> None:
         if self.reading not in READINGS:
-            raise ConfigError(unknown("reading named", self.reading, READINGS))
-        if self.orders not in ORDERS:
-            raise ConfigError(unknown("kind of orders named", self.orders, ORDERS))
+            raise ConfigError(unknown("reading named", str(self.reading), READINGS))
+        if self.orders not in get_args(Orders):
+            raise ConfigError(unknown("kind of orders named", str(self.orders), get_args(Orders)))
         if not 0 <= self.check <= 1_000_000:
             raise ConfigError("check is a whole number from 0 to 1000000.")
 

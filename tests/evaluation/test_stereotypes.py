@@ -254,6 +254,7 @@ def test_a_picture_that_is_not_held_fails_and_stops_nothing() -> None:
     ("values", "sentence"),
     [
         ({"reading": "logit"}, "logits"),
+        ({"reading": 4}, "no reading named .*4"),
         ({"orders": "all"}, "all-cyclic"),
         ({"check": -1}, "whole number"),
     ],
