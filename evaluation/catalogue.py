@@ -18,6 +18,7 @@ from evaluation.studies.base import (
     SubjectData,
 )
 
+AS_PUBLISHED = "as published"
 Versioned = TypeVar("Versioned", PromptTemplate, DescriptorSet, QuestionSet)
 
 
@@ -35,13 +36,18 @@ def model_data(row: Model) -> ModelData:
 
 
 def version_of(rows: QuerySet[Versioned], what: str, slug: str, version: str) -> Versioned:
-    """The row of this version; without one, the version added last. Raises ConfigError with the near names."""
+    """The row of this version; without one, the version of ours that was added last.
+
+    What was published is asked for by name: importing it must not change what new runs ask. Raises ConfigError with
+    the near names.
+    """
     found = {row.version: row for row in rows.filter(slug=slug).order_by("pk")}
     if not found:
         raise ConfigError(unknown(what, slug, set(rows.values_list("slug", flat=True))))
     if version and version not in found:
         raise ConfigError(unknown(f"version of {what} {slug!r} named", version, found))
-    return found[version] if version else list(found.values())[-1]
+    ours = [row for row in found.values() if row.version != AS_PUBLISHED]
+    return found[version] if version else (ours or list(found.values()))[-1]
 
 
 class DatabaseCatalogue:
@@ -58,17 +64,17 @@ class DatabaseCatalogue:
         return model_data(row)
 
     def prompt(self, slug: str, version: str = "") -> PromptData:
-        """The prompt of this version; without one, the version added last."""
+        """The prompt of this version; without one, see `version_of`."""
         row = version_of(PromptTemplate.objects.all(), "prompt", slug, version)
         return PromptData(row.pk, row.slug, row.version, row.text)
 
     def descriptors(self, slug: str, version: str = "") -> DescriptorData:
-        """The descriptor set of this version; without one, the version added last."""
+        """The descriptor set of this version; without one, see `version_of`."""
         row = version_of(DescriptorSet.objects.all(), "descriptor set", slug, version)
         return DescriptorData(row.pk, row.slug, row.version, row.groups, row.prompt)
 
     def questions(self, slug: str, version: str = "") -> QuestionsData:
-        """The question set of this version; without one, the version added last."""
+        """The question set of this version; without one, see `version_of`."""
         row = version_of(QuestionSet.objects.all(), "question set", slug, version)
         return QuestionsData(row.pk, row.slug, row.version, row.questions)
 

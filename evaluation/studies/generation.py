@@ -59,7 +59,7 @@ COUNTS = TableSpec(
 
 @dataclass(frozen=True)
 class GenerationConfig:
-    """`subjects`: see `evaluation.subjects.select`. `prompt_version` empty: the version added last.
+    """`subjects`: see `evaluation.subjects.select`. `prompt_version` empty: ours that was added last.
 
     `allow_long_prompts`: prompts that the model does not read to their end are sent all the same, and marked.
     """

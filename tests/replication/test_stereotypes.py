@@ -47,12 +47,22 @@ def test_the_prompt_is_the_published_one(published: Path) -> None:
             assert wanted["text"] in asked.text
 
 
+@pytest.fixture
+def pictures() -> None:
+    made = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
+    make_image(make_subject("Waakye"), make_model("painter"), run=made, sha256="0" * 64)
+
+
+@pytest.mark.usefixtures("pictures")
 def test_the_preset_asks_as_published_each_question_once() -> None:
-    pictures = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
-    make_image(make_subject("Waakye"), make_model("painter"), run=pictures, sha256="0" * 64)
     run = create_run("stereotypes", {"preset": "as-published", "images": "pictures"})
     assert (run.definition["questions"], run.definition["reading"]) == ("vqa-probes as published", "generated")
     assert [unit.payload["question"] for unit in run.units.order_by("pk")] == [f"Q{number}" for number in range(1, 17)]
+
+
+@pytest.mark.usefixtures("pictures")
+def test_the_import_does_not_change_what_new_runs_ask() -> None:
+    assert create_run("stereotypes", {"images": "pictures"}).definition["questions"] == "vqa-probes 1"
 
 
 def test_each_option_is_read_back_in_every_order(published: Path) -> None:

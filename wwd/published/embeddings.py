@@ -12,7 +12,7 @@ import numpy as np
 
 from collection.models import Continent
 from evaluation import subjects
-from evaluation.catalogue import model_data, subject_data
+from evaluation.catalogue import AS_PUBLISHED, model_data, subject_data
 from evaluation.models import Embedding, GeneratedImage, Model, Subject
 from evaluation.runner import import_run
 from evaluation.studies.association import Sign, image_key, image_payload, text_key, text_payload
@@ -20,7 +20,6 @@ from evaluation.studies.base import Result, UnitPlan, Vector, VectorResult
 from wwd.published.models import ENCODER, GENERATORS, PREPROCESSING
 from wwd.published.source import BadRow, Report, Row, parsed, rows
 from wwd.published.wordings import (
-    AS_PUBLISHED,
     COMPARISON_PROMPT,
     DESCRIPTOR_PROMPT,
     descriptor_groups,

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from django.db.models import Model
 
+from evaluation.catalogue import AS_PUBLISHED
 from evaluation.models import DescriptorSet, PromptTemplate, QuestionSet
 from wwd.published.source import BadFile, Report
 from wwd.published.writing import insert_new
 
-AS_PUBLISHED = "as published"
 QUESTIONS_FILE = "vqa_questions.json"
 DESCRIPTORS_FILE = "clip/descriptors.json"
 DESCRIPTOR_PROMPT = "A photo of {descriptor} food."
