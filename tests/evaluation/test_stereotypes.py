@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from io import StringIO
 from math import log
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from evaluation.models import Outcome, QuestionSet, Run
 from evaluation.studies.base import ConfigError, ModelData, OutcomeData, Work
 from evaluation.studies.stereotypes import Stereotypes, StereotypesConfig
 from tests.evaluation.make import make_country, make_image, make_model, make_subject, subject_data
-from tests.evaluation.tiny import make_picture
+from tests.evaluation.tiny import make_picture, save_llava
 
 STUDY = Stereotypes()
 ANSWERER = ModelData(1, "answerer", "vqa", "standin", "answerer", "1", {})
@@ -356,6 +357,28 @@ def test_from_pictures_to_the_table_on_the_command_line(pictures: Run, reading: 
     lines = printed.getvalue().splitlines()
     assert any(line.startswith("table,Yes,Africa,painter,share,") for line in lines), lines[:5]
     assert any(line.startswith("table,Yes,Africa,real,share,") for line in lines), lines[:5]
+
+
+@pytest.mark.torch
+def test_a_model_on_the_own_card_is_asked_by_both_readings(pictures: Run, tmp_path: Path) -> None:
+    folder = str(save_llava(tmp_path / "llava"))
+    make_model("tiny", role="vqa", backend="llava-next", identifier=folder, parameters={"most_new_tokens": 3})
+    config = {"images": "pictures", "model": "tiny", "questions": "vqa-demonstration", "reading": "logits"}
+    run = runner.create_run("stereotypes", config)
+    while runner.work(run.pk, "tests"):
+        pass
+    kept = Outcome.objects.filter(unit__run=run, unit__state="done").select_related("unit")
+    # Three pictures, questions of 2, 2 and 3 options in all orders, and all nine pairs in words.
+    assert kept.count() == run.units.count() == 3 * 7 + 9
+    for row in kept:
+        if row.unit.payload["reading"] == "logits":
+            assert set(row.numbers) == {str(place) for place in range(len(row.unit.payload["options"]))}
+            assert sum(row.numbers.values()) == pytest.approx(1, abs=1e-5)
+            assert row.circumstances["precision"] == "fp32"
+    table = STUDY.summarise("answers", runner.outcomes(run), None)
+    shares = [share(table, option, question="garnish") or 0 for option in ("Yes, richly", "Yes, simply", "No")]
+    assert sum(shares) == pytest.approx(1, abs=1e-5)
+    assert "9 pairs were answered in both ways" in table.notes[-1]
 
 
 def subject_of(run: Run) -> Any:
