@@ -71,9 +71,10 @@ def reserve(reviewer: Reviewer) -> Assignment | None:
     reviewer.assignments.filter(state=State.RESERVED).update(state=State.EXPIRED)
     if repeated := due_repeat(reviewer, campaign):
         return _give(reviewer, repeated, now, repeat=True)
-    while chosen := next_image(reviewer, campaign):
+    while found := next_image(reviewer, campaign):
+        chosen, load = found
         with transaction.atomic():
-            if _load_once_held(chosen) <= chosen.load:
+            if _load_once_held(chosen) <= load:
                 return _give(reviewer, chosen, now, repeat=False)
             # Lets go of the picture's row: whoever waits for it must not wait for the next choice.
             transaction.set_rollback(True)
@@ -136,8 +137,8 @@ def open_images(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImag
     return images.annotate(load=F("opinions") + taken).filter(load__lt=campaign.wanted_opinions)
 
 
-def next_image(reviewer: Reviewer, campaign: Campaign) -> CampaignImage | None:
-    """The first open picture in the order that this module describes."""
+def next_image(reviewer: Reviewer, campaign: Campaign) -> tuple[CampaignImage, int] | None:
+    """The first open picture in the order that this module describes, and its load."""
     camera = Q(image__image__model__role=Role.CAMERA)
     rows = reviewer.assignments.filter(repeat=False).order_by().values("image__image__model")
     counts = rows.annotate(given=Count("pk"), real=Count("pk", filter=camera))
@@ -150,7 +151,8 @@ def next_image(reviewer: Reviewer, campaign: Campaign) -> CampaignImage | None:
         given=Case(*given, default=Value(0)),
         lot=MD5(Concat(Value(reviewer.pk.hex), Cast("pk", CharField()), output_field=CharField())),
     )
-    return ordered.order_by("turn", "given", "load", "lot").first()
+    first = ordered.order_by("turn", "given", "load", "lot").first()
+    return (first, first.load) if first else None  # type: ignore[attr-defined]  # annotated in open_images
 
 
 def due_repeat(reviewer: Reviewer, campaign: Campaign) -> CampaignImage | None:
