@@ -12,7 +12,17 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from evaluation.models import DescriptorSet, Model, Outcome, PromptTemplate, QuestionSet, Run, Subject, Unit
+from evaluation.models import (
+    DescriptorSet,
+    EarlierOutcome,
+    Model,
+    Outcome,
+    PromptTemplate,
+    QuestionSet,
+    Run,
+    Subject,
+    Unit,
+)
 
 OPEN = Q(state__in=(Unit.State.PENDING, Unit.State.LEASED))
 
@@ -70,10 +80,9 @@ class RunAdmin(ReadOnly):
         return int(run.failed)
 
 
-class OutcomeInline(admin.StackedInline):
-    model = Outcome
-    fields = ("text", "numbers", "reason", "circumstances", "image", "created_at")
-    readonly_fields = fields
+class KeptInline(admin.StackedInline):
+    """What units gave: nobody writes it by hand."""
+
     can_delete = False
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -81,6 +90,28 @@ class OutcomeInline(admin.StackedInline):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+class OutcomeInline(KeptInline):
+    model = Outcome
+    fields = ("text", "numbers", "reason", "circumstances", "image", "prompt_sent", "prompt_revised", "created_at")
+    readonly_fields = fields
+
+    @admin.display(description=_("prompt as sent"))
+    def prompt_sent(self, outcome: Outcome) -> str:
+        return outcome.image.prompt_sent if outcome.image else ""
+
+    @admin.display(description=_("prompt as the provider rewrote it"))
+    def prompt_revised(self, outcome: Outcome) -> str:
+        return outcome.image.prompt_revised if outcome.image else ""
+
+
+class EarlierOutcomeInline(KeptInline):
+    """What it gave before somebody had it tried again."""
+
+    model = EarlierOutcome
+    fields = ("number", "state", "text", "numbers", "reason", "circumstances", "image", "created_at")
+    readonly_fields = fields
 
 
 @admin.register(Unit)
@@ -91,7 +122,7 @@ class UnitAdmin(ReadOnly):
     search_fields = ("key__startswith", "run__slug__startswith")
     list_per_page = 50
     show_full_result_count = False
-    inlines = (OutcomeInline,)
+    inlines = (OutcomeInline, EarlierOutcomeInline)
 
 
 @admin.register(Model)

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -16,6 +17,7 @@ from prepare import Prepared, prepare
 BASE = Path(__file__).resolve().parent.parent
 PATIENCE = 15  # seconds that a process gets to finish what it does
 RESTARTS = 5
+stopping = threading.Event()
 
 
 def arguments() -> argparse.Namespace:
@@ -121,6 +123,7 @@ def watch(site: Site) -> int:
     """Stays until the web server ends; a worker that dies is started again, a few times."""
     restarts = 0
     while (name := site.ended()) != "web server":
+        go_on()
         if name:
             restarts += 1
             print(f"The worker ended ({site.running[name].returncode}).", file=sys.stderr, flush=True)
@@ -135,7 +138,14 @@ def watch(site: Site) -> int:
 
 
 def stop_asked(number: int, frame: FrameType | None) -> None:
+    stopping.set()
     raise KeyboardInterrupt
+
+
+def go_on() -> None:
+    """Stops where that was asked for at a moment in which nobody hears an exception, such as a destructor."""
+    if stopping.is_set():
+        raise KeyboardInterrupt
 
 
 def main() -> int:
@@ -151,6 +161,7 @@ def main() -> int:
     site = Site(options.host, options.port)
     try:
         prepared = prepare()
+        go_on()
         for name in site.commands:
             site.start(name)
         wait_until_ready(site, url)

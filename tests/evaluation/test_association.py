@@ -18,6 +18,7 @@ from evaluation.studies.base import (
     ModelData,
     OutcomeData,
     PromptData,
+    QuestionsData,
     SubjectData,
     Work,
 )
@@ -52,6 +53,9 @@ class Shelf:
 
     def descriptors(self, slug: str, version: str = "") -> DescriptorData:
         return WORDS
+
+    def questions(self, slug: str, version: str = "") -> QuestionsData:
+        raise ConfigError("no questions")
 
     def images(self, run: str) -> Sequence[ImageData]:
         return [ImageData(number, AFRICA, "painter", number, None, "ab") for number in (7, 8)]
