@@ -49,8 +49,8 @@ def lease(run: Run, worker: str, size: int, after: str = "") -> Batch | None:
 def fresh(run: Run, size: int, start: str) -> list[int]:
     """Locks units that were never delivered, whole affinities from `start` on until `size` are reached.
 
-    Each statement goes along the index `waiting_units`, whatever the database's statistics say of a run that is new
-    to them, and none waits for another worker, so that none can wait for us.
+    Each statement goes along the index `waiting_units`, since the rows of a run are counted when it is planned, and
+    none waits for another worker, so that none can wait for us.
     """
     waiting = Unit.objects.filter(run=run, state=Unit.State.PENDING, deliveries=0).order_by("affinity", "pk")
     ahead, found = waiting.filter(affinity__gte=start), list[int]()
