@@ -1,158 +1,37 @@
-"""Real worker processes, killed in the middle of a run: every unit ends done, once.
+"""Real worker processes, killed while services come and go: every unit ends done, once, or failed with its reason.
 
-The processes have a database and a folder of their own, and the Redis database that the tests were given.
+The processes have a database and a folder of their own, and the Redis database that the tests were given; where a
+service is stopped, it is one of the test's own.
 """
 
-import json
 import os
-import signal
-import sqlite3
-import subprocess
-import sys
+import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import psycopg2
 import pytest
 import redis
 from django.conf import settings
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from evaluation.runner.leases import KILLED
+from tests.faults.site import PICTURES_PER_DISH, TOO_LONG, Site, own_postgres, own_redis
+
 UNITS = 200
-PICTURES_PER_DISH = 5
-TOO_LONG = 90.0
-
-PLAN = f"""
+MANY = 400
+KILLS = 20
+DUPLICATES = """
 import django; django.setup()
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
-from evaluation.models import Model
-from evaluation.runner import announce, create_run
-from tests.evaluation.make import make_demonstration_dishes
-make_demonstration_dishes({UNITS // PICTURES_PER_DISH})
-config = {{
-    "model": "sketch",
-    "subjects": {{"kind": "dish", "demonstration": True}},
-    "images_per_subject": {PICTURES_PER_DISH},
-}}
-announce(create_run("generation", config, slug="killed"))
+import tests.faults.application
+from evaluation.models import Run
+from evaluation.tasks import work_on_run
+run = Run.objects.get()
+for number in range(200):
+    work_on_run.apply_async(args=[run.pk, run.announced], queue="cpu")
 """
-COUNT = """
-import json, django; django.setup()
-from datetime import timedelta
-from django.conf import settings
-from django.db.models import Max
-from evaluation import files
-from evaluation.models import GeneratedImage, Outcome, Unit
-files.remove_orphans(timedelta(0))
-hashes = set(GeneratedImage.objects.values_list("sha256", flat=True))
-held = {path.name for path in (settings.MEDIA_ROOT / "images").rglob("*") if path.is_file()}
-print(json.dumps({
-    "states": sorted(set(Unit.objects.values_list("state", flat=True))),
-    "units": Unit.objects.count(),
-    "outcomes": Outcome.objects.count(),
-    "images": GeneratedImage.objects.count(),
-    "files": len(held),
-    "every file is named and every name is a file": held == hashes,
-    "some units came twice": Unit.objects.aggregate(most=Max("deliveries"))["most"] > 1,
-}))
-"""
-WHOLE = {
-    "states": ["done"],
-    "units": UNITS,
-    "outcomes": UNITS,
-    "images": UNITS,
-    "files": UNITS,
-    "every file is named and every name is a file": True,
-    "some units came twice": True,
-}
-
-
-class Site:
-    """One installation: its environment and its workers."""
-
-    def __init__(self, folder: Path, database_url: str = "", redis_url: str = "") -> None:
-        self.folder = folder
-        self.database_url = database_url
-        self.workers: list[subprocess.Popen[bytes]] = []
-        self.environ = {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "wwd.settings",
-            "DATABASE_URL": database_url,
-            "REDIS_URL": redis_url,
-            "WWD_VAR_DIR": str(folder / "var"),
-            "WWD_LEASE_SECONDS": "3",
-            "WWD_SWEEP_SECONDS": "1",
-        }
-
-    def run(self, code: str) -> str:
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(command, cwd=ROOT, env=self.environ, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def count(self) -> dict[str, Any]:
-        """What is there in the end, files that no row names removed before."""
-        found = json.loads(self.run(COUNT).splitlines()[-1])
-        assert isinstance(found, dict)
-        return found
-
-    def value(self, query: str) -> Any:
-        """One value, asked of the database beside the processes."""
-        if self.database_url:
-            with closing(psycopg2.connect(self.database_url)) as connection, connection.cursor() as cursor:
-                cursor.execute(query)
-                row = cursor.fetchone()
-                return row[0] if row else None
-        with closing(sqlite3.connect(self.folder / "var" / "wwd.sqlite3", timeout=30)) as lite:
-            return lite.execute(query).fetchone()[0]
-
-    def done(self) -> int:
-        return int(self.value("SELECT COUNT(*) FROM evaluation_unit WHERE state = 'done'"))
-
-    def leased(self) -> int:
-        return int(self.value("SELECT COUNT(*) FROM evaluation_unit WHERE state = 'leased'"))
-
-    def ended(self) -> bool:
-        return bool(self.value("SELECT state FROM evaluation_run") == "done")
-
-    def start_worker(self) -> None:
-        command = [sys.executable, "-m", "celery", "-A", "wwd", "worker", "-Q", "cpu", "-c", "2"]
-        with (self.folder / f"worker{len(self.workers)}.log").open("wb") as log:
-            started = subprocess.Popen(
-                command, cwd=ROOT, env=self.environ, stdout=log, stderr=log, start_new_session=True
-            )
-        self.workers.append(started)
-
-    def kill_workers(self) -> None:
-        """Ends the workers with all their processes at once, as a lost machine would."""
-        for worker in self.workers:
-            if worker.poll() is None:
-                os.killpg(worker.pid, signal.SIGKILL)
-                worker.wait()
-
-    def wait_until(self, reached: Callable[[], bool]) -> None:
-        end = time.monotonic() + TOO_LONG
-        while not reached():
-            if time.monotonic() > end:
-                logs = "\n".join(path.read_text()[-4000:] for path in sorted(self.folder.glob("*.log")))
-                raise AssertionError(f"{self.done()} units are done after {TOO_LONG} s.\n{logs}")
-            time.sleep(0.02)
-
-    def kill_in_the_middle(self) -> None:
-        """Kills a worker that holds units: it is stopped first, looked at, and let go on if it holds none."""
-        self.start_worker()
-        self.wait_until(lambda: self.done() >= UNITS // 10)
-        os.killpg(self.workers[-1].pid, signal.SIGSTOP)
-        while not self.leased():
-            os.killpg(self.workers[-1].pid, signal.SIGCONT)
-            time.sleep(0.01)
-            os.killpg(self.workers[-1].pid, signal.SIGSTOP)
-        self.kill_workers()
-        assert 0 < self.done() < UNITS, "the worker was too quick to be killed in the middle"
 
 
 @pytest.fixture
@@ -185,15 +64,15 @@ def in_postgres(statement: str) -> None:
 
 
 def test_units_of_a_killed_worker_are_each_done_once_without_any_service(embedded: Site) -> None:
-    embedded.run(PLAN)
+    embedded.plan(UNITS)
     embedded.kill_in_the_middle()
     embedded.start_worker()
     embedded.wait_until(embedded.ended)
-    assert embedded.count() == WHOLE
+    assert embedded.check()["deliveries"] > 1
 
 
 def test_a_worker_that_is_told_to_stop_leaves_nothing_leased(embedded: Site) -> None:
-    embedded.run(PLAN)
+    embedded.plan(UNITS)
     embedded.start_worker()
     embedded.wait_until(lambda: embedded.done() >= UNITS // 10)
     embedded.workers[-1].terminate()
@@ -204,22 +83,124 @@ def test_a_worker_that_is_told_to_stop_leaves_nothing_leased(embedded: Site) -> 
 
 @pytest.mark.postgres
 @pytest.mark.redis
-def test_units_of_a_killed_worker_are_each_done_once(served: Site) -> None:
-    served.run(PLAN)
+def test_three_kills_and_an_emptied_broker_cost_no_unit(served: Site) -> None:
+    served.plan(MANY)
+    served.kill_in_the_middle()
+    redis.Redis.from_url(settings.REDIS_URL).flushdb()
+    served.kill_in_the_middle()
     served.kill_in_the_middle()
     served.start_worker()
+    served.wait_until(lambda: served.done() >= MANY * 4 // 5)
+    redis.Redis.from_url(settings.REDIS_URL).flushdb()
     served.wait_until(served.ended)
-    assert served.count() == WHOLE
+    assert served.check()["deliveries"] > 1
 
 
+def reached(site: Site, goal: int) -> bool:
+    return site.done() + site.failed() > goal or site.ended()
+
+
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.redis
-def test_units_are_each_done_once_when_redis_is_emptied_too(served: Site) -> None:
-    served.run(PLAN)
-    served.kill_in_the_middle()
-    redis.Redis.from_url(settings.REDIS_URL).flushdb()
-    served.start_worker()
-    served.wait_until(lambda: served.done() >= UNITS // 2)
-    redis.Redis.from_url(settings.REDIS_URL).flushdb()
+def test_twenty_random_kills(served: Site) -> None:
+    """Whole workers, main processes, single children; a unit may by chance be killed three times, and then says so."""
+    served.environ["FAULT_PAUSE"] = "0.1"
+    served.plan(1000, "deadly")
+    choice = random.Random(7)
+    for _ in range(KILLS):
+        while len(served.running()) < 2:
+            served.start_worker()
+        goal = served.done() + served.failed() + 5
+        served.wait_until(partial(reached, served, goal))
+        assert not served.ended(), "the run ended before all kills"
+        time.sleep(choice.random())
+        served.kill_something(choice)
+    while len(served.running()) < 2:
+        served.start_worker()
+    served.wait_until(served.ended, 300)
+    failed = served.failed()
+    assert failed <= 3
+    served.check(failed, (KILLED,) if failed else ())
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_a_unit_that_always_kills_its_worker_fails_alone(served: Site) -> None:
+    served.plan(UNITS, "deadly")
+    for _ in range(2):
+        served.start_worker(FAULT_DEADLY="1")
+    end = time.monotonic() + 300
+    while not served.ended() and time.monotonic() < end:
+        # A main process may survive its children; one that does not is replaced, as a service manager does.
+        while len(served.running()) < 2:
+            served.start_worker(FAULT_DEADLY="1")
+        time.sleep(0.5)
+    served.wait_until(served.ended, 1)
+    assert served.check(PICTURES_PER_DISH, (KILLED,))["deliveries"] == 3
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_a_message_that_comes_two_hundred_times_does_the_work_once(served: Site) -> None:
+    served.plan(UNITS)
+    served.run(DUPLICATES)
+    for _ in range(2):
+        served.start_worker()
     served.wait_until(served.ended)
-    assert served.count() == WHOLE
+    assert served.check()["deliveries"] == 1
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_a_host_whose_clock_is_an_hour_off_takes_nothing_from_the_others(served: Site) -> None:
+    served.environ["FAULT_PAUSE"] = "0.05"
+    served.plan(MANY, "deadly")
+    for hours in ("0", "1", "-1"):
+        served.start_worker(FAULT_HOURS=hours)
+    served.wait_until(served.ended, 180)
+    assert served.check()["deliveries"] == 1
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+def test_redis_may_be_away_for_a_minute(served: Site, tmp_path: Path) -> None:
+    with own_redis(tmp_path) as broker:
+        served.redis_url = served.environ["REDIS_URL"] = broker.url
+        served.environ["FAULT_PAUSE"] = "0.2"
+        served.plan(1000, "deadly")
+        served.start_worker()
+        served.wait_until(lambda: served.done() >= 50)
+        broker.stop()
+        time.sleep(60)
+        broker.start()
+        served.start_worker()
+        served.wait_until(served.ended, 300)
+        served.check()
+        served.kill_workers()
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+@pytest.mark.parametrize("how", ["fast", "immediate"])
+def test_postgresql_may_be_restarted(tmp_path: Path, how: str) -> None:
+    """`immediate` is a power failure: what was committed is there, what was not is computed again."""
+    with own_redis(tmp_path) as broker, own_postgres() as database:
+        site = Site(tmp_path, database.url, broker.url)
+        site.environ["FAULT_PAUSE"] = "0.1"
+        try:
+            site.plan(MANY, "deadly")
+            site.start_worker()
+            site.wait_until(lambda: site.done() >= 50)
+            database.stop(how)
+            time.sleep(5)
+            database.start()
+            while len(site.running()) < 2:
+                site.start_worker()
+            site.wait_until(site.ended, 180)
+            site.check()
+        finally:
+            site.kill_workers()
