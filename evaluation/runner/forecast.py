@@ -2,10 +2,22 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, FloatField, Max, Min, QuerySet, Sum
+from django.db.models import (
+    Avg,
+    Count,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    FloatField,
+    Max,
+    Min,
+    Q,
+    QuerySet,
+    Sum,
+)
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, Now
 
@@ -102,13 +114,47 @@ def total(name: str) -> Coalesce:
 
 
 def time_left(run: Run, left: int) -> float | None:
-    """Seconds until `left` units are ended at the pace of the last minutes, by the database's clock."""
+    """Seconds until `left` units are ended at the pace of the last minutes, by the database's clock.
+
+    Batches that are worked on count as far as their time says: with many workers much is done that has not ended.
+    """
     if not left or run.state not in ACTIVE:
         return 0.0 if not left else None
     recent = Batch.objects.filter(run=run, finished_at__gte=Now() - WINDOW)
-    span = recent.aggregate(start=Min("created_at"), end=Max("finished_at"))
+    took = recent.aggregate(
+        start=Min("created_at"), end=Max("finished_at"), each=Avg(span(F("created_at"), F("finished_at")))
+    )
     ended = Outcome.objects.filter(batch__in=recent.values("pk")).count()
-    if not ended or span["start"] is None:
+    if not ended or took["start"] is None:
         return None
-    seconds = max((span["end"] - span["start"]).total_seconds(), 0.001)
-    return left * seconds / ended
+    going = Batch.objects.filter(run=run, finished_at=None, until__gte=Now(), created_at__gte=took["start"])
+    done, kept = under_way(going, took["each"])
+    # As long as somebody works, the time since the last batch ended counts too.
+    until = clock() if done or kept else took["end"]
+    seconds = max((until - took["start"]).total_seconds(), 0.001)
+    return max(0.0, left - done) * seconds / (ended + done + kept)
+
+
+def clock() -> datetime:
+    """The database's time."""
+    found = Run.objects.values_list(Now(), flat=True).first()
+    assert isinstance(found, datetime)
+    return found
+
+
+def under_way(batches: QuerySet[Batch], each: timedelta) -> tuple[float, int]:
+    """Of batches that are worked on: units that are done by the time that one takes, and units that ended already."""
+    done, kept = 0.0, 0
+    counted = batches.annotate(
+        passed=span(F("created_at"), Now()),
+        leased=Count("units", filter=Q(units__state=Unit.State.LEASED)),
+        ended=Count("units", filter=~Q(units__state=Unit.State.LEASED)),
+    )
+    for passed, leased, ended in counted.values_list("passed", "leased", "ended"):
+        done += leased * min(1.0, passed / each) if each else 0.0
+        kept += ended
+    return done, kept
+
+
+def span(start: Any, end: Any) -> ExpressionWrapper:
+    return ExpressionWrapper(end - start, output_field=DurationField())

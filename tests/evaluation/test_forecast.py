@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from evaluation import studies
 from evaluation.cost import Price, price_of
 from evaluation.models import Batch, GeneratedImage, Model, Outcome, Run, Subject, Unit
-from evaluation.runner import create_run, forecast, import_run, preview, retry, work
+from evaluation.runner import create_run, forecast, import_run, leases, preview, retry, work
 from evaluation.runner.counting import by_label, refusals, rewritten
 from evaluation.studies.base import ConfigError, ImageResult, Result
 from tests.evaluation.fragile import Fragile
@@ -148,6 +148,17 @@ def test_the_time_left_follows_the_pace_of_the_last_minutes() -> None:
         created_at=Now() - timedelta(seconds=40), finished_at=Now() - timedelta(seconds=20)
     )
     assert forecast(run).seconds == pytest.approx(40, abs=2)
+
+
+def test_what_is_worked_on_counts_as_far_as_its_time_says() -> None:
+    run = make_run(*["yes"] * 16)
+    half(run)
+    Batch.objects.update(created_at=Now() - timedelta(seconds=40), finished_at=Now() - timedelta(seconds=20))
+    going = leases.lease(run, "b", 4)
+    assert going is not None
+    Batch.objects.filter(pk=going.pk).update(created_at=Now() - timedelta(seconds=10))
+    # A batch takes 20 seconds: of the second, 2 of 4 are done. 4 + 2 units in 40 seconds, 12 - 2 are left.
+    assert forecast(run).seconds == pytest.approx(10 * 40 / 6, abs=2)
 
 
 def test_a_pace_of_long_ago_says_nothing() -> None:

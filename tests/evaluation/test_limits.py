@@ -11,8 +11,8 @@ from django.db import connection
 from pytest_django import Settings
 
 from evaluation import limits
-from evaluation.models import Model, TokenBucket, Unit
-from evaluation.runner import create_run, work
+from evaluation.models import Model, Run, TokenBucket, Unit
+from evaluation.runner import create_run, forecast, work
 from tests.evaluation.make import make_dish
 from tests.evaluation.provider import Provider, serving
 
@@ -20,6 +20,8 @@ WORKERS = 8
 # The clock is scaled: the provider's minute lasts two seconds.
 MINUTE = 2.0
 ALLOWED = 60
+LARGE = 1000
+PRICE = 0.04
 
 
 @pytest.fixture
@@ -76,6 +78,7 @@ def make_run(server: Provider, units: int) -> int:
         backend="openai",
         identifier="dall-e-3",
         parameters={"base_url": f"{server.url}/v1", "seeds": False, "per_minute": ALLOWED, "timeout": 30},
+        price={"currency": "USD", "date": "2024-07-01", "per_unit": PRICE},
     )
     return create_run("generation", {"model": "dalle", "images_per_subject": 10}).pk
 
@@ -95,17 +98,27 @@ def worked_by_all(run: int, minutes: float) -> list[threading.Thread]:
 
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("units", [200, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("units", [200, pytest.param(LARGE, marks=pytest.mark.long)])
 def test_eight_workers_never_exceed_what_the_provider_allows(server: Provider, units: int) -> None:
-    """Redis is emptied in the middle, where there is one: the pace is kept by the database alone."""
-    threads = worked_by_all(make_run(server, units), minutes=10)
+    """Redis is emptied in the middle, where there is one: the pace is kept by the database alone.
+
+    Cost and time that are shown at half-way come true; the time is looked at in the long run only.
+    """
+    run = Run.objects.get(pk=make_run(server, units))
+    threads = worked_by_all(run.pk, minutes=10)
     while len(server.times) < units // 2 and any(thread.is_alive() for thread in threads):
         time.sleep(0.05)
     if django_settings.REDIS_URL:
         redis.Redis.from_url(django_settings.REDIS_URL).flushdb()
+    run.refresh_from_db()
+    shown, half = forecast(run), time.monotonic()
     for thread in threads:
         thread.join()
+    took = time.monotonic() - half
     assert server.exceeded == 0
     assert len(server.calls) == units
     assert set(Unit.objects.values_list("state", flat=True)) == {"done"}
     assert TokenBucket.objects.count() == 1
+    assert shown.spent["USD"] + shown.to_come["USD"] == pytest.approx(PRICE * units)
+    if units == LARGE:
+        assert shown.seconds == pytest.approx(took, rel=0.1)
