@@ -28,7 +28,7 @@ def page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> It
         "from django.contrib.auth.models import User\n"
         "from tests.evaluation.make import make_demonstration_dishes\n"
         f"User.objects.create_superuser({name!r}, password='a long enough secret')\n"
-        "if not Dish.objects.exists():\n"
+        "if not Dish.objects.filter(source=Source.DEMONSTRATION).exists():\n"
         "    make_demonstration_dishes(2)"
     )
     context = browser.new_context(java_script_enabled=request.param, viewport={"width": 1280, "height": 800})
