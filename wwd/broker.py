@@ -1,6 +1,7 @@
 """The broker that needs no server: messages are files in a folder, each whole before anybody can see it.
 
 The transport of kombu writes under the final name: a worker that looks at that moment reads half a message and ends.
+It also looks up each queue in a file that others may be writing, and drops the message where the file is still empty.
 """
 
 import time
@@ -22,6 +23,16 @@ class Channel(filesystem.Channel):
         part = folder / f".part-{unique}"
         part.write_text(dumps(payload), encoding="utf-8")
         part.replace(folder / f"{time.time_ns()}_{unique}.{queue}.msg")
+
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: str | None, queue: str) -> None:
+        if exchange != queue:
+            super()._queue_bind(exchange, routing_key, pattern, queue)
+
+    def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> list[str]:
+        """A queue with an exchange of its own name, as all of ours have, stands in no file."""
+        if exchange == routing_key:
+            return [routing_key]
+        return list(super()._lookup(exchange, routing_key, default))
 
 
 class Transport(filesystem.Transport):

@@ -53,10 +53,6 @@ def test_messages_of_many_writers_all_arrive_whole(tmp_path: Path) -> None:
             for number in range(25):
                 queue.put({"number": name * 100 + number, "padding": "x" * 20_000})
 
-    with connect(tmp_path) as connection:
-        # Where a queue is named for the first time, the library may look its name up in a file that is being written.
-        connection.SimpleQueue("cpu").put({"number": -1})
-        connection.SimpleQueue("cpu").get(timeout=30).ack()
     threads = [threading.Thread(target=write, args=(name,)) for name in range(4)]
     for thread in threads:
         thread.start()
