@@ -26,10 +26,18 @@ View = Callable[..., HttpResponse]
 FIGURE_SECONDS = 3600
 
 
+def allowed(permission: str) -> Callable[[View], View]:
+    """Signed-in staff with the permission: others sign in first, staff without it get 403."""
+
+    def decorate(view: View) -> View:
+        return admin.site.admin_view(permission_required(f"evaluation.{permission}", raise_exception=True)(view))
+
+    return decorate
+
+
 def for_researchers(view: View) -> View:
-    """Signed-in staff with the permission to see tables: others sign in first, staff without it get 403."""
-    allowed = permission_required("evaluation.view_storedtable", raise_exception=True)(require_safe(view))
-    return admin.site.admin_view(allowed)
+    """Staff who may see tables."""
+    return allowed("view_storedtable")(require_safe(view))
 
 
 def context(request: HttpRequest, title: str, **more: Any) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 import json
 from collections.abc import Callable, Mapping
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
-from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -13,22 +12,11 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from evaluation import runner, starting
-from evaluation.dashboards import context
+from evaluation.dashboards import allowed, context
 from evaluation.models import Run
 from evaluation.run_page import standing
 from evaluation.runner.steering import AGAIN
 from evaluation.studies.base import ConfigError
-
-View = Callable[..., HttpResponse]
-
-
-def allowed(permission: str) -> Callable[[View], View]:
-    """Staff with the permission: others sign in first, staff without it get 403."""
-
-    def decorate(view: View) -> View:
-        return admin.site.admin_view(permission_required(f"evaluation.{permission}", raise_exception=True)(view))
-
-    return decorate
 
 
 @allowed("add_run")

@@ -44,11 +44,7 @@ class StepForm(forms.Form):
     @property
     def config(self) -> dict[str, Any]:
         """What was filled in, as the configuration of the study."""
-        return {
-            name: value
-            for name, value in self.cleaned_data.items()
-            if name != "use" and value not in (None, "") and not (value == {} and self[name].initial)
-        }
+        return {name: value for name, value in self.cleaned_data.items() if name != "use" and value not in (None, "")}
 
     def settings(self) -> Iterator[forms.BoundField]:
         """The fields of the study itself."""

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from evaluation.backends.decoding import FORMATS, header
 from evaluation.studies.base import ModelData
 
 EDGE = 256
-FORMATS = ("PNG", "JPEG", "WEBP")
 
 
 class Pixels:
@@ -20,8 +20,9 @@ class Pixels:
         self.edge = int(model.parameters.get("edge", EDGE))
 
     def pixels(self, contents: Sequence[bytes]) -> Iterator[npt.NDArray[np.uint8]]:
-        """Raises OSError for what is no picture."""
+        """Raises OSError for what is no picture, ValueError for one that is too large."""
         for content in contents:
+            header(content)
             with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
                 small = picture.convert("RGB")
                 small.thumbnail((self.edge, self.edge), Image.Resampling.BOX)

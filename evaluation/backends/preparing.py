@@ -58,18 +58,10 @@ class Preparation:
         return torch.cat([self.prepared_part(part.to(device, non_blocking=True)) for part in parts])
 
     def prepared_part(self, pixels: "Tensor") -> "Tensor":
-        values = self.cropped(self.resized(pixels.permute(0, 3, 1, 2).float()))
+        values = pixels.permute(0, 3, 1, 2).float()
+        values = self.cropped(resized(values, self.target(*values.shape[-2:]), self.filter))
         mean, deviation = channels(self.mean, pixels.device), channels(self.deviation, pixels.device)
         return (values * self.scale - mean) / deviation
-
-    def resized(self, values: "Tensor") -> "Tensor":
-        height, width = values.shape[-2:]
-        tall, wide = self.target(height, width)
-        if wide != width:
-            values = one_pass(values, (height, wide), self.filter)
-        if tall != height:
-            values = one_pass(values, (tall, wide), self.filter)
-        return values
 
     def cropped(self, values: "Tensor") -> "Tensor":
         if self.crop is None:
@@ -85,6 +77,13 @@ def channels(row: tuple[float, ...], place: "device") -> "Tensor":
     import torch
 
     return torch.tensor(row, device=place).view(1, 3, 1, 1)
+
+
+def resized(values: "Tensor", size: tuple[int, int], name: str) -> "Tensor":
+    """Both sides to `size` (height, width), the width first."""
+    if values.shape[-1] != size[1]:
+        values = one_pass(values, (values.shape[-2], size[1]), name)
+    return values if values.shape[-2] == size[0] else one_pass(values, size, name)
 
 
 def one_pass(values: "Tensor", size: tuple[int, int], name: str) -> "Tensor":

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evaluation.backends.base import BackendError
-from evaluation.backends.preparing import FILTERS, VERSION, channels, one_pass
+from evaluation.backends.preparing import FILTERS, VERSION, channels, resized
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -66,15 +66,6 @@ def fitting(size: Size, resolution: Size) -> Size:
     if across < down:
         return min(math.ceil(size[0] * across), resolution[0]), resolution[1]
     return resolution[0], min(math.ceil(size[1] * down), resolution[1])
-
-
-def resized(values: "Tensor", size: Size, name: str) -> "Tensor":
-    """Both sides, the width first, as Pillow does it."""
-    if values.shape[-1] != size[1]:
-        values = one_pass(values, (values.shape[-2], size[1]), name)
-    if values.shape[-2] != size[0]:
-        values = one_pass(values, size, name)
-    return values
 
 
 def in_the_middle(values: "Tensor", size: Size) -> "Tensor":

@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from evaluation.metrics.entropy import Floats, entropy
+
 Pixels = npt.NDArray[np.uint8]
 STEPS = 3
 BINS = STEPS**3
@@ -21,12 +22,6 @@ def histogram(pixels: Pixels) -> Floats:
     steps = np.asarray(pixels, dtype=np.int64) * STEPS // 256
     boxes = (steps[..., 0] * STEPS + steps[..., 1]) * STEPS + steps[..., 2]
     return np.bincount(boxes.ravel(), minlength=BINS) / boxes.size
-
-
-def entropy(shares: Floats) -> Floats:
-    """In bits, of each row of `shares` (n, k) that sum to 1, (n,)."""
-    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-    return np.asarray(-(shares * logs).sum(axis=-1))
 
 
 def divergence(parts: Floats) -> Floats:

@@ -1,9 +1,8 @@
 """How much alike answers are: the entropy of their distribution and its largest share."""
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from evaluation.metrics.entropy import Floats, entropy
 
 
 def entropy_and_largest(counts: Floats) -> Floats:
@@ -17,6 +16,5 @@ def entropy_and_largest(counts: Floats) -> Floats:
         raise ValueError(f"counts (n, k) of at least two options are needed, not negative, got {table.shape}")
     totals = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, totals, out=np.full_like(table, np.nan), where=totals > 0)
-    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-    entropy = -(shares * logs).sum(axis=1) / np.log(table.shape[1])
-    return np.column_stack([np.clip(entropy, 0, 1), shares.max(axis=1)])
+    normalised = entropy(shares) / np.log2(table.shape[1])
+    return np.column_stack([np.clip(normalised, 0, 1), shares.max(axis=1)])

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop as _
 from evaluation.backends.pixels import Pixels
 from evaluation.metrics import colours as metrics
 from evaluation.metrics.bootstrap import of_sums, one_way
+from evaluation.metrics.entropy import entropy
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.studies.base import Catalogue, ConfigError, OutcomeData, Plan, Result, Study, UnitPlan, Work
 from evaluation.table_spec import TableSpec
@@ -101,7 +102,7 @@ def estimates(members: Sequence[OutcomeData]) -> dict[str, Estimate]:
     names, place = np.unique(clusters, return_inverse=True)
     shares = np.array([[row.numbers[str(box)] for box in range(metrics.BINS)] for row in members])
     parts = np.zeros((len(names), metrics.BINS + 2))
-    np.add.at(parts, place, np.column_stack([shares, metrics.entropy(shares), np.ones(len(members))]))
+    np.add.at(parts, place, np.column_stack([shares, entropy(shares), np.ones(len(members))]))
     value = float(metrics.divergence(parts.sum(axis=0, keepdims=True))[0, 0])
     [interval] = of_sums(parts, metrics.divergence)
     colourful = np.array([[row.numbers["colourfulness"]] for row in members])

@@ -39,6 +39,7 @@ from evaluation.studies.base import (
     UnitPlan,
     Work,
 )
+from evaluation.studies.stereotypes_tables import LETTERS, turned
 
 Orders = Literal["all-cyclic", "as-asked"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
@@ -49,7 +50,6 @@ CHOICE = (
 )
 FREE = "Question: {question}. Answer:"
 CODE = re.compile(r"[\w-]{1,40}")
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True)
@@ -226,10 +226,6 @@ def question_of(unit: Work) -> Question:
         return Question(FREE.format(question=unit.payload["ask"]))
     choices = " ".join(f"{letter}: {option}" for letter, option in zip(letters, options, strict=True))
     return Question(CHOICE.format(question=unit.payload["ask"], choices=choices), letters, tuple(options))
-
-
-def turned(options: Sequence[str], shift: int) -> list[str]:
-    return [*options[shift:], *options[:shift]]
 
 
 def result(unit: Work, answer: Answer) -> Result:

@@ -197,13 +197,17 @@ def read(row: OutcomeData) -> tuple[Floats | None, str]:
         values = np.array([row.numbers.get(str(place), np.nan) for place in range(len(options))])
         return (values, "") if np.isfinite(values).all() else (None, "failed")
     shift = row.payload["shift"]
-    turned = [*options[shift:], *options[:shift]]
-    choice = read_choice(row.text, dict(zip(LETTERS, turned, strict=False)))
+    choice = read_choice(row.text, dict(zip(LETTERS, turned(options, shift), strict=False)))
     if choice.state != "answered":
         return None, choice.state
     values = np.zeros(len(options))
     values[(LETTERS.index(choice.letter) + shift) % len(options)] = 1
     return values, ""
+
+
+def turned(options: Sequence[str], shift: int) -> list[str]:
+    """The options in the order of a unit: letter i names option (i + shift) mod k of the set."""
+    return [*options[shift:], *options[:shift]]
 
 
 def cells(asked: Sequence[Asked], dimension: str) -> dict[tuple[str, str], list[Asked]]:

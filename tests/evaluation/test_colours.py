@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaluation import files, runner
-from evaluation.metrics.colours import colourfulness, divergence, entropy, histogram
+from evaluation.metrics.colours import colourfulness, divergence, histogram
+from evaluation.metrics.entropy import entropy
 from evaluation.models import Run
 from evaluation.studies.base import ConfigError
 from evaluation.studies.colours import Colours, ColoursConfig
