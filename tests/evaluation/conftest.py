@@ -1,11 +1,14 @@
-"""Announcements of these tests go to a broker in memory, where the tests can read them."""
+"""A broker in memory, where tests can read what was announced, and a provider that listens on this machine."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
 from kombu import Connection
 from kombu.transport.memory import Channel
+from pytest_django import Settings
 
+from evaluation.backends import provider as calls
+from tests.evaluation.provider import Provider, serving
 from wwd.celery import app
 
 
@@ -45,3 +48,17 @@ def announced(transactional_db: None) -> Callable[[], list[tuple[int, int]]]:
         return found
 
     return take
+
+
+@pytest.fixture
+def at_home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A provider on this machine may be asked, with a key, and again without a long wait."""
+    settings.LOCAL_PROVIDERS = True
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setattr(calls, "backoff", lambda *_: 0.01)
+
+
+@pytest.fixture
+def server() -> Iterator[Provider]:
+    with serving() as found:
+        yield found

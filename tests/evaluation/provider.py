@@ -30,6 +30,10 @@ def error(status: int, message: str, code: str = "", kind: str = "", **headers: 
     return status, {name.replace("_", "-"): value for name, value in headers.items()}, body
 
 
+REFUSAL = error(400, "Your request was rejected.", "content_policy_violation", "invalid_request_error")
+SLOW = error(429, "Slow down.", "rate_limit_exceeded", Retry_After="0.2")
+
+
 def pictures(n: int = 1, revised: str = "", **more: Any) -> Answer:
     row = {"b64_json": base64.b64encode(png()).decode(), **({"revised_prompt": revised} if revised else {})}
     return 200, {"x-request-id": "req_1"}, {"created": 1, "data": [row] * n, **more}

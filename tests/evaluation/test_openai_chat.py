@@ -1,11 +1,9 @@
 """The OpenAI-compatible chat backend against a local server that speaks the protocol with its errors."""
 
 import base64
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pytest_django import Settings
 
 from evaluation import files, runner
 from evaluation.backends import load
@@ -17,25 +15,10 @@ from evaluation.models import Batch, Model, Outcome, Run
 from evaluation.studies.base import ModelData
 from tests.evaluation.make import make_image, make_subject
 from tests.evaluation.make import make_model as make_any_model
-from tests.evaluation.provider import Provider, error, png, says, serving
+from tests.evaluation.provider import REFUSAL, SLOW, Provider, error, png, says
 from tests.evaluation.tiny import make_picture
 
-pytestmark = pytest.mark.django_db
-REFUSAL = error(400, "Your request was rejected.", "content_policy_violation", "invalid_request_error")
-SLOW = error(429, "Slow down.", "rate_limit_exceeded", Retry_After="0.2")
-
-
-@pytest.fixture(autouse=True)
-def at_home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.LOCAL_PROVIDERS = True
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setattr(calls, "backoff", lambda *_: 0.01)
-
-
-@pytest.fixture
-def server() -> Iterator[Provider]:
-    with serving() as found:
-        yield found
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home")]
 
 
 def make_model(server: Provider, role: str = "vqa", **parameters: Any) -> ModelData:

@@ -1,6 +1,5 @@
 """The OpenAI-compatible images backend against a local server that speaks the protocol with its errors."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,24 +15,9 @@ from evaluation.runner import create_run, forecast, retry, work
 from evaluation.runner.counting import refusals, rewritten
 from evaluation.studies.base import ModelData, Result
 from tests.evaluation.make import make_country, make_dish
-from tests.evaluation.provider import Answer, Provider, addresses, error, pictures, png, serving
+from tests.evaluation.provider import REFUSAL, SLOW, Answer, Provider, addresses, error, pictures, png
 
-pytestmark = pytest.mark.django_db
-REFUSAL = error(400, "Your request was rejected.", "content_policy_violation", "invalid_request_error")
-SLOW = error(429, "Slow down.", "rate_limit_exceeded", Retry_After="0.2")
-
-
-@pytest.fixture(autouse=True)
-def at_home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.LOCAL_PROVIDERS = True
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setattr(calls, "backoff", lambda *_: 0.01)
-
-
-@pytest.fixture
-def server() -> Iterator[Provider]:
-    with serving() as found:
-        yield found
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home")]
 
 
 def make_model(server: Provider, **parameters: Any) -> ModelData:
