@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from evaluation.metrics.tidy import TidyTable
+from evaluation.observations import Observations
 
 Filters = Mapping[str, str]
 
@@ -18,7 +19,8 @@ class TableSpec:
     column keeps the rows with that value, any other is read by what computes the table; `choices` are the accepted
     values of those that have few. `figure`: whether bars of it say anything; `undrawn`: metrics of which they say
     nothing that another does not say. A table comes either from
-    `compute`, or from `study`: then that study's `summarise` makes it from a run (filter `run`).
+    `compute`, or from `study`: then that study's `summarise` makes it from a run (filter `run`). `observe` gives the
+    observations that its numbers are means of (a study's table: by `Study.observe`); None where they are no means.
     """
 
     name: str
@@ -30,6 +32,7 @@ class TableSpec:
     inputs: tuple[str, ...]
     filters: tuple[str, ...]
     compute: Callable[[Filters], TidyTable] | None = None
+    observe: Callable[[Filters], Observations] | None = None
     study: str = ""
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     figure: bool = True

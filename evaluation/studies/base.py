@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.metrics.tidy import TidyTable
+from evaluation.observations import Observations
 
 Vector = npt.NDArray[np.float32]
 FinalState = Literal["done", "refused", "filtered", "empty", "failed"]
@@ -231,3 +232,7 @@ class Study(ABC):
     @abstractmethod
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
         """The table named `<slug>.<table>`; pure, runs on a host without torch."""
+
+    def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
+        """The observations that the numbers of the table are means of; None where they are no means."""
+        return None
