@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from evaluation import admin_downloads as admin_downloads
 from evaluation.models import (
     DescriptorSet,
     EarlierOutcome,

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Dish
+from evaluation.download_models import ImageDownload as ImageDownload
 
 
 class Role(models.TextChoices):
