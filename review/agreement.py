@@ -82,7 +82,9 @@ def agreement(filters: Filters) -> TidyTable:
             groups = {"question": question.name, "country": country}
             rows += [TidyRow(groups, metric, estimate) for metric, estimate in estimates(question, mine)]
     notes = (UNIT, BRANCH, *chosen.notes)
-    return TidyTable(AGREEMENT.name, AGREEMENT.version, AGREEMENT.columns, tuple(rows), notes, chosen.demonstration)
+    return TidyTable(
+        AGREEMENT.name, AGREEMENT.version, AGREEMENT.columns, tuple(rows), notes, chosen.demonstration, chosen.extra
+    )
 
 
 def estimates(question: Question, said: Iterable[Opinion]) -> Iterator[tuple[str, Estimate]]:

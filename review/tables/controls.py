@@ -41,7 +41,9 @@ def controls(filters: Filters) -> TidyTable:
     notes = [*chosen.notes]
     if chosen.questionnaire and not rows:
         notes.append("No real photographs and no repeats are among these pictures.")
-    return TidyTable(CONTROLS.name, CONTROLS.version, CONTROLS.columns, tuple(rows), tuple(notes), chosen.demonstration)
+    return TidyTable(
+        CONTROLS.name, CONTROLS.version, CONTROLS.columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra
+    )
 
 
 def of_real_photographs(said: Iterable[Opinion]) -> Iterable[Read]:

@@ -85,6 +85,11 @@ class Pool:
     demonstration: bool
     notes: tuple[str, ...]
 
+    @property
+    def extra(self) -> dict[str, float | str]:
+        """What a stored table keeps of the choice, so that a page need not count all reviews again to know it."""
+        return {"questionnaire": str(self.questionnaire)} if self.questionnaire else {}
+
 
 def pool(filters: Filters, *, repeats: bool = False) -> Pool:
     """The reviews that `filters` choose. With `repeats`, second answers of the same person about a picture too."""

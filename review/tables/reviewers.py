@@ -38,7 +38,9 @@ def reviewers(filters: Filters) -> TidyTable:
                 for metric, estimate in estimates(mine, everybody).items()
             ]
     notes = (AS_PUBLISHED, *chosen.notes, *about_nameless(chosen.reviews))
-    return TidyTable(REVIEWERS.name, REVIEWERS.version, REVIEWERS.columns, tuple(rows), notes, chosen.demonstration)
+    return TidyTable(
+        REVIEWERS.name, REVIEWERS.version, REVIEWERS.columns, tuple(rows), notes, chosen.demonstration, chosen.extra
+    )
 
 
 def estimates(said: Sequence[Opinion], everybody: Iterable[str]) -> dict[str, Estimate]:

@@ -105,7 +105,7 @@ def _compute(
         for (country, model), cell in cells.items():
             rows += cell_rows({"country": country, "model": model}, metrics, cell, filters)
         notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
-    return TidyTable(name, version, columns, tuple(rows), tuple(notes), chosen.demonstration)
+    return TidyTable(name, version, columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra)
 
 
 def by_cell(found: Iterable[tuple[Placed, Sequence[bool | None]]]) -> dict[tuple[str, str], Cell]:

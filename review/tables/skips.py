@@ -63,7 +63,9 @@ def skips(filters: Filters) -> TidyTable:
             groups = dict(zip(SKIPS.columns, key, strict=True))
             rows += cell_rows(groups, tuple(METRICS), cell, filters) if key in recorded else unrecorded(groups, cell)
         notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
-    return TidyTable(SKIPS.name, SKIPS.version, SKIPS.columns, tuple(rows), tuple(notes), chosen.demonstration)
+    return TidyTable(
+        SKIPS.name, SKIPS.version, SKIPS.columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra
+    )
 
 
 def assignments(chosen: Pool, questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:

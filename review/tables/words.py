@@ -37,7 +37,9 @@ def words(filters: Filters) -> TidyTable:
             names = [f"{word}\t{metric}" for word, metric in keys]
             rows += with_words(cell_rows({"country": country, "model": model}, names, cell, filters))
         notes += [about_language(found, codes), *about_nameless(chosen.reviews), about_reviewers(cells)]
-    return TidyTable(WORDS.name, WORDS.version, WORDS.columns, tuple(rows), tuple(notes), chosen.demonstration)
+    return TidyTable(
+        WORDS.name, WORDS.version, WORDS.columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra
+    )
 
 
 def with_words(rows: Iterable[TidyRow]) -> Iterable[TidyRow]:
