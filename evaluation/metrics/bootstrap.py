@@ -69,10 +69,12 @@ def of_sums(parts: Floats, statistic: Callable[[Floats], Floats], clusters: str 
     `parts` (clusters, m): what each cluster adds; `statistic` maps summed parts (draws, m) to (draws, k), NaN where a
     draw says nothing. `clusters` is their name. Length k.
     """
+    if len(parts) < LEAST_CLUSTERS:
+        reason = f"fewer than {LEAST_CLUSTERS} {clusters}: no interval is claimed"
+        return [Interval(None, None, reason=reason)] * statistic(parts.sum(axis=0, keepdims=True)).shape[1]
     drawn = statistic(_multiplicities(np.random.default_rng(SEED), len(parts)) @ parts)
-    lack = f"fewer than {LEAST_CLUSTERS} {clusters}: no interval is claimed" if len(parts) < LEAST_CLUSTERS else ""
     return [
-        _interval(draws, f"percentile bootstrap over {clusters}, {DRAWS} draws, seed {SEED}", lack) for draws in drawn.T
+        _interval(draws, f"percentile bootstrap over {clusters}, {DRAWS} draws, seed {SEED}", "") for draws in drawn.T
     ]
 
 
