@@ -8,9 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.plan_marks import EXPLORATORY, PLANNED
 from evaluation.table_spec import TableSpec
 
-NUMBERS = ("metric", "value", "n", "clusters", "low", "high")
+NUMBERS = ("metric", "value", "n", "clusters", "low", "high", "plan")
 
 
 def to_content(table: TidyTable) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def from_content(name: str, version: str, content: Mapping[str, Any]) -> TidyTab
 
 
 def to_csv(table: TidyTable) -> str:
-    """Columns: the group columns, metric, value, n, clusters, low, high. Empty: not measured or not claimed."""
+    """Columns: the group columns, metric, value, n, clusters, low, high, plan. Empty: not measured or not claimed."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*table.columns, *NUMBERS])
@@ -54,13 +55,19 @@ def to_csv(table: TidyTable) -> str:
         estimate = row.estimate
         numbers = (estimate.value, estimate.n, estimate.clusters, estimate.low, estimate.high)
         shown = ["" if number is None else repr(number) for number in numbers]
-        writer.writerow([*(row.groups[column] for column in table.columns), row.metric, *shown])
+        writer.writerow([*(row.groups[column] for column in table.columns), row.metric, *shown, plan_of(row)])
     return text.getvalue()
+
+
+def plan_of(row: TidyRow) -> str:
+    """Whether a row was planned before the data, as files say it."""
+    return PLANNED if row.planned else EXPLORATORY
 
 
 def to_json(spec: TableSpec, table: TidyTable, filters: Mapping[str, str], fingerprint: str) -> str:
     """Everything that the CSV has no place for too: definitions, notes, methods, reasons."""
     content = to_content(table)
+    content["rows"] = [{**row, "plan": plan_of(kept)} for row, kept in zip(content["rows"], table.rows, strict=True)]
     document = {
         "name": spec.name,
         "title": spec.title,

@@ -16,10 +16,13 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
+from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import InputCounter, StoredTable
 from evaluation.names import unknown
 from evaluation.ordering import in_order
+from evaluation.plan_marks import Standing
+from evaluation.plan_standing import frozen_plans, marked
 from evaluation.table_spec import Filters, TableSpec
 from evaluation.table_text import from_content, to_content
 from wwd.tables import TABLES
@@ -50,7 +53,11 @@ class UnknownFilter(ValueError):
 
 @dataclass(frozen=True)
 class TableView:
-    """A table as stored: `table` None while it is first being computed."""
+    """A table as stored: `table` None while it is first being computed.
+
+    `filters` as the reader wrote them and `stored` as the table is kept by differ while a plan masks names. `standing`
+    says what of it was planned before the data.
+    """
 
     spec: TableSpec
     filters: Filters
@@ -58,6 +65,9 @@ class TableView:
     table: TidyTable | None
     fingerprint: str
     computed_at: datetime | None
+    stored: Filters
+    standing: Standing | None = None
+    mask: Mask = NO_MASK
 
 
 def spec(name: str) -> TableSpec:
@@ -100,23 +110,36 @@ def fingerprint(table: TableSpec) -> str:
     return _hash([table.name, table.version, [[name, counts.get(name, 0)] for name in sorted(table.inputs)]])
 
 
-def read(name: str, filters: Filters) -> TableView:
-    """The table as stored, never computed here. Raises UnknownTable, UnknownFilter."""
+def read(name: str, filters: Filters, *, unmasked: bool = False) -> TableView:
+    """The table as stored, never computed here, masked where a plan wishes it and marked as planned or exploratory.
+
+    `unmasked` only where that was decided and recorded. Raises UnknownTable, UnknownFilter.
+    """
     table = spec(name)
-    chosen = checked_filters(table, filters)
-    return _view(table, chosen, _row(table, chosen).first(), fingerprint(table))
+    shown = checked_filters(table, filters)
+    plans = frozen_plans()
+    mask = NO_MASK if unmasked else mask_for(name, shown, plans)
+    try:
+        real = mask.filters(table, shown)
+    except UnknownMaskedName as error:
+        raise UnknownFilter(str(error)) from error
+    view = _view(table, real, _row(table, real).first(), fingerprint(table))
+    if view.table is None:
+        return replace(view, filters=shown, mask=mask)
+    content, standing = marked(table, real, view.table, plans)
+    return replace(view, filters=shown, table=mask.table(content), standing=standing, mask=mask)
 
 
 def ask(view: TableView) -> bool:
     """Notes that somebody waits for a fresh table. True where a worker should be told: not told a moment ago."""
-    rows = _row(view.spec, view.filters)
+    rows = _row(view.spec, view.stored)
     if rows.filter(Q(wanted_at=None) | Q(wanted_at__lte=Now() - DEBOUNCE)).update(wanted_at=Now()):
         return True
     if rows.exists():
         return False
     try:
         with transaction.atomic():
-            StoredTable.objects.create(**_key(view.spec, view.filters), filters=dict(view.filters), wanted_at=Now())
+            StoredTable.objects.create(**_key(view.spec, view.stored), filters=dict(view.stored), wanted_at=Now())
     except IntegrityError:
         return False
     return True
@@ -133,7 +156,10 @@ def announce() -> None:
 
 
 def compute_and_store(name: str, filters: Filters) -> TableView:
-    """Computes the table now and stores it. Raises UnknownTable, UnknownFilter, and whatever the computation does."""
+    """Computes the table now and stores it; what is returned is neither masked nor marked.
+
+    Raises UnknownTable, UnknownFilter, and whatever the computation does.
+    """
     table = spec(name)
     chosen = checked_filters(table, filters)
     # Read before the data: a change in between makes the stored table stale, never falsely fresh.
@@ -154,10 +180,13 @@ def compute_and_store(name: str, filters: Filters) -> TableView:
     return _view(table, chosen, row, present)
 
 
-def fresh(name: str, filters: Filters) -> TableView:
-    """The stored table where it is fresh, else computed now: for the command line."""
-    view = read(name, filters)
-    return view if view.state == "fresh" else compute_and_store(name, filters)
+def fresh(name: str, filters: Filters, *, unmasked: bool = False) -> TableView:
+    """The stored table where it is fresh, else computed now and read: for the command line. See `read`."""
+    view = read(name, filters, unmasked=unmasked)
+    if view.state == "fresh":
+        return view
+    compute_and_store(name, view.stored)
+    return read(name, filters, unmasked=unmasked)
 
 
 def recompute_wanted() -> int:
@@ -206,7 +235,7 @@ def _view(table: TableSpec, filters: Filters, row: StoredTable | None, present: 
         state = "failed"
     elif row and content:
         state = "fresh" if row.fingerprint == present else "stale"
-    return TableView(table, filters, state, content, present, row.computed_at if row else None)
+    return TableView(table, filters, state, content, present, row.computed_at if row else None, filters)
 
 
 def _row(table: TableSpec, filters: Filters) -> QuerySet[StoredTable]:

@@ -30,9 +30,12 @@ class Estimate:
 
 @dataclass(frozen=True)
 class TidyRow:
+    """`planned`: listed by a plan that was frozen before the data; everything else is exploratory."""
+
     groups: Mapping[str, str]
     metric: str
     estimate: Estimate
+    planned: bool = False
 
 
 @dataclass(frozen=True)

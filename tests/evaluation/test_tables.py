@@ -287,7 +287,7 @@ def test_the_command_lists_every_name_with_its_title() -> None:
 def test_csv_has_the_group_columns_and_six_more() -> None:
     make_run()
     text = printed(NAME)
-    assert text.splitlines()[0] == "group,continent,model,metric,value,n,clusters,low,high"
+    assert text.splitlines()[0] == "group,continent,model,metric,value,n,clusters,low,high,plan"
     found = {row["metric"]: row for row in rows_of(text)}
     assert (found["net"]["value"], found["net"]["n"], found["net"]["clusters"]) == ("0.0", "2", "2")
     assert (found["net"]["low"], found["net"]["high"]) == ("", "")

@@ -233,6 +233,6 @@ def test_a_stored_page_takes_few_queries_however_many_rows(
     continents = ("Africa", "Asia", "Europe", "Oceania")
     make_association(*(picture_result(make_place_in(name), "painter", 1, n) for n, name in enumerate(continents)))
     tables.compute_and_store(NAME, {})
-    # Session, user, two of permissions, counters, table.
-    with django_assert_max_num_queries(6):
+    # Session, user, two of permissions, counters, table, plans.
+    with django_assert_max_num_queries(7):
         text_of(researcher, PAGE)

@@ -125,6 +125,7 @@ def test_csv_quotes_names_and_ends_lines_with_a_line_feed() -> None:
         "clusters": "12",
         "low": "",
         "high": "",
+        "plan": "exploratory",
     }
 
 

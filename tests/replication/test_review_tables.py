@@ -117,7 +117,7 @@ def test_countries_released_in_part_equal_a_count_of_the_file(table: Table, rele
 def test_columns_are_the_promised_ones() -> None:
     out = io.StringIO()
     call_command("tables", "review.quality", stdout=out)
-    assert out.getvalue().splitlines()[0] == "country,model,metric,value,n,clusters,low,high"
+    assert out.getvalue().splitlines()[0] == "country,model,metric,value,n,clusters,low,high,plan"
 
 
 def test_a_demonstration_beside_the_published_reviews_changes_nothing(table: Table) -> None:

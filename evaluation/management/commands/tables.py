@@ -1,11 +1,13 @@
 """`manage.py tables`: the named tables, the same that the pages show."""
 
 from argparse import ArgumentParser
+from getpass import getuser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation import tables
+from evaluation.plan_acts import NoReason, record_look
 from evaluation.table_text import to_csv, to_json
 from wwd.tables import TABLES
 
@@ -19,6 +21,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--filter", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="such as country=Kenya"
         )
+        parser.add_argument(
+            "--unmask", metavar="REASON", help="shows names that a plan masks; who looked and why stays with the plan"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["name"]:
@@ -26,8 +31,11 @@ class Command(BaseCommand):
                 self.stdout.write(f"{name}\t{tables.spec(name).title}")
             return
         try:
-            view = tables.fresh(options["name"], read_filters(options["filter"]))
-        except (tables.UnknownTable, tables.UnknownFilter) as error:
+            filters = read_filters(options["filter"])
+            if options["unmask"] is not None:
+                record_look(options["name"], filters, getuser(), options["unmask"])
+            view = tables.fresh(options["name"], filters, unmasked=options["unmask"] is not None)
+        except (tables.UnknownTable, tables.UnknownFilter, NoReason) as error:
             raise CommandError(str(error)) from error
         if view.table is None:
             raise CommandError(f"{view.spec.name} could not be computed.")

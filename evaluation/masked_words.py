@@ -1,0 +1,66 @@
+"""Hidden names in running text: notes, reasons, methods, cells that hold more than one name."""
+
+import re
+from functools import cached_property
+
+from evaluation.masked_names import MASKED_ROLES, Kind, Names
+from evaluation.ordering import model_key
+
+HIDDEN = "Hidden while names are masked: a note that would tell which model is meant."
+# The definition of a run, written as `name: value; name: value`: settings tell a model as well as its name does.
+SETTINGS = re.compile(r"(?:^|; )(?:model|revision|backend|identifier|steps|guidance|scheduler|size): ")
+# Shorter revisions may be parts of anything.
+SHORT = 5
+
+
+def numbered(name: str) -> bool:
+    """Names with a digit, such as dalle3, are found within anything; others may be a part of common words."""
+    return any(sign.isdigit() for sign in name)
+
+
+def looked_for(name: str) -> str:
+    """The pattern that finds a name: anywhere if it holds a digit, else as whole words."""
+    return re.escape(name) if numbered(name) else rf"(?<!\w){re.escape(name)}(?!\w)"
+
+
+class Words:
+    """Finds every spelling of a hidden name."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    @cached_property
+    def spellings(self) -> dict[str, str]:
+        """What is looked for, in small letters → what stands there instead."""
+        found = {}
+        for model in self._names.models:
+            if model.role in MASKED_ROLES:
+                shown = self._names.shown("model", model.slug)
+                plain = model.title.partition(" (")[0]
+                for name in (model.title, plain, model.slug, model.identifier):
+                    found[name.casefold()] = shown
+        for (kind, value), shown in self._names.names.items():
+            if kind == Kind.MODEL or self._names.places:
+                found.setdefault(value.casefold(), shown)
+        return {name: shown for name, shown in found.items() if name}
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        longest_first = sorted(self.spellings, key=len, reverse=True)
+        return re.compile("|".join(map(looked_for, longest_first)) or r"(?!)", re.IGNORECASE)
+
+    @cached_property
+    def traces(self) -> set[str]:
+        """Revisions, and names without spaces and signs: where one is left, the whole text is hidden."""
+        models = [model for model in self._names.models if model.role in MASKED_ROLES]
+        keys = {model_key(name) for model in models for name in (model.title, model.slug, model.identifier)}
+        keys |= {model.revision.casefold() for model in models}
+        return {key for key in keys if len(key) >= SHORT and numbered(key)}
+
+    def hidden(self, text: str) -> str:
+        """`text` with masked names in the place of real ones, or a sentence that says that it is hidden."""
+        if SETTINGS.search(text):
+            return HIDDEN
+        shown = self.pattern.sub(lambda found: self.spellings[found.group().casefold()], text)
+        plain = "".join(sign for sign in shown.casefold() if sign.isalnum())
+        return HIDDEN if any(trace in plain for trace in self.traces) else shown
