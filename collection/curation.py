@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from collection.ingredients import index_dishes
 from collection.models import Dish, DishChange, Photo
+from collection.signals import dishes_changed
 
 
 @transaction.atomic
@@ -25,6 +26,8 @@ def decide_dishes(dishes: QuerySet[Dish], state: str, steward: Any) -> int:
     changed = Dish.objects.filter(pk__in=[pk for pk, _before in rows])
     number = changed.update(state=state)
     index_dishes(list(changed))
+    if Dish.State.ACCEPTED in {state, *(before for _pk, before in rows)}:
+        dishes_changed.send(Dish, dishes=[pk for pk, _before in rows])
     return number
 
 

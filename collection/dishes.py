@@ -19,6 +19,7 @@ from collection.models import (
     Source,
 )
 from collection.places import continents_of, countries_for
+from collection.signals import dishes_changed
 
 FIRST_NUMBER = 10_001
 # Demonstrations never use up a number that a dish of somebody could get.
@@ -80,6 +81,8 @@ def save_dish(
     )
     set_places(dish, places, continents)
     set_languages(dish, languages)
+    if state == Dish.State.ACCEPTED:
+        dishes_changed.send(Dish, dishes=[dish.pk])
     return dish
 
 
@@ -133,6 +136,8 @@ def change_dish(
     for field, value in words.items():
         setattr(dish, field, value)
     dish.save()
-    if dish.state == Dish.State.ACCEPTED and "ingredients" in before:
-        index_ingredients(dish)
+    if dish.state == Dish.State.ACCEPTED:
+        dishes_changed.send(Dish, dishes=[dish.pk])
+        if "ingredients" in before:
+            index_ingredients(dish)
     return DishChange.objects.create(dish=dish, by_contributor=by_contributor, by_steward=by_steward, before=before)

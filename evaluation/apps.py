@@ -7,11 +7,12 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
-        from collection.signals import dish_erased, dish_restored, dish_withdrawn
-        from evaluation import withdrawals
+        from collection.signals import dish_erased, dish_restored, dish_withdrawn, dishes_changed
+        from evaluation import changes, withdrawals
         from evaluation.reference import load_reference
 
         post_migrate.connect(load_reference, sender=self, dispatch_uid="evaluation.reference")
         dish_withdrawn.connect(withdrawals.stop)
         dish_restored.connect(withdrawals.go_on)
         dish_erased.connect(withdrawals.erase)
+        dishes_changed.connect(changes.count_anew)

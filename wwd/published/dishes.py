@@ -23,6 +23,7 @@ from collection.models import (
     TimeOfDay,
 )
 from collection.places import country_for
+from collection.signals import dishes_changed
 from wwd.published.source import BadRow, Report, Row, checked, parsed, rows
 from wwd.published.writing import create, insert_new
 
@@ -230,3 +231,5 @@ def import_dishes(folder: Path, report: Report) -> None:
         by_model.setdefault(type(part), []).append(part)
     for model, parts in by_model.items():
         create(parts, str(model._meta.verbose_name_plural))
+    if new:
+        dishes_changed.send(Dish, dishes=[each.dish.pk for each in new])
