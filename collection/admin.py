@@ -1,7 +1,5 @@
 """Pages of the stewards. Every list is paged without counting whole tables and searches by beginnings."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -13,6 +11,7 @@ from django.utils.translation import ngettext
 
 from collection import admin_consent as admin_consent
 from collection import admin_withdrawals as admin_withdrawals
+from collection import own_country
 from collection.admin_reports import IngredientAdmin, ReportAdmin
 from collection.curation import decide_dishes, decide_photos
 from collection.models import (
@@ -31,34 +30,14 @@ from collection.models import (
 )
 from collection.receipts import read_receipt
 from collection.withdrawal import withdraw_for_contributors
+from wwd.staff_lists import BigList, ReadOnly, ReadOnlyInline
 
 
-class ReadOnly(admin.ModelAdmin):
-    """Rows that stewards look at and never write."""
+class Shown(ReadOnlyInline):
+    """Rows of a dish, shown with it; to ambassadors with every dish that they may see."""
 
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-
-class Shown(admin.TabularInline):
-    """Rows of a dish, shown with it."""
-
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return super().has_view_permission(request, obj) or own_country.country_of(request.user) is not None
 
 
 class Languages(Shown):
@@ -79,23 +58,28 @@ class Photos(Shown):
     show_change_link = True
 
 
-class Changes(Shown):
+class Changes(ReadOnlyInline):
+    """The history names people: only with its own permission."""
+
     model = DishChange
     fields = readonly_fields = ("at", "by_contributor", "by_steward", "before")
 
 
 @admin.register(Dish)
-class DishAdmin(admin.ModelAdmin):
+class DishAdmin(BigList):
     """Accept, reject, hide; the contributor's own words are read, not rewritten."""
 
     list_display = ("number", "local_name", "english_name", "state", "mixed_letters", "marked_source", "created_at")
     list_filter = ("state", "source", "mixed_letters", "continents__continent")
     search_fields = ("number__exact", "local_name__istartswith", "english_name__istartswith")
     actions = ("accept", "reject", "hide", "withdraw")
-    ordering = ("-pk",)
-    list_per_page = 50
-    show_full_result_count = False
     inlines = (Languages, Places, Photos, Links, Changes)
+
+    def has_view_permission(self, request: HttpRequest, obj: Dish | None = None) -> bool:
+        return own_country.sees_some(request.user)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Dish]:
+        return own_country.dishes_for(request.user)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Dish], search_term: str
@@ -113,11 +97,12 @@ class DishAdmin(admin.ModelAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
     def get_readonly_fields(self, request: HttpRequest, obj: Dish | None = None) -> list[str]:
-        return [field.name for field in Dish._meta.fields]
+        return [field.name for field in Dish._meta.fields if field.name not in self.get_exclude(request, obj)]
+
+    def get_exclude(self, request: HttpRequest, obj: Dish | None = None) -> list[str]:
+        """Who told it is shown to those who may see contributors."""
+        return [] if request.user.has_perm("collection.view_contributor") else ["contributor"]
 
     @admin.action(description=_("Accept"), permissions=["change"])
     def accept(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
@@ -144,7 +129,7 @@ class DishAdmin(admin.ModelAdmin):
 
 
 @admin.register(Photo)
-class PhotoAdmin(admin.ModelAdmin):
+class PhotoAdmin(BigList):
     """Photos are decided apart from their dishes; only confirmed ones can be accepted."""
 
     list_display = ("thumb", "dish", "caption", "state", "created_at")
@@ -152,8 +137,16 @@ class PhotoAdmin(admin.ModelAdmin):
     list_select_related = ("dish",)
     actions = ("accept", "reject", "hide")
     ordering = ("-created_at",)
-    list_per_page = 50
-    show_full_result_count = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Photo | None = None) -> bool:
+        return super().has_view_permission(request, obj) or own_country.country_of(request.user) is not None
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Photo]:
+        """All photos with the permission for photos, else those of the dishes that the account may see."""
+        rows = super().get_queryset(request)
+        if super().has_view_permission(request):
+            return rows
+        return rows.filter(dish__in=own_country.dishes_for(request.user)).exclude(state=Photo.State.DRAFT)
 
     @admin.display(description=_("photo"))
     def thumb(self, photo: Photo) -> SafeString | str:
@@ -163,9 +156,6 @@ class PhotoAdmin(admin.ModelAdmin):
         return format_html('<img src="{}" alt="{}" height="80">', address, photo.caption)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Photo | None = None) -> list[str]:
@@ -194,6 +184,7 @@ class ContributorAdmin(ReadOnly):
     list_display = ("id", "consent", "consent_way", "source", "created_at")
     list_filter = ("source", "consent_way")
     list_select_related = ("consent",)
+    search_fields = ("pk__exact",)
     ordering = ("-created_at",)
 
 
@@ -202,6 +193,8 @@ class AboutYouAdmin(ReadOnly):
     """Personal details: shown only to people who hold the permission to view them."""
 
     list_display = ("contributor", "credit_me", "may_contact", "agreed_at")
+    list_select_related = ("contributor",)
+    search_fields = ("pk__exact",)
 
 
 @admin.register(Country)
@@ -209,10 +202,8 @@ class CountryAdmin(ReadOnly):
     """Read only: the list is a data file of the project and is written again after each migration."""
 
     list_display = ("code", "name", "continents")
-    search_fields = ("code", "name")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).order_by("name")
+    search_fields = ("code__istartswith", "name__icontains")
+    ordering = ("name",)
 
 
 admin.site.register(Report, ReportAdmin)

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST
 from collection import recordings
 from collection.models import Ambassador, ConsentText, Opening
 from collection.opening import Accepting, accepting, current_opening, missing
+from wwd.staff_lists import StaffList
 
 STATES = {
     Accepting.OPEN: gettext_lazy("The collection is open."),
@@ -44,7 +45,7 @@ class ConfirmForm(forms.ModelForm):
 
 
 @admin.register(ConsentText)
-class ConsentTextAdmin(admin.ModelAdmin):
+class ConsentTextAdmin(StaffList):
     """A text is added once and then only confirmed; what changes is a new version."""
 
     form = ConfirmForm
@@ -68,9 +69,6 @@ class ConsentTextAdmin(admin.ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: ConsentText | None = None) -> list[str]:
         return [name for name in self.fields or () if obj and not str(name).startswith("confirmed")]
-
-    def has_delete_permission(self, request: HttpRequest, obj: ConsentText | None = None) -> bool:
-        return False
 
     def get_urls(self) -> list[URLPattern]:
         upload = self.admin_site.admin_view(require_POST(self.upload))
@@ -99,7 +97,7 @@ class ConsentTextAdmin(admin.ModelAdmin):
 
 
 @admin.register(Opening)
-class OpeningAdmin(admin.ModelAdmin):
+class OpeningAdmin(StaffList):
     """Rows are added, never changed: the form of a new one is filled with what holds now."""
 
     list_display = ("created_at", "controller", "contact", "ethics_reference", "ethics_until", "made_by")
@@ -120,9 +118,6 @@ class OpeningAdmin(admin.ModelAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Opening | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Opening | None = None) -> bool:
-        return False
-
     def save_model(self, request: HttpRequest, obj: Opening, form: forms.ModelForm, change: bool) -> None:
         obj.made_by = request.user if request.user.is_authenticated else None
         super().save_model(request, obj, form, change)
@@ -133,14 +128,13 @@ class OpeningAdmin(admin.ModelAdmin):
 
 
 @admin.register(Ambassador)
-class AmbassadorAdmin(admin.ModelAdmin):
+class AmbassadorAdmin(StaffList):
     """Named by country and until a day. The invitation shows until it was opened."""
 
-    list_display = ("label", "country", "until", "opened_at", "named_by")
-    list_filter = ("country",)
-    list_select_related = ("country", "named_by")
-    search_fields = ("label__istartswith",)
-    fields = ("label", "country", "until", "link")
+    list_display = ("label", "country", "until", "opened_at", "account", "named_by")
+    list_select_related = ("country", "named_by", "account")
+    search_fields = ("label__istartswith", "country__name__istartswith")
+    fields = ("label", "country", "until", "account", "link")
     readonly_fields = ("link",)
 
     @admin.display(description=gettext_lazy("invitation"))

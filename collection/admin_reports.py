@@ -12,18 +12,13 @@ from django.utils.translation import ngettext
 from collection.ingredients import join
 from collection.models import Ingredient, Report
 from collection.reports import decide
+from wwd.staff_lists import BigList
 
 
-class Decided(admin.ModelAdmin):
+class Decided(BigList):
     """Rows that come from elsewhere: stewards act on them and do not write them."""
 
-    show_full_result_count = False
-    list_per_page = 50
-
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:

@@ -1,13 +1,14 @@
 """Withdrawals for stewards: those without a code wait here for a decision. `admin.py` imports it."""
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from collection import withdrawal
 from collection.models import Withdrawal
+from wwd.staff_lists import BigList
 
 
 class DecisionFilter(admin.SimpleListFilter):
@@ -25,21 +26,15 @@ class DecisionFilter(admin.SimpleListFilter):
 
 
 @admin.register(Withdrawal)
-class WithdrawalAdmin(admin.ModelAdmin):
+class WithdrawalAdmin(BigList):
     """*Confirm*: the dish goes, as if its contributor had used the code. *Restore*: it is shown as before."""
 
     list_display = ("dish", "reason", "former_state", "at", "erase_after", "undone_at", "erased_at")
     list_filter = (DecisionFilter, "reason")
     list_select_related = ("dish",)
     actions = ("confirm", "restore")
-    ordering = ("-at",)
-    list_per_page = 50
-    show_full_result_count = False
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Withdrawal | None = None) -> list[str]:

@@ -180,6 +180,15 @@ class Ambassador(models.Model):
     contributor = models.OneToOneField(
         "collection.Contributor", on_delete=models.SET_NULL, null=True, blank=True, editable=False
     )
+    account = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="as_ambassador",
+        limit_choices_to={"groups__name": "ambassador"},
+        help_text=_("A staff account of the group ambassador: until the last day it sees dishes of this country."),
+    )
     opened_at = models.DateTimeField(null=True, editable=False)
     named_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False)
     named_at = models.DateTimeField(auto_now_add=True)

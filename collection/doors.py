@@ -23,6 +23,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
+from collection import own_country
 from collection.models import Contributor, Dish, DishQuerySet, Photo, Withdrawal
 from collection.proof import Proof, ProofError, ProofExpired, check_origin, check_request, genuine, now
 from collection.turns import finish_turn, is_over, over
@@ -190,14 +191,21 @@ def photo_for(contributor: Contributor, pk: Any) -> Photo:
 
 
 def photo_to_show(user: AbstractUser | AnonymousUser, which: Q) -> Photo:
-    """An accepted photo of an accepted dish for everybody, any other for staff with the permission; otherwise 404."""
+    """An accepted photo of an accepted dish for everybody, any other for staff who may see it; otherwise 404."""
     photo = Photo.objects.filter(which).first()
     if photo is None:
         raise Http404
     public = photo.state == Photo.State.ACCEPTED and Dish.objects.accepted().filter(pk=photo.dish_id).exists()
-    if not (public or (user.is_active and user.has_perm("collection.view_photo"))):
+    if not (public or (user.is_active and user.has_perm("collection.view_photo")) or of_own_country(user, photo)):
         raise Http404
     return photo
+
+
+def of_own_country(user: AbstractUser | AnonymousUser, photo: Photo) -> bool:
+    """Whether a photo that was sent is of a dish of the country that somebody is ambassador of."""
+    if photo.state == Photo.State.DRAFT or own_country.country_of(user) is None:
+        return False
+    return own_country.dishes_for(user).filter(pk=photo.dish_id).exists()
 
 
 def dish_for(contributor: Contributor | None, pk: Any, *, recent: bool = False) -> Dish:

@@ -117,7 +117,7 @@ class Contributor(models.Model):
     entered_by = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True)
     alias = models.CharField(max_length=60, blank=True)
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     def __str__(self) -> str:
         return str(self.id)
@@ -212,6 +212,7 @@ class Dish(models.Model):
 
     class Meta:
         verbose_name_plural = _("dishes")
+        permissions = [("see_own_country", "Can see dishes of the country that one is ambassador of")]
         indexes = [models.Index(fields=["state", "source"]), models.Index(fields=["local_name"])]
 
     def __str__(self) -> str:
@@ -306,9 +307,10 @@ class Photo(models.Model):
     no_people = models.BooleanField(default=False)
     is_photograph = models.BooleanField(default=False)
     state = models.CharField(max_length=12, choices=State, default=State.DRAFT)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
+        indexes = [models.Index(fields=["state", "created_at"])]
         constraints = [
             models.CheckConstraint(
                 name="shown_photo_is_confirmed",

@@ -24,21 +24,9 @@ from evaluation.models import (
     Subject,
     Unit,
 )
+from wwd.staff_lists import ReadOnly, StaffList
 
 OPEN = Q(state__in=(Unit.State.PENDING, Unit.State.LEASED))
-
-
-class ReadOnly(admin.ModelAdmin):
-    """Rows that only the runner writes."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 def units_of_run(condition: Q) -> Coalesce:
@@ -53,7 +41,6 @@ class RunAdmin(ReadOnly):
     list_filter = ("study", "state", "demonstration", "imported")
     search_fields = ("slug__startswith",)
     list_per_page = 20
-    show_full_result_count = False
     change_list_template = "evaluation/runs.html"
     list_display_links = None
 
@@ -120,30 +107,25 @@ class UnitAdmin(ReadOnly):
     list_display = ("key", "run", "subject", "model", "state", "deliveries")
     list_filter = ("state",)
     list_select_related = ("run", "subject", "model")
-    search_fields = ("key__startswith", "run__slug__startswith")
-    list_per_page = 50
-    show_full_result_count = False
+    search_fields = ("key__startswith", "run__slug__startswith", "subject__name__startswith")
     inlines = (OutcomeInline, EarlierOutcomeInline)
 
 
 @admin.register(Model)
-class ModelAdmin(admin.ModelAdmin):
+class ModelAdmin(StaffList):
     list_display = ("slug", "title", "role", "backend", "identifier", "revision", "demonstration")
     list_filter = ("role", "backend", "demonstration")
-    search_fields = ("slug", "title", "identifier")
+    search_fields = ("slug__icontains", "title__icontains", "identifier__icontains")
 
 
 @admin.register(PromptTemplate, DescriptorSet, QuestionSet)
-class VersionedAdmin(admin.ModelAdmin):
+class VersionedAdmin(StaffList):
     """A version that exists is never changed: a changed word is a new version."""
 
     list_display = ("slug", "version", "source")
-    search_fields = ("slug", "version")
+    search_fields = ("slug__icontains", "version__startswith")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
@@ -152,4 +134,3 @@ class SubjectAdmin(ReadOnly):
     list_display = ("name", "kind", "source_key", "demonstration")
     list_filter = ("kind", "demonstration")
     search_fields = ("name__startswith", "source_key__startswith")
-    show_full_result_count = False

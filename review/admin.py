@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Source
-from review import opening, overview, staff
+from review import opening, overview, rights, staff
 from review.links import picture_address, reviewer_of
 from review.models import (
     Assignment,
@@ -35,20 +35,9 @@ from review.models import (
 )
 from review.preview import preview
 from review.unappetising import text_codes
+from wwd.staff_lists import ReadOnly, StaffList
 
 STUCK = 50
-
-
-class Kept(admin.ModelAdmin):
-    """Rows that are made elsewhere: staff look at them, and where it says so remove them."""
-
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
 
 
 class Invitations(admin.TabularInline):
@@ -105,7 +94,7 @@ class CampaignForm(forms.ModelForm):
 
 
 @admin.register(Campaign)
-class CampaignAdmin(admin.ModelAdmin):
+class CampaignAdmin(StaffList):
     form = CampaignForm
     list_display = (
         "title",
@@ -118,7 +107,7 @@ class CampaignAdmin(admin.ModelAdmin):
         "closes_at",
     )
     list_filter = ("state", "source")
-    search_fields = ("title", "slug")
+    search_fields = ("title__icontains", "slug__icontains")
     prepopulated_fields = {"slug": ("title",)}
     inlines = (Texts, Contacts, Invitations)
     change_form_template = "review/admin/campaign.html"
@@ -165,10 +154,11 @@ def about(campaign: Campaign) -> dict[str, Any]:
 
 
 @admin.register(Invitation)
-class InvitationAdmin(admin.ModelAdmin):
+class InvitationAdmin(StaffList):
     list_display = ("code", "short", "campaign", "country", "meant_for", "used", "limit", "revoked_at")
     list_filter = ("campaign",)
     list_select_related = ("campaign", "country")
+    search_fields = ("code__startswith", "short__startswith", "meant_for__istartswith")
     readonly_fields = ("code", "short", "used", "address")
     actions = ("revoke",)
 
@@ -182,10 +172,10 @@ class InvitationAdmin(admin.ModelAdmin):
 
 
 @admin.register(CampaignImage)
-class CampaignImageAdmin(Kept):
+class CampaignImageAdmin(ReadOnly):
     list_display = ("blurred", "dish_name", "country", "campaign")
-    list_filter = ("campaign", "country")
-    search_fields = ("dish_name__startswith",)
+    list_filter = ("campaign",)
+    search_fields = ("dish_name__startswith", "pk__exact")
     list_select_related = ("campaign",)
 
     class Media:
@@ -202,17 +192,27 @@ class CampaignImageAdmin(Kept):
 
 
 @admin.register(Reviewer)
-class ReviewerAdmin(Kept):
-    """Searching takes a personal link too: whoever brings theirs can have their answers removed."""
+class ReviewerAdmin(ReadOnly):
+    """Searching takes a personal link too: whoever brings theirs can have their answers withdrawn."""
 
     list_display = ("id", "campaign", "country", "role", "source", "created_at", "withdrawn_at", "report")
     list_filter = ("campaign", "role", "source")
-    search_fields = ("id",)
+    list_select_related = ("campaign",)
+    search_fields = ("pk__exact",)
     search_help_text = _("An id, or the personal link that a reviewer brings.")
+    actions = ("withdraw",)
+    ordering = ("-created_at",)
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(staff.reviewer_report)
         return [path("<uuid:pk>/report/", view, name="review_reviewer_report"), *super().get_urls()]
+
+    @admin.action(description=_("Withdraw: their answers count no more and are erased after seven days"))
+    def withdraw(self, request: HttpRequest, rows: QuerySet[Reviewer]) -> None:
+        if not request.user.has_perm("review.change_reviewer"):
+            raise PermissionDenied
+        for reviewer in rows:
+            rights.withdraw(reviewer, keep_answers=False)
 
     @admin.display(description=_("what they did"))
     def report(self, reviewer: Reviewer) -> SafeString:
@@ -229,17 +229,16 @@ class ReviewerAdmin(Kept):
 
 
 @admin.register(Assignment)
-class AssignmentAdmin(Kept):
+class AssignmentAdmin(ReadOnly):
     """What was reported stays hidden until somebody looked at it and shows it again."""
 
     list_display = ("picture", "state", "reason", "repeat", "created_at")
     list_filter = ("state", "reason", "image__campaign")
     list_select_related = ("image",)
+    search_fields = ("image__exact", "reviewer__exact", "pk__exact")
+    search_help_text = _("The id of a picture of the campaign, of a reviewer, or of the row.")
     actions = ("show_again",)
-
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Without *delete*: only whole reviewers go, otherwise somebody could get a picture twice."""
-        return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
+    ordering = ("-created_at",)
 
     @admin.display(description=_("picture"))
     def picture(self, assignment: Assignment) -> SafeString:
@@ -254,10 +253,12 @@ class AssignmentAdmin(Kept):
 
 
 @admin.register(Review)
-class ReviewAdmin(Kept):
+class ReviewAdmin(ReadOnly):
     list_display = ("image", "reviewer", "food", "correct_dish", "quality", "match", "disturbing", "surplus", "words")
     list_filter = ("image__campaign", "surplus", "repeat", ("words_read_at", admin.EmptyFieldListFilter))
     list_select_related = ("image", "reviewer__campaign__questionnaire")
+    search_fields = ("image__exact", "reviewer__exact", "image__dish_name__startswith")
+    search_help_text = _("The id of a picture of the campaign or of a reviewer, or the beginning of a dish's name.")
     actions = ("words_read",)
 
     @admin.display(description=_("in their own words"))
@@ -273,16 +274,13 @@ class ReviewAdmin(Kept):
 
 
 @admin.register(ReviewerConsent)
-class ReviewerConsentAdmin(Kept):
+class ReviewerConsentAdmin(ReadOnly):
     """The words are data files; staff only say who confirmed them."""
 
     list_display = ("version", "language", "confirmed_by", "confirmed_at")
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("review.change_reviewerconsent")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: ReviewerConsent | None = None) -> tuple[str, ...]:
         words = ("version", "language", "warning", "sentences", "confirmed_at")
@@ -296,17 +294,19 @@ class ReviewerConsentAdmin(Kept):
 
 
 @admin.register(ReviewerBackground)
-class ReviewerBackgroundAdmin(Kept):
+class ReviewerBackgroundAdmin(ReadOnly):
     """Shown only to people who hold the permission to view it."""
 
     list_display = ("reviewer", "countries", "cultures", "languages", "lived")
+    search_fields = ("pk__exact",)
 
 
 @admin.register(Note)
-class NoteAdmin(Kept):
+class NoteAdmin(ReadOnly):
     """Notes of reviewers; the answer stands on the reviewer's own page."""
 
     list_display = ("text", "reviewer", "at", "answered_at")
+    list_select_related = ("reviewer",)
     list_filter = (("answered_at", admin.EmptyFieldListFilter),)
     readonly_fields = ("reviewer", "text", "at", "answered_by", "answered_at")
 
@@ -319,15 +319,24 @@ class NoteAdmin(Kept):
 
 
 @admin.register(Exclusion)
-class ExclusionAdmin(admin.ModelAdmin):
+class ExclusionAdmin(StaffList):
     """Leaving somebody out of the tables needs a reason; every table says with and without."""
 
     list_display = ("reviewer", "reason", "by", "at")
+    list_select_related = ("reviewer", "by")
+    search_fields = ("pk__exact",)
+    actions = ("count_again",)
     fields = ("reviewer", "reason")
     raw_id_fields = ("reviewer",)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+    @admin.action(description=_("Count their answers again"))
+    def count_again(self, request: HttpRequest, rows: QuerySet[Exclusion]) -> None:
+        if not request.user.has_perm("review.add_exclusion"):
+            raise PermissionDenied
+        rows.delete()
 
     def save_model(self, request: HttpRequest, obj: Exclusion, form: forms.ModelForm, change: bool) -> None:
         assert isinstance(request.user, User)
@@ -336,8 +345,5 @@ class ExclusionAdmin(admin.ModelAdmin):
 
 
 @admin.register(Questionnaire)
-class QuestionnaireAdmin(Kept):
+class QuestionnaireAdmin(ReadOnly):
     list_display = ("slug", "version", "title", "source")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False

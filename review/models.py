@@ -153,7 +153,10 @@ class CampaignImage(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["campaign", "image", "country"], name="one_image_per_campaign_country")
         ]
-        indexes = [models.Index(fields=["campaign", "country"])]
+        indexes = [
+            models.Index(fields=["campaign", "country"]),
+            models.Index(fields=["dish_name"], opclasses=["varchar_pattern_ops"], name="campaign_images_by_dish"),
+        ]
 
     def __str__(self) -> str:
         return str(self.id)
@@ -289,7 +292,7 @@ class Reviewer(models.Model):
     keep_answers = models.BooleanField(default=False, help_text=_("Withdrew, and leaves the answers without a name."))
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
     source_key = models.CharField(max_length=120, unique=True, null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     def __str__(self) -> str:
         return str(self.id)
@@ -368,7 +371,7 @@ class Assignment(models.Model):
     until = models.DateTimeField()
     shown_at = models.DateTimeField(null=True, blank=True)
     handled_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
         constraints = [

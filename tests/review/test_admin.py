@@ -94,15 +94,17 @@ def test_withdrawn_invitation_lets_nobody_in(staff: Client) -> None:
     assert Client().get(invitation.get_absolute_url()).status_code == 403
 
 
-def test_personal_link_finds_the_reviewer_whose_answers_are_to_be_removed(staff: Client) -> None:
+def test_personal_link_finds_the_reviewer_whose_answers_are_to_be_withdrawn(staff: Client) -> None:
     campaign = make_campaign()
     reviewer, other = make_reviewer(campaign), make_reviewer(campaign)
     save_review(reviewer, first_image(campaign), GOOD)
     link = f"https://dishes.example{back_address(reviewer)}"
     page = staff.get("/admin/review/reviewer/", {"q": link}).content.decode()
     assert (str(reviewer.pk) in page, str(other.pk) in page) == (True, False)
-    staff.post(f"/admin/review/reviewer/{reviewer.pk}/delete/", {"post": "yes"})
-    assert (Reviewer.objects.count(), Review.objects.count()) == (1, 0)
+    assert staff.post(f"/admin/review/reviewer/{reviewer.pk}/delete/", {"post": "yes"}).status_code == 403
+    staff.post("/admin/review/reviewer/", {"action": "withdraw", "_selected_action": reviewer.pk})
+    assert Review.objects.counted().count() == 0
+    assert Reviewer.objects.exclude(withdrawn_at=None).get() == reviewer
 
 
 def test_reported_picture_is_shown_again_after_staff_looked_at_it(staff: Client) -> None:
