@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation import dashboards, run_views
+from evaluation import dashboards, picture_urls, run_views
 
 app_name = "evaluation"
 urlpatterns = [
@@ -13,4 +13,5 @@ urlpatterns = [
     path("tables/<str:name>/", dashboards.table_detail, name="table"),
     path("tables/<str:name>/table.csv", dashboards.table_csv, name="csv"),
     path("tables/<str:name>/figure.svg", dashboards.table_figure, name="figure"),
+    *picture_urls.urlpatterns,
 ]

@@ -9,6 +9,12 @@ TABLES = {
     "association.top": "evaluation.studies.association_ranks:TOP",
     "colours.diversity": "evaluation.studies.colours:DIVERSITY",
     "generation.counts": "evaluation.studies.generation:COUNTS",
+    "knowledge.failures": "evaluation.studies.knowledge_specs:FAILURES_CONTINENT",
+    "knowledge.failures_country": "evaluation.studies.knowledge_specs:FAILURES_COUNTRY",
+    "knowledge.failures_language": "evaluation.studies.knowledge_specs:FAILURES_LANGUAGE",
+    "knowledge.fields": "evaluation.studies.knowledge_specs:FIELDS_CONTINENT",
+    "knowledge.fields_country": "evaluation.studies.knowledge_specs:FIELDS_COUNTRY",
+    "knowledge.fields_language": "evaluation.studies.knowledge_specs:FIELDS_LANGUAGE",
     "review.agreement": "review.agreement:AGREEMENT",
     "review.checks": "review.tables.answers:TICKED",
     "review.controls": "review.tables.controls:CONTROLS",
@@ -25,3 +31,6 @@ TABLES = {
     "stereotypes.flattening_country": "evaluation.studies.stereotypes_tables:FLATTENING_COUNTRY",
     "stereotypes.readings": "evaluation.studies.stereotypes_tables:READINGS",
 }
+
+# Reviews of pictures, for the pages of pictures in `evaluation`, which may not import `review`.
+OPINIONS = "review.opinions:opinions_of"

@@ -1,0 +1,11 @@
+"""Pages of pictures: single ones, one subject across models, what stands behind a cell of a table."""
+
+from django.urls import path
+
+from evaluation import picture_views
+
+urlpatterns = [
+    path("pictures/<int:pk>/", picture_views.picture, name="picture"),
+    path("pictures/<int:pk>/<slug:size>.jpg", picture_views.picture_file, name="picture-file"),
+    path("subjects/<int:pk>/pictures/", picture_views.subject_pictures, name="subject-pictures"),
+]
