@@ -4,11 +4,75 @@ A table says how to get them in its `TableSpec.observe`, a study's table by its 
 a table, the mean of the observations in its cell is its value, and their number its n: a test holds it for all.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from evaluation.table_spec import Filters, TableSpec
+
+# The value of a column whose row takes all the others together.
+ALL = "all"
+
+
+@dataclass(frozen=True, eq=False)
+class Labels(Sequence[tuple[str, ...]]):
+    """Which values n observations belong to, in a few bytes each: `kinds[codes[i]]` are those of observation i."""
+
+    codes: npt.NDArray[np.int32]
+    kinds: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, values: Iterable[tuple[str, ...]]) -> "Labels":
+        """Those of a plain sequence."""
+        if isinstance(values, cls):
+            return values
+        known: dict[tuple[str, ...], int] = {}
+        codes = np.fromiter((known.setdefault(value, len(known)) for value in values), np.int32)
+        return cls(codes, tuple(known))
+
+    @classmethod
+    def each(cls, values: Iterable[str]) -> "Labels":
+        """One value for each observation."""
+        return cls.of((value,) for value in values)
+
+    @classmethod
+    def same(cls, value: str, n: int) -> "Labels":
+        """The same value for all n."""
+        return cls(np.zeros(n, dtype=np.int32), ((value,),))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Labels": ...
+    def __getitem__(self, at: int | slice) -> "tuple[str, ...] | Labels":
+        return Labels(self.codes[at], self.kinds) if isinstance(at, slice) else self.kinds[self.codes[at]]
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The distinct values that occur, in alphabetical order."""
+        used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.kinds)))
+        return tuple(sorted({value for code in used for value in self.kinds[code]}))
+
+    def holding(self, value: str) -> npt.NDArray[np.bool_]:
+        """(n,) which observations belong to the value."""
+        return np.array([value in kind for kind in self.kinds], dtype=np.bool_)[self.codes]
+
+    def only(self, value: str) -> "Labels":
+        """The same with nothing but `value` for those that belong to it."""
+        return Labels(self.codes, tuple((value,) if value in kind else kind for kind in self.kinds))
+
+    def picked(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "Labels":
+        """Those of the chosen observations."""
+        return Labels(self.codes[chosen], self.kinds)
 
 
 @dataclass(frozen=True)
@@ -16,23 +80,108 @@ class Observations:
     """Columns of one length n, aligned.
 
     `values`: metric → (n,) float64, NaN where the observation does not count for it. `groups`: column of the table →
-    the values that each observation belongs to (several continents, in one order). `dishes`: (n,) cluster labels;
-    `raters`: (n,) labels of the people who judged, None where machines did. `images`, `units`, `reviews`: (n,) primary
-    keys, 0 where there is none. `demonstration`: made by stand-ins.
+    the values that each observation belongs to (several continents, in one order). `dishes`: (n,) labels of clusters,
+    `raters`: (n,) labels of the people who judged, None where machines did: equal where the dish or the person is,
+    also between runs (see `coded`). `images`, `units`, `reviews`: (n,) primary keys, 0 where there is none.
+    `demonstration`: made by stand-ins. `notes`: what was counted and what was left out, as under the table itself.
     """
 
     values: Mapping[str, npt.NDArray[np.float64]]
     groups: Mapping[str, Sequence[tuple[str, ...]]]
-    dishes: npt.NDArray[np.str_]
-    raters: npt.NDArray[np.str_] | None
+    dishes: npt.NDArray[np.generic]
+    raters: npt.NDArray[np.generic] | None
     images: npt.NDArray[np.int64]
     units: npt.NDArray[np.int64]
     reviews: npt.NDArray[np.int64]
     demonstration: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.dishes)
+
+    def labels(self, column: str) -> Labels:
+        """The groups of a column."""
+        return Labels.of(self.groups[column])
 
     def within(self, cell: Mapping[str, str]) -> npt.NDArray[np.bool_]:
         """(n,) which observations belong to a cell: column → value."""
-        inside = np.ones(len(self.dishes), dtype=np.bool_)
+        inside = np.ones(len(self), dtype=np.bool_)
         for column, value in cell.items():
-            inside &= np.fromiter((value in values for values in self.groups[column]), np.bool_, len(inside))
+            inside &= self.labels(column).holding(value)
         return inside
+
+    def picked(self, chosen: npt.NDArray[np.bool_]) -> "Observations":
+        """The observations of a mask (n,)."""
+        return replace(
+            self,
+            values={metric: values[chosen] for metric, values in self.values.items()},
+            groups={column: self.labels(column).picked(chosen) for column in self.groups},
+            dishes=self.dishes[chosen],
+            raters=None if self.raters is None else self.raters[chosen],
+            images=self.images[chosen],
+            units=self.units[chosen],
+            reviews=self.reviews[chosen],
+        )
+
+    def only(self, cell: Mapping[str, str]) -> "Observations":
+        """Those of a cell, which then belong to nothing else in its columns: what a filter on columns keeps."""
+        kept = self.picked(self.within(cell))
+        narrowed = {column: kept.labels(column).only(value) for column, value in cell.items()}
+        return replace(kept, groups={**kept.groups, **narrowed})
+
+
+def coded(labels: Iterable[str]) -> npt.NDArray[np.int64]:
+    """A number for each label, the same in every run and every database: 64 bits of its hash."""
+    found = Labels.each(labels)
+    numbers = [int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), signed=True) for (name,) in found.kinds]
+    return np.array(numbers, dtype=np.int64)[found.codes]
+
+
+def none_of(n: int) -> npt.NDArray[np.int64]:
+    """The primary keys of n observations that have none; takes no memory, and cannot be written to."""
+    return np.broadcast_to(np.int64(0), (n,))
+
+
+def nothing(columns: Iterable[str], notes: tuple[str, ...] = ()) -> Observations:
+    """No observations of a table with these columns."""
+    empty = np.empty(0, dtype=np.int64)
+    groups = {column: Labels(np.empty(0, dtype=np.int32), ()) for column in columns}
+    return Observations({}, groups, empty, None, empty, empty, empty, notes=notes)
+
+
+def stacked(parts: Sequence[Observations]) -> Observations:
+    """Several, one after the other: all with the same metrics and columns, by machines. At least one."""
+    first = parts[0]
+    return Observations(
+        values={metric: np.concatenate([part.values[metric] for part in parts]) for metric in first.values},
+        groups={column: _joined([part.labels(column) for part in parts]) for column in first.groups},
+        dishes=np.concatenate([part.dishes for part in parts]),
+        raters=None,
+        images=np.concatenate([part.images for part in parts]),
+        units=np.concatenate([part.units for part in parts]),
+        reviews=np.concatenate([part.reviews for part in parts]),
+        demonstration=first.demonstration,
+        notes=first.notes,
+    )
+
+
+def _joined(parts: Sequence[Labels]) -> Labels:
+    known: dict[tuple[str, ...], int] = {}
+    codes = []
+    for part in parts:
+        new = np.array([known.setdefault(kind, len(known)) for kind in part.kinds], dtype=np.int32)
+        codes.append(new[part.codes] if len(part) else part.codes)
+    return Labels(np.concatenate(codes), tuple(known))
+
+
+def of(table: "TableSpec", filters: "Filters") -> Observations | None:
+    """The observations of a table under `filters`; None where its numbers are no means of any."""
+    if table.observe:
+        found = table.observe(filters)
+    elif table.observed:
+        from evaluation.study_tables import study_observations
+
+        found = study_observations(table, filters)
+    else:
+        return None
+    return found.only({column: value for column, value in filters.items() if column in found.groups})

@@ -5,8 +5,11 @@ from dataclasses import replace
 from evaluation import studies
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Run
+from evaluation.observations import Observations, nothing
 from evaluation.runner.results import outcomes, withdrawn_dishes
 from evaluation.table_spec import Filters, TableSpec
+
+NO_RUN = "There is no finished run of this study yet, or none with the chosen name."
 
 
 def chosen_run(study: str, filters: Filters) -> Run | None:
@@ -21,11 +24,21 @@ def study_table(table: TableSpec, filters: Filters) -> TidyTable:
     """The table of a study by its own `summarise`; without a finished run an empty one that says so."""
     run = chosen_run(table.study, filters)
     if run is None:
-        note = "There is no finished run of this study yet, or none with the chosen name."
-        return TidyTable(table.name, table.version, table.columns, (), (note,))
+        return TidyTable(table.name, table.version, table.columns, (), (NO_RUN,))
     study = studies.load(table.study)
     made = study.summarise(table.name.partition(".")[2], outcomes(run), run.config)
     return replace(made, notes=(*_about(run), *made.notes), demonstration=run.demonstration)
+
+
+def study_observations(table: TableSpec, filters: Filters) -> Observations:
+    """What the numbers of a study's table are means of, by its own `observe`; none without a finished run."""
+    run = chosen_run(table.study, filters)
+    if run is None:
+        return nothing(table.columns, (NO_RUN,))
+    found = studies.load(table.study).observe(table.name.partition(".")[2], outcomes(run), run.config)
+    if found is None:
+        return nothing(table.columns, tuple(_about(run)))
+    return replace(found, notes=(*_about(run), *found.notes), demonstration=run.demonstration)
 
 
 def _about(run: Run) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from evaluation.metrics.tidy import TidyTable
 from evaluation.observations import Observations
@@ -21,6 +22,8 @@ class TableSpec:
     nothing that another does not say. A table comes either from
     `compute`, or from `study`: then that study's `summarise` makes it from a run (filter `run`). `observe` gives the
     observations that its numbers are means of (a study's table: by `Study.observe`); None where they are no means.
+    `observed`: for a study's table, the metrics that `Study.observe` gives. `worse`: which end of a metric is the worse
+    one; metrics left out have none. `rescaled`: metrics that are for looking at only, never compared.
     """
 
     name: str
@@ -37,6 +40,9 @@ class TableSpec:
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     figure: bool = True
     undrawn: tuple[str, ...] = ()
+    observed: tuple[str, ...] = ()
+    worse: Mapping[str, Literal["low", "high"]] = field(default_factory=dict)
+    rescaled: tuple[str, ...] = ()
 
     @property
     def drawn(self) -> list[str]:

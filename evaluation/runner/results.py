@@ -91,6 +91,7 @@ def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str]) -> Out
         image_id=image,
         vector=vector_of(row.embedding) if row.embedding else None,
         reason=row.reason,
+        unit_id=unit.pk,
     )
 
 

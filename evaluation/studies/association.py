@@ -21,8 +21,9 @@ import numpy as np
 
 from evaluation.backends.base import Encoder
 from evaluation.metrics.tidy import TidyTable
+from evaluation.observations import Observations
 from evaluation.studies.association_ranks import descriptors, top
-from evaluation.studies.association_tables import scores
+from evaluation.studies.association_tables import observe, scores
 from evaluation.studies.base import (
     Catalogue,
     ConfigError,
@@ -128,6 +129,10 @@ class Association(Study):
         if table not in self.tables:
             raise ValueError(f"association has no table {table!r}")
         return TABLES[table](outcomes)
+
+    def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
+        """The scores of single pictures; shares among the nearest ones are no means."""
+        return observe(outcomes) if table == "scores" else None
 
 
 def text_payloads(words: DescriptorData) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_noop as _
 from evaluation.metrics import association as metrics
 from evaluation.metrics.bootstrap import Interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.observations import Labels, Observations, coded, none_of, nothing, stacked
 from evaluation.ordering import ordered
 from evaluation.studies.base import OutcomeData, Vector
 from evaluation.table_spec import TableSpec
@@ -44,6 +45,9 @@ SCORES = TableSpec(
     inputs=INPUTS,
     filters=("run", "model", "continent", "group"),
     study="association",
+    observed=("net", "as_printed"),
+    worse={"net": "low"},
+    rescaled=("normalised_score", "normalised_over_all"),
 )
 UNSCORED = "no picture of this group has a vector"
 FLAT = "all pictures that the range is taken from score the same, so there is no range to rescale to"
@@ -144,6 +148,31 @@ def scores(outcomes: Iterable[OutcomeData]) -> TidyTable:
         rows += group_rows(group, found, columns)
         extra |= ranges(group, found.scored, net)
     return TidyTable(SCORES.name, SCORES.version, SCORES.columns, tuple(rows), notes(found, extra), extra=extra)
+
+
+def observe(outcomes: Iterable[OutcomeData]) -> Observations:
+    """The scores of the pictures, group after group; rescaled ones are never compared and left out."""
+    found = gather(outcomes)
+    scored = found.scored
+    parts = [
+        Observations(
+            values={"net": metrics.net(*both), "as_printed": metrics.as_printed(*both)},
+            groups={
+                "group": Labels.same(group, len(scored.models)),
+                "continent": Labels.of(scored.continents),
+                "model": Labels.each(scored.models.tolist()),
+            },
+            dishes=coded(scored.clusters.tolist()),
+            raters=None,
+            images=scored.images,
+            units=none_of(len(scored.models)),
+            reviews=none_of(len(scored.models)),
+            notes=(COUNTED,),
+        )
+        for group, signs in found.groups().items()
+        for both in [cosines(scored, signs)]
+    ]
+    return stacked(parts) if parts else nothing(SCORES.columns)
 
 
 def cells(found: Gathered) -> list[tuple[str, str]]:

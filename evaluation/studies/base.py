@@ -207,6 +207,7 @@ class OutcomeData:
     image_id: int | None = None
     vector: Vector | None = None
     reason: str = ""
+    unit_id: int = 0
 
 
 class Study(ABC):

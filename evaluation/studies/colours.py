@@ -17,7 +17,9 @@ from evaluation.metrics import colours as metrics
 from evaluation.metrics.bootstrap import of_sums, one_way
 from evaluation.metrics.entropy import entropy
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.observations import Observations
 from evaluation.studies.base import Catalogue, ConfigError, OutcomeData, Plan, Result, Study, UnitPlan, Work
+from evaluation.studies.observing import of_outcomes
 from evaluation.table_spec import TableSpec
 
 DIVERSITY = TableSpec(
@@ -36,6 +38,7 @@ DIVERSITY = TableSpec(
     inputs=("runs.colours", "withdrawals"),
     filters=("run", "country", "model"),
     study="colours",
+    observed=("colourfulness",),
 )
 
 
@@ -94,6 +97,14 @@ class Colours(Study):
         ]
         notes = ("A picture of several countries counts in each. Intervals resample dishes.",)
         return TidyTable(DIVERSITY.name, DIVERSITY.version, DIVERSITY.columns, tuple(rows), notes)
+
+    def observe(self, table: str, outcomes: Iterable[OutcomeData], config: object) -> Observations | None:
+        """How colourful single pictures are; their divergence is that of a set."""
+        return of_outcomes(
+            [row for row in outcomes if row.state == "done"],
+            lambda row: {"colourfulness": row.numbers["colourfulness"]},
+            DIVERSITY,
+        )
 
 
 def estimates(members: Sequence[OutcomeData]) -> dict[str, Estimate]:

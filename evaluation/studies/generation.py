@@ -16,6 +16,7 @@ from evaluation import looks
 from evaluation.backends.base import ImageGenerator, ImageRequest
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.names import unknown
+from evaluation.observations import Observations
 from evaluation.studies import prompts
 from evaluation.studies.base import (
     Catalogue,
@@ -30,6 +31,7 @@ from evaluation.studies.base import (
     UnitPlan,
     Work,
 )
+from evaluation.studies.observing import of_outcomes
 from evaluation.table_spec import TableSpec
 
 MOST_IMAGES = 1000
@@ -54,6 +56,8 @@ COUNTS = TableSpec(
     inputs=("runs.generation", "withdrawals"),
     filters=("run", "country", "model"),
     study="generation",
+    observed=STATES,
+    worse={state: "low" if state == "done" else "high" for state in STATES},
 )
 
 
@@ -133,6 +137,11 @@ class Generation(Study):
         )
         notes = ("A dish of several countries counts in each of them.",)
         return TidyTable(COUNTS.name, COUNTS.version, COUNTS.columns, rows, notes)
+
+    def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
+        """What became of each picture that was asked for, 1 or 0: counts as shares of these."""
+        rows = (replace(row, image_model=row.model) for row in outcomes)
+        return of_outcomes(rows, lambda row: {state: float(row.state == state) for state in STATES}, COUNTS)
 
 
 def units_of(

@@ -25,6 +25,7 @@ from evaluation import backends
 from evaluation.backends.base import Answer, Asked, BackendError, Question, Reading, VisualAnswerer
 from evaluation.metrics.tidy import TidyTable
 from evaluation.names import unknown
+from evaluation.observations import Observations
 from evaluation.studies import stereotypes_tables as tables
 from evaluation.studies.base import (
     Catalogue,
@@ -39,6 +40,7 @@ from evaluation.studies.base import (
     UnitPlan,
     Work,
 )
+from evaluation.studies.stereotypes_observing import OBSERVED
 from evaluation.studies.stereotypes_tables import LETTERS, turned
 
 Orders = Literal["all-cyclic", "as-asked"]
@@ -127,6 +129,10 @@ class Stereotypes(Study):
         if table not in self.tables:
             raise ValueError(f"stereotypes has no table {table!r}")
         return TABLES[table](outcomes)
+
+    def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
+        """See `stereotypes_observing.py`."""
+        return OBSERVED[table](outcomes)
 
 
 def readings_of(model: ModelData) -> tuple[Reading, ...]:

@@ -3,6 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -43,9 +45,28 @@ FLATTENING_METRICS = {
 }
 
 
-def spec(name: str, title: str, columns: tuple[str, ...], metrics: Mapping[str, str]) -> TableSpec:
+def spec(
+    name: str,
+    title: str,
+    columns: tuple[str, ...],
+    metrics: Mapping[str, str],
+    observed: tuple[str, ...],
+    worse: Mapping[str, Literal["low", "high"]] = MappingProxyType({}),
+) -> TableSpec:
     filters = ("run", *(column for column in columns if column != "option"))
-    return TableSpec(f"stereotypes.{name}", title, SOURCE, "1", columns, metrics, INPUTS, filters, study="stereotypes")
+    return TableSpec(
+        name=f"stereotypes.{name}",
+        title=title,
+        source=SOURCE,
+        version="1",
+        columns=columns,
+        metrics=metrics,
+        inputs=INPUTS,
+        filters=filters,
+        study="stereotypes",
+        observed=observed,
+        worse=worse,
+    )
 
 
 ANSWERS = spec(
@@ -53,24 +74,30 @@ ANSWERS = spec(
     _("Answers about pictures, by continent"),
     ("question", "option", "continent", "model"),
     ANSWER_METRICS,
+    observed=("share",),
 )
 ANSWERS_COUNTRY = spec(
     "answers_country",
     _("Answers about pictures, by country"),
     ("question", "option", "country", "model"),
     ANSWER_METRICS,
+    observed=("share",),
 )
 FLATTENING = spec(
     "flattening",
     _("How much alike the pictures of a continent are"),
     ("question", "continent", "model"),
     FLATTENING_METRICS,
+    observed=("unread",),
+    worse={"unread": "high"},
 )
 FLATTENING_COUNTRY = spec(
     "flattening_country",
     _("How much alike the pictures of a country are"),
     ("question", "country", "model"),
     FLATTENING_METRICS,
+    observed=("unread",),
+    worse={"unread": "high"},
 )
 READINGS = spec(
     "readings",
@@ -84,6 +111,8 @@ READINGS = spec(
         ),
         "agreement_read": _("The same over the pairs whose words could be read."),
     },
+    observed=("agreement", "agreement_read"),
+    worse={"agreement": "low", "agreement_read": "low"},
 )
 
 
@@ -100,6 +129,7 @@ class Asked:
     model: str
     cluster: str
     labels: Mapping[str, tuple[str, ...]]
+    image: int
     total: Floats
     read: int = 0
     likeliest: frozenset[int] = frozenset()
@@ -142,6 +172,7 @@ class Check:
 
     question: str
     cluster: str
+    image: int
     likeliest: int
     named: int | None
 
@@ -176,7 +207,7 @@ def gather(outcomes: Iterable[OutcomeData]) -> Gathered:
         each.add(*read(row), row.payload["shift"])
     words, logits = pairs["generated"], pairs["logits"]
     checks = tuple(
-        Check(each.question, each.cluster, each.first, words[pair].first)
+        Check(each.question, each.cluster, each.image, each.first, words[pair].first)
         for pair, each in logits.items()
         if pair in words and each.first is not None
     )
@@ -185,7 +216,15 @@ def gather(outcomes: Iterable[OutcomeData]) -> Gathered:
 
 def asked_of(row: OutcomeData) -> Asked:
     options = tuple(row.payload["options"])
-    return Asked(row.payload["question"], options, row.image_model, row.cluster, row.labels, np.zeros(len(options)))
+    return Asked(
+        row.payload["question"],
+        options,
+        row.image_model,
+        row.cluster,
+        row.labels,
+        row.image_id or 0,
+        np.zeros(len(options)),
+    )
 
 
 def read(row: OutcomeData) -> tuple[Floats | None, str]:
@@ -328,11 +367,15 @@ def agreement(found: Gathered, question: str = "all") -> dict[str, Estimate]:
         lacking = Estimate(None, 0, 0, reason="no pair was answered in both ways")
         return {"agreement": lacking, "agreement_read": lacking}
     clusters = np.array([check.cluster for check in pairs])
-    same = np.array([float(check.likeliest == check.named) for check in pairs])
-    held = np.array([check.named is not None for check in pairs])
-    values = np.column_stack([same, np.where(held, same, np.nan)])
+    values = sameness(pairs)
     made = [estimate(column, clusters, each) for column, each in zip(values.T, one_way(values, clusters), strict=True)]
     return dict(zip(("agreement", "agreement_read"), made, strict=True))
+
+
+def sameness(pairs: Sequence[Check]) -> Floats:
+    """(n, 2), 1 where words and probabilities name the same option, else 0; the second NaN where no words were read."""
+    same = np.array([float(check.likeliest == check.named) for check in pairs])
+    return np.column_stack([same, np.where([check.named is not None for check in pairs], same, np.nan)])
 
 
 def notes(found: Gathered) -> tuple[str, ...]:

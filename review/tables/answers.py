@@ -1,6 +1,7 @@
 """How near pictures come to what was expected, and which boxes were ticked (World Wide recipe, App. E.2)."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from django.utils.translation import gettext_noop as _
 
@@ -41,6 +42,19 @@ CHECKS: Mapping[str, str] = {
     "indoors": _("Indoors."),
     "disturbing": _("Looks disturbing (the box alone, never a released flag)."),
 }
+CHECKS_WORSE: Mapping[str, Literal["low", "high"]] = {
+    "usual_way": "low",
+    "plate_missing": "high",
+    "plate_unusual": "high",
+    "utensils_correct": "low",
+    "utensils_incorrect": "high",
+    "utensils_unwanted": "high",
+    "utensils_wanted": "high",
+    "background_weird": "high",
+    "setting_expected": "low",
+    "setting_unexpected": "high",
+    "disturbing": "high",
+}
 
 
 def match_of(questionnaire: Questionnaire) -> Read:
@@ -66,6 +80,7 @@ MATCH = table_of_shares(
     "World Wide recipe, App. E.2",
     MATCHES,
     Shares(match_of, (DENOMINATOR, REGIONS)),
+    worse={"exact": "low", "none": "high"},
 )
 TICKED = table_of_shares(
     "review.checks",
@@ -73,4 +88,5 @@ TICKED = table_of_shares(
     "World Wide recipe, App. E.2",
     CHECKS,
     Shares(checks_of, (DENOMINATOR, REGIONS)),
+    worse=CHECKS_WORSE,
 )

@@ -2,15 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 
 from django.utils.translation import gettext_noop as _
 
 from evaluation.metrics.tidy import TidyTable
+from evaluation.observations import ALL, Labels, Observations
 from evaluation.table_spec import Filters, TableSpec
 from review.tables.counting import CHOICES, INPUTS, Opinion, opinions, pool
+from review.tables.observing import observed
 from review.tables.shares import Cell, cell_rows
 
-ALL = "all"
 METRICS = {
     "real_no_food": _("Share of answers about real photographs of dishes that say: this is no food."),
     "real_not_the_dish": _(
@@ -44,6 +47,15 @@ def controls(filters: Filters) -> TidyTable:
     return TidyTable(
         CONTROLS.name, CONTROLS.version, CONTROLS.columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra
     )
+
+
+def observe(filters: Filters) -> Observations:
+    """The answers about real photographs, and the pairs of answers about one picture."""
+    chosen = pool(filters, repeats=True)
+    found = chain(of_real_photographs(said := list(opinions(chosen.reviews))), of_repeats(said))
+    made = observed(tuple(METRICS), found, chosen)
+    countries = made.labels("country")
+    return replace(made, groups={"country": Labels(countries.codes, tuple((*kind, ALL) for kind in countries.kinds))})
 
 
 def of_real_photographs(said: Iterable[Opinion]) -> Iterable[Read]:
@@ -94,4 +106,6 @@ CONTROLS = TableSpec(
     filters=("country", "campaign", "questionnaire", "excluded", "interval"),
     choices=CHOICES,
     compute=controls,
+    observe=observe,
+    worse={metric: "high" if metric.startswith("real") else "low" for metric in METRICS},
 )

@@ -29,6 +29,7 @@ DEMONSTRATION = (
 class Opinion(NamedTuple):
     """What tables need of one review. `image` is the picture, whichever campaign showed it, `role` its model's."""
 
+    pk: int
     country: str
     model: str
     role: str
@@ -53,6 +54,7 @@ class Opinion(NamedTuple):
 
 
 FIELDS = (
+    "pk",
     "image__country",
     "image__image__model__title",
     "image__image__model__role",
@@ -152,11 +154,11 @@ def _about_excluded(reviews: QuerySet[Review], *, with_them: bool) -> list[str]:
 
 def opinions(reviews: QuerySet[Review]) -> Iterator[Opinion]:
     """The reviews as tables need them; a picture whose model is not known has the model ""."""
-    for country, model, role, image, dish, key, reviewer, *said in reviews.values_list(*FIELDS).iterator(
+    for pk, country, model, role, image, dish, key, reviewer, *said in reviews.values_list(*FIELDS).iterator(
         chunk_size=5000
     ):
         *columns, flags, answers = said
-        known = (country, model or "", role or "", image, dish, person(key, reviewer))
+        known = (pk, country, model or "", role or "", image, dish, person(key, reviewer))
         yield Opinion._make((*known, *columns, flags or {}, answers))
 
 

@@ -1,5 +1,8 @@
 """What reviewers saw in the pictures (World Wide recipe, Tables 2 and 3), counted in three ways."""
 
+from collections.abc import Mapping
+from typing import Literal
+
 from django.utils.translation import gettext_noop as _
 
 from review.models import Questionnaire, Review
@@ -83,6 +86,13 @@ METRICS_ANSWERED = {
     ),
 }
 SOURCE = "World Wide recipe, Tables 2 and 3"
+WORSE: Mapping[str, Literal["low", "high"]] = {
+    "food": "low",
+    "correct_dish": "low",
+    "good_quality": "low",
+    "disturbing": "high",
+    "unappetising": "high",
+}
 
 QUALITY = table_of_shares(
     "review.quality",
@@ -90,6 +100,7 @@ QUALITY = table_of_shares(
     SOURCE,
     METRICS,
     Shares(of_everybody, (DENOMINATOR, REGIONS)),
+    worse=WORSE,
 )
 QUALITY_ANSWERED = table_of_shares(
     "review.quality_answered",
@@ -97,6 +108,7 @@ QUALITY_ANSWERED = table_of_shares(
     f"{SOURCE}, other denominators",
     METRICS_ANSWERED,
     Shares(of_those_who_answered, (ANSWERED, REGIONS)),
+    worse=WORSE,
 )
 QUALITY_OWN = table_of_shares(
     "review.quality_own",
@@ -104,4 +116,5 @@ QUALITY_OWN = table_of_shares(
     f"{SOURCE}, other reviewers",
     METRICS,
     Shares(of_everybody, (OWN, REGIONS), keeps=knows_the_dish),
+    worse=WORSE,
 )

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from types import MappingProxyType
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +13,12 @@ import numpy.typing as npt
 from evaluation.metrics.bootstrap import Interval, two_way
 from evaluation.metrics.proportion import share, wilson
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.observations import Observations
 from evaluation.ordering import place
 from evaluation.table_spec import Filters, TableSpec
 from review.models import Questionnaire
-from review.tables.counting import CHOICES, FILTERS, INPUTS, INTERVALS, Opinion, about_nameless, opinions, pool
+from review.tables.counting import CHOICES, FILTERS, INPUTS, INTERVALS, Opinion, Pool, about_nameless, opinions, pool
+from review.tables.observing import observed
 
 Read = Callable[[Opinion], Sequence[bool | None]]
 UNASKED = "nobody was asked, or nobody answered"
@@ -74,9 +77,18 @@ class Cell:
 
 
 def table_of_shares(
-    name: str, title: str, source: str, metrics: Mapping[str, str], made: Shares, version: str = "1"
+    name: str,
+    title: str,
+    source: str,
+    metrics: Mapping[str, str],
+    made: Shares,
+    version: str = "1",
+    worse: Mapping[str, Literal["low", "high"]] = MappingProxyType({}),
 ) -> TableSpec:
-    """A named table with the columns country and model, and the filters that all tables of reviews have."""
+    """A named table with the columns country and model, and the filters that all tables of reviews have.
+
+    `worse`: which end of a metric is the worse one.
+    """
     columns = ("country", "model")
     return TableSpec(
         name=name,
@@ -89,6 +101,8 @@ def table_of_shares(
         filters=FILTERS,
         choices=CHOICES,
         compute=partial(_compute, name, version, columns, tuple(metrics), made),
+        observe=partial(_observe, tuple(metrics), made),
+        worse=worse,
     )
 
 
@@ -100,12 +114,26 @@ def _compute(
     rows: list[TidyRow] = []
     if chosen.questionnaire:
         read = made.reader(chosen.questionnaire)
-        kept = (opinion for opinion in opinions(chosen.reviews) if opinion.model and made.keeps(opinion))
-        cells = by_cell((opinion, read(opinion)) for opinion in kept)
+        cells = by_cell((opinion, read(opinion)) for opinion in counted(chosen, made))
         for (country, model), cell in cells.items():
             rows += cell_rows({"country": country, "model": model}, metrics, cell, filters)
         notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
     return TidyTable(name, version, columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra)
+
+
+def _observe(metrics: Sequence[str], made: Shares, filters: Filters) -> Observations:
+    """The opinions behind the shares, with what was read of each."""
+    chosen = pool(filters)
+    if chosen.questionnaire is None:
+        return observed(metrics, (), chosen)
+    read = made.reader(chosen.questionnaire)
+    found = ((opinion, read(opinion)) for opinion in counted(chosen, made))
+    return observed(metrics, found, chosen, made.notes)
+
+
+def counted(chosen: Pool, made: Shares) -> Iterable[Opinion]:
+    """The opinions that a table of shares counts."""
+    return (opinion for opinion in opinions(chosen.reviews) if opinion.model and made.keeps(opinion))
 
 
 def by_cell(found: Iterable[tuple[Placed, Sequence[bool | None]]]) -> dict[tuple[str, str], Cell]:

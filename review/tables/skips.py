@@ -1,6 +1,7 @@
 """What was skipped, and how far it could move the shares: bounds, since nobody knows what would have been said."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -8,6 +9,7 @@ from django.utils.translation import gettext_noop as _
 
 from collection.models import Dish
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.observations import Observations
 from evaluation.table_spec import Filters, TableSpec
 from review.assignment import SKIPS as SKIPS_COUNTER
 from review.models import Assignment, Questionnaire, Review
@@ -17,16 +19,19 @@ from review.tables.counting import (
     FILTERS,
     INPUTS,
     REGIONS,
+    Opinion,
     Pool,
     about_nameless,
     opinions,
     person,
     pool,
 )
+from review.tables.observing import observed
 from review.tables.shares import Cell, about_reviewers, by_cell, cell_rows
 
 SKIPPED = (Assignment.State.SKIPPED, Assignment.State.REPORTED)
 FIELDS = (
+    "image__image",
     "image__country",
     "image__image__model__title",
     "image__image__subject__source_key",
@@ -41,12 +46,17 @@ ABOUT = (
 
 
 class Skip(NamedTuple):
-    """A picture that somebody left out."""
+    """A picture that somebody left out; there is no review of it."""
 
+    image: int
     country: str
     model: str
     dish: str
     reviewer: str
+    pk: int = 0
+
+
+Said = tuple[Opinion | Skip, Sequence[bool]]
 
 
 def skips(filters: Filters) -> TidyTable:
@@ -55,10 +65,8 @@ def skips(filters: Filters) -> TidyTable:
     notes = [ABOUT, REGIONS, *chosen.notes]
     rows: list[TidyRow] = []
     if chosen.questionnaire:
-        assigned = assignments(chosen, chosen.questionnaire, filters)
-        recorded = set(assigned.order_by().values_list("image__country", "image__image__model__title").distinct())
-        said = [(one, answered(one.food, one.correct_dish)) for one in opinions(chosen.reviews) if one.model]
-        cells = by_cell([*said, *((one, left_out()) for one in skipped(assigned))])
+        recorded, found = answered_or_skipped(chosen, chosen.questionnaire, filters)
+        cells = by_cell(found)
         for key, cell in cells.items():
             groups = dict(zip(SKIPS.columns, key, strict=True))
             rows += cell_rows(groups, tuple(METRICS), cell, filters) if key in recorded else unrecorded(groups, cell)
@@ -66,6 +74,27 @@ def skips(filters: Filters) -> TidyTable:
     return TidyTable(
         SKIPS.name, SKIPS.version, SKIPS.columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra
     )
+
+
+def observe(filters: Filters) -> Observations:
+    """The pictures answered or skipped; where no assignment was recorded nothing is measured."""
+    chosen = pool(filters)
+    if chosen.questionnaire is None:
+        return observed(tuple(METRICS), (), chosen)
+    recorded, found = answered_or_skipped(chosen, chosen.questionnaire, filters)
+    unknown = (None,) * len(METRICS)
+    kept = ((one, read if (one.country, one.model) in recorded else unknown) for one, read in found)
+    return observed(tuple(METRICS), kept, chosen, (ABOUT, REGIONS))
+
+
+def answered_or_skipped(
+    chosen: Pool, questionnaire: Questionnaire, filters: Filters
+) -> tuple[set[tuple[str, str]], Iterator[Said]]:
+    """The countries and models of which assignments were recorded; and all that was answered, then all left out."""
+    assigned = assignments(chosen, questionnaire, filters)
+    recorded = set(assigned.order_by().values_list("image__country", "image__image__model__title").distinct())
+    said = ((one, answered(one.food, one.correct_dish)) for one in opinions(chosen.reviews) if one.model)
+    return recorded, chain(said, ((one, left_out()) for one in skipped(assigned)))
 
 
 def assignments(chosen: Pool, questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
@@ -87,8 +116,8 @@ def skipped(assigned: QuerySet[Assignment]) -> Iterable[Skip]:
     """Pictures skipped, or reported before anything was answered."""
     reviewed = Review.objects.filter(reviewer=OuterRef("reviewer"), image=OuterRef("image"), repeat=False)
     rows = assigned.filter(state__in=SKIPPED).exclude(Exists(reviewed))
-    for country, model, dish, key, reviewer in rows.values_list(*FIELDS):
-        yield Skip(country, model, dish, person(key, reviewer))
+    for image, country, model, dish, key, reviewer in rows.values_list(*FIELDS):
+        yield Skip(image, country, model, dish, person(key, reviewer))
 
 
 def answered(food: bool | None, dish: bool | None) -> Sequence[bool]:
@@ -122,4 +151,6 @@ SKIPS = TableSpec(
     filters=FILTERS,
     choices=CHOICES,
     compute=skips,
+    observe=observe,
+    worse={metric: "high" if metric == "skipped" else "low" for metric in METRICS},
 )

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
+from tests.evaluation.observing import check
 from wwd.published import release_form
 from wwd.published.reviews import FILE
 
@@ -279,3 +280,18 @@ def test_agreement_of_few_pictures_is_computed_but_not_reported() -> None:
         few = int(metrics["alpha"]["n"]) < 30 or int(metrics["alpha"]["clusters"]) < 10
         assert not (few and metrics["alpha"]["value"])
         assert metrics["raw_agreement_computed"]["value"] or metrics["alpha"]["n"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("review.quality", 90),
+        ("review.quality_answered", 80),
+        ("review.quality_own", 80),
+        ("review.match", 100),
+        ("review.checks", 100),
+        ("association.scores", 100),
+    ],
+)
+def test_every_number_is_the_mean_of_its_observations(name: str, numbers: int) -> None:
+    assert check(name) >= numbers

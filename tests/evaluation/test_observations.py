@@ -1,0 +1,71 @@
+"""Columns of observations: labels in few bytes, cells, filters, stacks; and none where there is nothing."""
+
+import numpy as np
+import pytest
+
+from evaluation import observations, tables
+from evaluation.observations import Labels, Observations, coded, none_of, stacked
+from tests.evaluation.observing import declares, observed
+from wwd.tables import TABLES
+
+CONTINENTS = [("Africa",), ("Africa", "Asia"), (), ("Asia",)]
+
+
+def make_observations(*continents: tuple[str, ...], group: str = "taste") -> Observations:
+    n = len(continents)
+    return Observations(
+        values={"net": np.arange(n, dtype=np.float64)},
+        groups={"continent": Labels.of(continents), "group": Labels.same(group, n)},
+        dishes=coded(f"dish:{number}" for number in range(n)),
+        raters=None,
+        images=np.arange(1, n + 1, dtype=np.int64),
+        units=none_of(n),
+        reviews=none_of(n),
+    )
+
+
+def test_labels_are_the_sequence_that_they_were_made_of() -> None:
+    labels = Labels.of(CONTINENTS)
+    assert list(labels) == CONTINENTS
+    assert list(labels[1:]) == CONTINENTS[1:]
+    assert labels.values == ("Africa", "Asia")
+    assert labels.holding("Asia").tolist() == [False, True, False, True]
+    assert list(labels.only("Asia")) == [("Africa",), ("Asia",), (), ("Asia",)]
+    assert labels.picked(np.array([True, False, False, False])).values == ("Africa",)
+
+
+def test_a_filter_on_a_column_keeps_a_cell_and_nothing_else_of_that_column() -> None:
+    kept = make_observations(*CONTINENTS).only({"continent": "Asia"})
+    assert (kept.images.tolist(), list(kept.groups["continent"])) == ([2, 4], [("Asia",), ("Asia",)])
+    assert kept.values["net"].tolist() == [1.0, 3.0]
+
+
+def test_plain_sequences_are_labels_too() -> None:
+    """A study need not know `Labels`: tuples will do."""
+    made = make_observations(("Africa",), ("Asia",))
+    plain = Observations(**{**vars(made), "groups": {"continent": [("Africa",), ("Asia",)]}})
+    assert plain.within({"continent": "Asia"}).tolist() == [False, True]
+
+
+def test_a_stack_keeps_the_labels_of_its_parts() -> None:
+    both = stacked([make_observations(("Africa",)), make_observations(("Asia", "Europe"), (), group="style")])
+    assert list(both.groups["continent"]) == [("Africa",), ("Asia", "Europe"), ()]
+    assert list(both.groups["group"]) == [("taste",), ("style",), ("style",)]
+    assert both.dishes[0] == both.dishes[1] != both.dishes[2]
+
+
+def test_a_dish_has_the_same_number_in_every_run() -> None:
+    assert coded(["dish:1", "dish:2", "dish:1"]).tolist() == [*coded(["dish:1", "dish:2"]), *coded(["dish:1"])]
+    assert coded(["dish:1"])[0] == 4973010738597561108
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", [name for name in TABLES if declares(tables.spec(name))])
+def test_an_empty_install_has_no_observations(name: str) -> None:
+    assert len(observed(name)) == 0
+    assert len(observed(name, **({"run": "none"} if tables.spec(name).study else {"country": "Kenya"}))) == 0
+
+
+@pytest.mark.django_db
+def test_tables_of_other_numbers_have_none() -> None:
+    assert observations.of(tables.spec("association.top"), {}) is None
