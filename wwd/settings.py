@@ -149,6 +149,10 @@ LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
 WORKER_SLICES = env.whole("WWD_WORKER_SLICES", 500, least=1)
 WORKER_MEGABYTES = env.whole("WWD_WORKER_MEGABYTES", 0)
 SWEEP_SECONDS = env.whole("WWD_SWEEP_SECONDS", 30, least=1)
+# The code's commit where there is no checkout that says it.
+COMMIT = env.text("WWD_COMMIT")
+CHROMIUM = env.text("WWD_CHROMIUM")
+EXPORT_DAYS = env.whole("WWD_EXPORT_DAYS", 14, least=1)
 RETENTION_DAYS = env.whole("WWD_RETENTION_DAYS", 3 * 365, least=30)
 MAX_PHOTO_BYTES = 15 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
