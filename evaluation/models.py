@@ -13,6 +13,8 @@ from evaluation.download_models import ImageDownload as ImageDownload
 from evaluation.plan_models import MaskedName as MaskedName
 from evaluation.plan_models import Plan as Plan
 from evaluation.plan_models import PlanAct as PlanAct
+from evaluation.reference_models import ReferenceDish as ReferenceDish
+from evaluation.reference_models import ReferenceList as ReferenceList
 
 
 class Role(models.TextChoices):
@@ -112,7 +114,10 @@ class Subject(models.Model):
     demonstration = models.BooleanField(default=False)
 
     class Meta:
-        indexes = [models.Index(fields=["kind", "name"])]
+        indexes = [
+            models.Index(fields=["kind", "name"]),
+            models.Index(fields=["name"], opclasses=["varchar_pattern_ops"], name="subjects_by_name"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -227,6 +232,7 @@ class Unit(models.Model):
         indexes = [
             models.Index(fields=["run", "state"]),
             models.Index(fields=["run", "affinity", "id"], condition=Q(state="pending"), name="waiting_units"),
+            models.Index(fields=["key"], opclasses=["varchar_pattern_ops"], name="units_by_key"),
         ]
 
     def __str__(self) -> str:
