@@ -5,7 +5,8 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from wwd.published import dishes, release_form, reviews
+from wwd.published import dishes, knowledge, release_form, reviews
+from wwd.published.models import ANSWERERS
 
 DISH: Mapping[str, str] = {
     **dict.fromkeys(dishes.COLUMNS, ""),
@@ -31,6 +32,26 @@ REVIEW: Mapping[str, str] = {
 }
 DESCRIPTORS = {"descriptors": [{"taste": {"positive": ["tasty"], "negative": ["bland"]}}]}
 QUESTIONS = {"questions": [{"question_id": "Q1", "text": "Is it soup?", "choices": {"A": "Yes", "B": "No"}}]}
+COMPARED: Mapping[str, str] = {
+    "id": "1",
+    "seed": "0",
+    "countries": "Germany",
+    "country_llm": "Germany",
+    "country_match": "True",
+    "ingredients": "water, salt",
+    "ingredients_llm": "['salt', 'leeks']",
+    "ingredients_intersect": "['salt']",
+    "ingredients_union": "['water', 'salt', 'leeks']",
+}
+RESULT: Mapping[str, str] = {
+    **{name: COMPARED[name] for name in knowledge.SHARED},
+    "time_of_day": "['lunch']",
+    "time_of_day_llm": "['lunch', 'dinner']",
+    "type_of_dish": "['Soup']",
+    "type_of_dish_llm": "['Soup']",
+    "utensils": "spoon",
+    "utensils_llm": "['Fork']",
+}
 DIMENSIONS = 3
 
 
@@ -54,6 +75,19 @@ def write_reviews(folder: Path, *rows: Mapping[str, str]) -> None:
     write_csv(folder / "wwd" / reviews.FILE, REVIEW, ([row[column] for column in REVIEW] for row in cells))
 
 
+def write_answers(folder: Path, name: str, *rows: Mapping[str, str]) -> None:
+    """Both files of one model; each row overrides some cells of COMPARED and RESULT, those of both in both."""
+    for what, cells in ((knowledge.COMPARED, COMPARED), (knowledge.RESULTS, RESULT)):
+        path = folder / "wwd" / knowledge.FOLDER / f"{name}{what}"
+        write_csv(path, cells, ([{**cells, **row}[column] for column in cells] for row in rows))
+
+
+def write_descriptions(folder: Path, name: str, *rows: Mapping[str, str]) -> None:
+    cells = {"id": "1", "seed": "0", "describe": "A soup of water and salt."}
+    path = folder / "wwd" / knowledge.FOLDER / f"{name}{knowledge.FAILURES}"
+    write_csv(path, cells, ([{**cells, **row}[column] for column in cells] for row in rows))
+
+
 def write_vectors(path: Path, vectors: Mapping[str, Iterable[float]]) -> None:
     header = ["", *map(str, range(DIMENSIONS))]
     write_csv(path, header, ([name, *map(str, vector)] for name, vector in vectors.items()))
@@ -70,4 +104,7 @@ def make_published(folder: Path) -> Path:
     write_vectors(clip / "descriptors_embeddings_16.csv", {"a photo of clean food": (0, 1, 0)})
     (clip / "descriptors.json").write_text(json.dumps(DESCRIPTORS), encoding="utf-8")
     (folder / "wwd" / "vqa_questions.json").write_text(json.dumps(QUESTIONS), encoding="utf-8")
+    for name in ANSWERERS:
+        write_answers(folder, name, {})
+    write_descriptions(folder, "gpt35", {})
     return folder

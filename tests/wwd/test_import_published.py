@@ -18,6 +18,7 @@ from evaluation.models import (
     Embedding,
     InputCounter,
     Model,
+    Outcome,
     PromptTemplate,
     QuestionSet,
     Run,
@@ -26,8 +27,8 @@ from evaluation.models import (
 )
 from evaluation.studies.base import ConfigError
 from review.models import Campaign, Review
-from tests.wwd.make import make_published, write_csv, write_dishes, write_reviews, write_vectors
-from wwd.published import dishes, embeddings, release_form, reviews, wordings
+from tests.wwd.make import make_published, write_answers, write_csv, write_dishes, write_reviews, write_vectors
+from wwd.published import dishes, embeddings, knowledge, release_form, reviews, wordings
 
 pytestmark = pytest.mark.django_db
 OURS = ("collection", "evaluation", "review")
@@ -57,7 +58,8 @@ def test_one_good_row_of_everything_is_loaded(tmp_path: Path) -> None:
     assert Review.objects.get().food is True
     assert Embedding.objects.filter(image=None).count() == 3
     assert Embedding.objects.exclude(image=None).count() == 1
-    assert Run.objects.get(imported=True).slug == embeddings.RUN
+    assert set(Run.objects.filter(imported=True).values_list("slug", flat=True)) == {embeddings.RUN, knowledge.RUN}
+    assert Outcome.objects.filter(unit__run__slug=knowledge.RUN).count() == 3 * 5 + 1
 
 
 def test_second_run_changes_no_row(tmp_path: Path) -> None:
@@ -425,7 +427,7 @@ def test_what_staff_changed_at_a_model_stays(tmp_path: Path) -> None:
     out, err = run(folder)
     assert err == ""
     assert Model.objects.get(slug="dalle2").title == "DALL·E 2"
-    assert "models: 0 added, 4 here already" in out
+    assert "models: 0 added, 7 here already" in out
 
 
 def test_models_of_others_can_be_asked_for_nothing_here(tmp_path: Path) -> None:
@@ -494,3 +496,62 @@ def test_the_same_words_in_two_groups_are_two_units_with_one_vector(tmp_path: Pa
 )
 def test_boxes_are_told_from_own_words(cell: str, ticked: list[str], own_words: str) -> None:
     assert release_form.boxes(cell, release_form.SEVERAL["others"]) == (ticked, own_words)
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ({"id": "x"}, "id is not a number: 'x'"),
+        ({"seed": "-1"}, "seed is not a number: '-1'"),
+        ({"country_match": "perhaps"}, "country_match is neither True nor False: 'perhaps'"),
+        ({"ingredients_union": "salt and water"}, "ingredients_union is not a list: 'salt and water'"),
+        ({"seed": "0"}, "sample 0 of dish 1 stands twice in the file"),
+    ],
+)
+def test_a_bad_answer_is_reported_with_its_line_and_the_rest_is_loaded(
+    tmp_path: Path, cells: dict[str, str], reason: str
+) -> None:
+    folder = make_published(tmp_path)
+    write_answers(folder, "gpt35", {}, {"seed": "1", **cells}, {"seed": "2"})
+    _out, err = run(folder)
+    assert f"llm/gpt35{knowledge.COMPARED}, line 3: {reason}" in err
+    assert Outcome.objects.filter(unit__model__slug="gpt-3.5").count() == 2 * 5 + 1
+
+
+def test_files_whose_rows_do_not_go_together_leave_the_other_models(tmp_path: Path) -> None:
+    folder = make_published(tmp_path)
+    write_answers(folder, "gpt35", {}, {"seed": "1"})
+    path = folder / "wwd" / "llm" / f"gpt35{knowledge.RESULTS}"
+    path.write_text(path.read_text(encoding="utf-8").replace("Germany", "Austria"), encoding="utf-8")
+    _out, err = run(folder)
+    assert "line 2: does not go with line 2" in err
+    path.write_text(
+        "".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:2]).replace("Austria", "Germany")
+    )
+    _out, err = run(folder)
+    assert "has not as many good rows as" in err
+    assert set(Outcome.objects.filter(unit__run__slug=knowledge.RUN).values_list("unit__model__slug", flat=True)) == {
+        "llama-3-8b",
+        "llama-3-70b",
+    }
+
+
+def test_answers_stand_as_given_beside_what_the_contributor_says(tmp_path: Path) -> None:
+    run(make_published(tmp_path))
+    rows = Outcome.objects.filter(unit__run__slug=knowledge.RUN, unit__model__slug="gpt-3.5").select_related("unit")
+    found = {row.unit.payload["question"]: (row.text, row.unit.payload["truth"], row.numbers) for row in rows}
+    assert found["country"] == ("Germany", "Germany", {"match": 1.0})
+    assert found["ingredients"] == ("['salt', 'leeks']", "water, salt", {"intersection": 1.0, "union": 3.0})
+    assert found["utensils"] == ("['Fork']", "spoon", {})
+    assert found["description"] == ("A soup of water and salt.", "", {})
+    subjects = {row.unit.subject for row in rows}
+    assert [subject.dish for subject in subjects if subject] == [Dish.objects.get()]
+
+
+def test_answers_about_a_withdrawn_dish_stay_away(tmp_path: Path) -> None:
+    folder = make_published(tmp_path)
+    run(folder)
+    Unit.objects.filter(run__slug=knowledge.RUN).delete()
+    Dish.objects.update(state=Dish.State.WITHDRAWN)
+    assert run(folder)[1] == ""
+    assert not Unit.objects.filter(run__slug=knowledge.RUN).exists()

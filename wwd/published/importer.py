@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.db import transaction
 
-from wwd.published import dishes, embeddings, reviews, wordings
+from wwd.published import dishes, embeddings, knowledge, reviews, wordings
 from wwd.published.models import import_models
 from wwd.published.source import BadFile, Report, SourceError
 
@@ -18,6 +18,7 @@ FILES = (
     wordings.DESCRIPTORS_FILE,
     embeddings.WORDS_FILE,
     embeddings.COMPARISON_FILE,
+    *knowledge.FILES,
 )
 
 
@@ -45,28 +46,35 @@ PARTS: tuple[Part, ...] = (
 )
 
 
-def import_all(folder: Path, *, dry_run: bool = False) -> Report:
+# Runs commit in steps and go on next time: never inside a transaction, a dry run excepted.
+RUNS: tuple[Part, ...] = (embeddings.import_embeddings, knowledge.import_knowledge)
+
+
+def import_all(folder: Path, *, dry_run: bool = False, answers: bool = True) -> Report:
     """Loads everything of `folder`/wwd. What could not be loaded is in the report. Raises SourceError.
 
-    With `dry_run` the same is done in one transaction that is rolled back.
+    With `dry_run` the same is done in one transaction that is rolled back. `answers`: also those of language models,
+    which are most of the rows.
     """
     inner, report = check_folder(folder), Report()
+    runs = RUNS if answers else RUNS[:-1]
     if not dry_run:
-        import_parts(inner, report)
+        import_parts(inner, report, runs)
         return report
     with transaction.atomic():
-        import_parts(inner, report)
+        import_parts(inner, report, runs)
         transaction.set_rollback(True)
     return report
 
 
-def import_parts(inner: Path, report: Report) -> None:
-    """Each part is stored whole or not at all, vectors excepted: their run commits in steps and goes on next time."""
+def import_parts(inner: Path, report: Report, runs: tuple[Part, ...] = RUNS) -> None:
+    """Each part is stored whole or not at all, runs excepted: they commit in steps and go on next time."""
     for part in PARTS:
         with noting_bad_files(report), transaction.atomic():
             part(inner, report)
-    with noting_bad_files(report):
-        embeddings.import_embeddings(inner, report)
+    for part in runs:
+        with noting_bad_files(report):
+            part(inner, report)
 
 
 @contextmanager

@@ -14,6 +14,13 @@ IDENTIFIERS: Mapping[str, str] = {
     "dalle3": "dall-e-3",
     "sd21": "stabilityai/stable-diffusion-2-1",
 }
+# Name in the files of answers → slug.
+ANSWERERS: Mapping[str, str] = {"gpt35": "gpt-3.5", "llama3-8B": "llama-3-8b", "llama3-70B": "llama-3-70b"}
+ANSWERER_TITLES: Mapping[str, tuple[str, str]] = {
+    "gpt-3.5": ("GPT 3.5", "gpt-3.5-turbo"),
+    "llama-3-8b": ("Llama 3 8B", "meta-llama/Meta-Llama-3-8B-Instruct"),
+    "llama-3-70b": ("Llama 3 70B", "meta-llama/Meta-Llama-3-70B-Instruct"),
+}
 ENCODER = "clip-vit-base-patch32"
 PREPROCESSING = "as published"
 
@@ -32,7 +39,11 @@ def published_models() -> list[Model]:
         identifier=f"openai/{ENCODER}",
         parameters={"preprocessing": PREPROCESSING},
     )
-    return [*generators, encoder]
+    answerers = [
+        Model(slug=slug, title=title, role=Role.CHAT, backend="import", identifier=identifier)
+        for slug, (title, identifier) in ANSWERER_TITLES.items()
+    ]
+    return [*generators, encoder, *answerers]
 
 
 def import_models(folder: Path, report: Report) -> None:

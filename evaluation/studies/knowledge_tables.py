@@ -1,0 +1,89 @@
+"""Tables of the study *knowledge*: how right answers about dishes are, and how descriptions fail."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from evaluation.metrics.tidy import TidyRow, TidyTable
+from evaluation.studies.base import OutcomeData
+from evaluation.studies.knowledge_answers import (
+    Scored,
+    cells,
+    column,
+    described,
+    estimates,
+    labels_of,
+    scored,
+    sem_of,
+)
+from evaluation.studies.knowledge_fields import FAILURES
+from evaluation.table_spec import TableSpec
+
+NO_VERDICT = "no answer was judged, or no contributor named an option"
+NO_DESCRIPTION = "no description came, or none was released"
+KINDS = (*FAILURES, "refused")
+CLUSTERED = (
+    "Intervals resample dishes: samples of one dish resemble each other. A dish of several places counts in each."
+)
+SEM_NOTE = "`sem` takes rows (dish × sample) for independent, as the paper does, and is too narrow for that reason."
+
+
+def fields_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
+    """A row for each field, place and model."""
+    _, place, _ = table.columns
+    answers, counted = [], Counter[str]()
+    for each in scored(noted(outcomes, counted)):
+        answers.append(each)
+    rows: list[TidyRow] = []
+    for (field, where, model), members in cells(answers, place).items():
+        rows += field_rows({"field": field, place: where, "model": model}, members)
+    return TidyTable(table.name, table.version, table.columns, tuple(rows), notes(counted))
+
+
+def field_rows(named: Mapping[str, str], members: Sequence[Scored]) -> Iterator[TidyRow]:
+    clusters = labels_of(members, lambda each: each.cluster)
+    published = column(members, "as_published")
+    [mean] = estimates(published[:, None], clusters, NO_VERDICT)
+    yield TidyRow(named, "as_published", mean)
+    yield TidyRow(named, "sem", sem_of(published, clusters, NO_VERDICT))
+
+
+def failures_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
+    """A row for each kind of failure, place and model; models without descriptions are not measured."""
+    _, place, _ = table.columns
+    counted = Counter[str]()
+    rows_ = list(noted(outcomes, counted))
+    found = cells(described(rows_), place)
+    asked = cells(scored(rows_), place)
+    groups = dict.fromkeys((where, model) for _, where, model in (*found, *asked))
+    rows: list[TidyRow] = []
+    for where, model in groups:
+        rows += failure_rows({place: where, "model": model}, found.get(("description", where, model), []))
+    return TidyTable(table.name, table.version, table.columns, tuple(rows), notes(counted))
+
+
+def failure_rows(named: Mapping[str, str], members: Sequence[Scored]) -> Iterator[TidyRow]:
+    clusters = labels_of(members, lambda each: each.cluster)
+    values = np.array([[each.values[kind] for kind in KINDS] for each in members]).reshape(len(members), len(KINDS))
+    for kind, mean, held in zip(KINDS, estimates(values, clusters, NO_DESCRIPTION), values.T, strict=True):
+        groups = {"failure": kind, **named}
+        yield TidyRow(groups, "share", mean)
+        yield TidyRow(groups, "sem", sem_of(held, clusters, NO_DESCRIPTION))
+
+
+def noted(outcomes: Iterable[OutcomeData], counted: Counter[str]) -> Iterator[OutcomeData]:
+    """The same outcomes, their states counted."""
+    for row in outcomes:
+        counted[row.state] += 1
+        yield row
+
+
+def notes(counted: Counter[str]) -> tuple[str, ...]:
+    """Sentences under every table of the study."""
+    other = "; ".join(f"{state} {n}" for state, n in sorted(counted.items()) if state != "done")
+    return (
+        f"Questions asked: {counted.total()}; answered: {counted['done']}{f' ({other})' if other else ''}.",
+        CLUSTERED,
+        SEM_NOTE,
+    )

@@ -1,0 +1,93 @@
+"""Tables H.9 and H.10 of the World Wide recipe from the published answers, and the same code on all three models."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django.plugin import DjangoDbBlocker
+
+from evaluation import tables
+from evaluation.metrics.tidy import Estimate, TidyTable
+from evaluation.models import Run, Unit
+from evaluation.ordering import CONTINENTS
+from wwd.published.knowledge import RUN
+from wwd.published.source import Report
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answered")]
+FIELDS = ("country", "time_of_day", "type_of_dish", "utensils", "ingredients")
+FAILURES = {"apologize": "apologises", "not known": "not_known", "not real": "not_real", "take a guess": "guesses"}
+MODELS = ("gpt-3.5", "llama-3-8b", "llama-3-70b")
+
+
+@pytest.fixture(scope="module")
+def expected(published: Path) -> Mapping[str, Any]:
+    content = json.loads((published / "expected" / "knowledge_gpt35.json").read_text(encoding="utf-8"))
+    assert isinstance(content, dict)
+    return content
+
+
+def compute(name: str, blocker: DjangoDbBlocker) -> TidyTable:
+    with blocker.unblock():
+        return tables.compute(tables.spec(name), {})
+
+
+@pytest.fixture(scope="module")
+def fields(answered: Report, django_db_blocker: DjangoDbBlocker) -> TidyTable:
+    return compute("knowledge.fields", django_db_blocker)
+
+
+@pytest.fixture(scope="module")
+def failures(answered: Report, django_db_blocker: DjangoDbBlocker) -> TidyTable:
+    return compute("knowledge.failures", django_db_blocker)
+
+
+def cell(table: TidyTable, metric: str, **groups: str) -> Estimate:
+    [found] = [row.estimate for row in table.rows if row.metric == metric and row.groups == groups]
+    return found
+
+
+def test_every_cell_of_table_h9(fields: TidyTable, expected: Mapping[str, Any]) -> None:
+    """Values, SEMs and rows of GPT 3.5. The paper prints 61.0 for country and Africa; the data says 60.9."""
+    wanted = expected["reference_rule_H9_H10"]["gpt35"]
+    assert set(wanted) == set(CONTINENTS[:-1])
+    for continent, values in wanted.items():
+        for field in FIELDS:
+            groups = {"field": field, "continent": continent, "model": "gpt-3.5"}
+            mean, sem = cell(fields, "as_published", **groups), cell(fields, "sem", **groups)
+            assert mean.value == pytest.approx(values[field]["mean"], abs=1e-9), groups
+            assert sem.value == pytest.approx(values[field]["sem_ddof0"], abs=1e-9), groups
+            assert mean.n == sem.n == values[field]["n"], groups
+    africa = cell(fields, "as_published", field="country", continent="Africa", model="gpt-3.5")
+    assert (round(africa.value or 0, 1), africa.clusters) == (60.9, 512)
+
+
+def test_every_cell_of_table_h10_to_the_printed_digit(failures: TidyTable, expected: Mapping[str, Any]) -> None:
+    assert len(expected["table_H10"]) == 4 * 6
+    for row in expected["table_H10"]:
+        groups = {"failure": FAILURES[row["mode"]], "continent": row["continent"], "model": "gpt-3.5"}
+        mean, sem = cell(failures, "share", **groups), cell(failures, "sem", **groups)
+        assert round(mean.value or 0, 2) == row["paper"], groups
+        assert round(sem.value or 0, 2) == row["paper_sem"], groups
+        assert mean.value == pytest.approx(row["ours"], abs=1e-9), groups
+
+
+def test_the_same_code_reads_the_other_models(fields: TidyTable, failures: TidyTable) -> None:
+    for model, samples in zip(MODELS, (5, 5, 1), strict=True):
+        found = cell(fields, "as_published", field="country", continent="Africa", model=model)
+        assert (found.n, found.clusters) == (512 * samples, 512)
+        assert found.low is not None
+    described = cell(failures, "share", failure="apologises", continent="Africa", model="llama-3-70b")
+    assert described.n == 512
+    lacking = cell(failures, "share", failure="apologises", continent="Africa", model="llama-3-8b")
+    assert (lacking.value, lacking.n) == (None, 0)
+    assert "none was released" in lacking.reason
+
+
+def test_the_answers_are_a_finished_run_that_was_made_elsewhere() -> None:
+    run = Run.objects.get(slug=RUN)
+    assert (run.study, run.state, run.imported, run.demonstration) == ("knowledge", "done", True, False)
+    assert Unit.objects.filter(run=run).count() == 765 * (5 + 5 + 1) * 5 + 765 * (5 + 1)
+    assert set(run.labels.values_list("dimension", flat=True)) == {"country", "continent", "language", "kind"}
+    assert not Unit.objects.filter(run=run, subject__dish=None).exists()
