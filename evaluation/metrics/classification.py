@@ -20,7 +20,7 @@ Codes = npt.NDArray[np.intp]
 Labels = npt.NDArray[np.generic]
 # Into so many groups of equal size values are put for an interval where more of them differ; the value is exact.
 AUC_GROUPS = 100
-RANK_GROUPS = (32, 10)
+RANK_GROUPS = (32, 16)
 
 
 class Agreement(NamedTuple):
@@ -88,6 +88,8 @@ def _auc(yes: Floats, no: Floats) -> Floats:
 
 def spearman(first: Floats, second: Floats, weights: Floats) -> float | None:
     """Rank correlation in [−1, 1] of `first` and `second` (n,); None where one of them does not vary."""
+    if not len(weights):
+        return None
     ranks = [_ranks_of(values, weights) for values in (first, second)]
     a, b = (rank - np.average(rank, weights=weights) for rank in ranks)
     spread = np.sqrt((weights * a * a).sum() * (weights * b * b).sum())
@@ -95,7 +97,7 @@ def spearman(first: Floats, second: Floats, weights: Floats) -> float | None:
 
 
 def spearman_interval(first: Floats, second: Floats, weights: Floats, clusters: Labels) -> Interval:
-    """Its interval, resampling `clusters` (n,) and ranking anew. Values are put into 32 and 10 groups."""
+    """Its interval, resampling `clusters` (n,) and ranking anew. Values are put into 32 and 16 groups."""
     (row, rows), (column, columns) = (
         grouped(values, most) for values, most in zip((first, second), RANK_GROUPS, strict=True)
     )

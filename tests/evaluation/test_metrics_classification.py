@@ -1,0 +1,308 @@
+"""Agreement of labels, AUC, Spearman, calibration, thresholds and the ceiling: by hand, and against other libraries."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
+
+from evaluation.metrics import agreement as coefficients
+from evaluation.metrics import calibration, ceiling, thresholds
+from evaluation.metrics import classification as metrics
+from evaluation.metrics.bootstrap import DRAWS, SEED, Interval
+
+RNG = np.random.default_rng(4)
+N = 300
+PEOPLE = RNG.random(N) < 0.4
+SCORES = np.round(RNG.normal(size=N) + PEOPLE, 1)
+CHANCES = 1 / (1 + np.exp(-SCORES))
+MACHINE = SCORES > 0.6
+DISHES = RNG.integers(0, 25, N)
+YES, NO = PEOPLE.astype(float), (~PEOPLE).astype(float)
+
+
+def weights(labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    yes = np.asarray(labels, dtype=float)
+    return yes, 1 - yes
+
+
+# Labels.
+
+
+def test_by_hand_two_by_two() -> None:
+    # 10 pictures: both yes 4, machine alone 1, people alone 2, neither 3. Raw .7; yes .6 by people, .5 by the machine.
+    # Chance of kappa .6 × .5 + .4 × .5 = .5 → .4; of AC1 2 × .55 × .45 = .495 → .205 / .505.
+    machine = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 0])
+    yes, no = weights([1, 1, 1, 1, 0, 1, 1, 0, 0, 0])
+    found = metrics.agreement(metrics.two_by_two(machine, yes, no))
+    assert found == pytest.approx((0.4, 0.7, 0.205 / 0.505, 0.6, 0.5))
+
+
+def test_kappa_equals_scikit_learn() -> None:
+    found = metrics.agreement(metrics.two_by_two(MACHINE, YES, NO))
+    assert found.kappa == pytest.approx(cohen_kappa_score(PEOPLE, MACHINE), abs=1e-12)
+
+
+def test_ac1_and_raw_agreement_are_those_of_two_raters_among_people() -> None:
+    counts = np.column_stack([MACHINE.astype(int) + PEOPLE, 2 - MACHINE.astype(int) - PEOPLE])
+    theirs = coefficients.coefficients(counts, "nominal")
+    found = metrics.agreement(metrics.two_by_two(MACHINE, YES, NO))
+    assert (found.raw_agreement, found.ac1) == pytest.approx((theirs.raw_agreement, theirs.ac1))
+
+
+def test_weights_are_repetitions() -> None:
+    yes, no = RNG.integers(0, 4, N).astype(float), RNG.integers(0, 4, N).astype(float)
+    labels = np.concatenate([np.repeat([True, False], (int(y), int(n))) for y, n in zip(yes, no, strict=True)])
+    many = (yes + no).astype(int)
+    found = metrics.agreement(metrics.two_by_two(MACHINE, yes, no))
+    assert found.kappa == pytest.approx(cohen_kappa_score(labels, np.repeat(MACHINE, many)))
+    assert metrics.auc(SCORES, yes, no) == pytest.approx(roc_auc_score(labels, np.repeat(SCORES, many)))
+
+
+def test_one_answer_by_people_has_no_kappa_and_no_auc_but_agreement() -> None:
+    found = metrics.agreement(metrics.two_by_two(MACHINE, np.ones(N), np.zeros(N)))
+    assert found.kappa is None
+    assert found.raw_agreement == pytest.approx(MACHINE.mean())
+    assert metrics.auc(SCORES, np.ones(N), np.zeros(N)) is None
+
+
+def test_a_machine_that_always_says_the_same_agrees_by_chance() -> None:
+    assert metrics.agreement(metrics.two_by_two(np.ones(N), YES, NO)).kappa == pytest.approx(0)
+
+
+def test_nothing_has_no_value_anywhere() -> None:
+    none = np.empty(0)
+    assert set(metrics.agreement(metrics.two_by_two(none, none, none))) == {None}
+    assert metrics.auc(none, none, none) is None
+    assert metrics.spearman(none, none, none) is None
+    assert calibration.calibration(none, none, none) == (None, None)
+    assert calibration.reliability(none, none, none, none) == []
+    assert thresholds.best_threshold(none, none, none) is None
+    assert metrics.auc_interval(none, none, none, none).low is None
+    assert metrics.spearman_interval(none, none, none, none).low is None
+
+
+def brute(statistic: Any, dishes: np.ndarray = DISHES) -> tuple[float, float]:
+    """The percentile interval by really repeating the rows of the dishes that were drawn."""
+    names = np.unique(dishes)
+    rows = [np.flatnonzero(dishes == name) for name in names]
+    drawn = np.random.default_rng(SEED).multinomial(len(names), np.full(len(names), 1 / len(names)), size=DRAWS)
+    values = []
+    for times in drawn:
+        chosen = np.concatenate([np.tile(row, n) for row, n in zip(rows, times, strict=True)])
+        values.append(statistic(chosen))
+    low, high = np.percentile(values, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def bounds(interval: Any) -> tuple[float, float]:
+    assert isinstance(interval, Interval)
+    assert interval.low is not None
+    assert interval.high is not None
+    return interval.low, interval.high
+
+
+def test_interval_of_kappa_resamples_whole_dishes() -> None:
+    table = metrics.two_by_two(MACHINE, YES, NO)
+    found = metrics.agreement_intervals(table, DISHES)
+    theirs = brute(lambda rows: metrics.agreement(table[rows]).kappa)
+    assert bounds(found.kappa) == pytest.approx(theirs)
+
+
+# Scores.
+
+
+def test_by_hand_auc() -> None:
+    # yes: 3, 2; no: 2, 1. Pairs: 3>2, 3>1, 2=2 (half), 2>1: 3.5 of 4.
+    assert metrics.auc(np.array([3.0, 2, 2, 1]), *weights([1, 1, 0, 0])) == 0.875
+
+
+def test_auc_equals_scikit_learn_and_turns_round_with_its_scores() -> None:
+    found = metrics.auc(SCORES, YES, NO)
+    assert found == pytest.approx(roc_auc_score(PEOPLE, SCORES), abs=1e-12)
+    assert metrics.auc(-SCORES, YES, NO) == pytest.approx(1 - roc_auc_score(PEOPLE, SCORES))
+
+
+def test_spearman_equals_scipy_with_ties_too() -> None:
+    levels = RNG.integers(0, 6, N).astype(float) + SCORES
+    for other in (levels, np.round(levels), PEOPLE.astype(float)):
+        theirs = spearmanr(SCORES, other).statistic
+        assert metrics.spearman(SCORES, other, np.ones(N)) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_weights_of_spearman_are_repetitions() -> None:
+    many = RNG.integers(1, 4, N)
+    theirs = spearmanr(np.repeat(SCORES, many), np.repeat(CHANCES + PEOPLE, many)).statistic
+    assert metrics.spearman(SCORES, CHANCES + PEOPLE, many.astype(float)) == pytest.approx(theirs)
+
+
+def test_values_that_do_not_vary_have_no_rank_correlation() -> None:
+    assert metrics.spearman(np.full(N, 0.1), SCORES, np.full(N, 1 / 3)) is None
+    assert metrics.spearman(SCORES, np.full(N, 0.1), np.ones(N)) is None
+
+
+def test_intervals_of_few_values_are_exact() -> None:
+    ratings = np.clip(np.round(SCORES), -2, 3)
+    exact = brute(lambda rows: metrics.auc(ratings[rows], YES[rows], NO[rows]))
+    assert bounds(metrics.auc_interval(ratings, YES, NO, DISHES)) == pytest.approx(exact)
+    exact = brute(lambda rows: metrics.spearman(ratings[rows], YES[rows], np.ones(len(rows))))
+    assert bounds(metrics.spearman_interval(ratings, YES, np.ones(N), DISHES)) == pytest.approx(exact)
+
+
+def test_intervals_of_many_values_lie_within_a_hundredth() -> None:
+    finely, levels = SCORES + RNG.random(N) / 10, np.round(CHANCES * 5 + RNG.random(N)) / 5
+    exact = brute(lambda rows: metrics.auc(finely[rows], YES[rows], NO[rows]))
+    assert bounds(metrics.auc_interval(finely, YES, NO, DISHES)) == pytest.approx(exact, abs=0.01)
+    exact = brute(lambda rows: metrics.spearman(finely[rows], levels[rows], np.ones(len(rows))))
+    assert bounds(metrics.spearman_interval(finely, levels, np.ones(N), DISHES)) == pytest.approx(exact, abs=0.01)
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=500), st.integers(1, 40))
+def test_groups_keep_the_order_and_never_part_equals(values: list[int], most: int) -> None:
+    given_values = np.array(values, dtype=float)
+    codes, groups = metrics.grouped(given_values, most)
+    assert set(codes.tolist()) == set(range(groups))
+    assert groups <= most
+    order = np.argsort(given_values, kind="stable")
+    assert (np.diff(codes[order]) >= 0).all()
+    assert all(len(set(codes[given_values == value].tolist())) == 1 for value in set(values))
+
+
+# Calibration.
+
+
+def test_by_hand_calibration() -> None:
+    # Two bins' worth: .2 said of three, one is so (.333); .8 said of two, both so (1). ECE (3 × .1333 + 2 × .2) / 5.
+    chances, (yes, no) = np.array([0.2, 0.2, 0.2, 0.8, 0.8]), weights([1, 0, 0, 1, 1])
+    found = calibration.calibration(chances, yes, no)
+    assert found.ece == pytest.approx((3 * (1 / 3 - 0.2) + 2 * 0.2) / 5)
+    assert found.brier == pytest.approx((0.64 + 2 * 0.04 + 2 * 0.04) / 5)
+    low, high = calibration.reliability(chances, yes, no, np.arange(5))
+    assert (low.predicted, low.observed, high.predicted, high.observed) == pytest.approx((0.2, 1 / 3, 0.8, 1))
+
+
+def test_brier_and_bins_equal_scikit_learn() -> None:
+    chances = np.clip(CHANCES + RNG.random(N) * 1e-3, 0, 1)
+    found = calibration.calibration(chances, YES, NO)
+    assert found.brier == pytest.approx(brier_score_loss(PEOPLE, chances), abs=1e-12)
+    true, said = calibration_curve(PEOPLE, chances, n_bins=10, strategy="quantile")
+    bins = calibration.reliability(chances, YES, NO, DISHES)
+    assert [each.observed for each in bins] == pytest.approx(true)
+    assert [each.predicted for each in bins] == pytest.approx(said)
+    assert [each.inside.sum() for each in bins] == [30] * 10
+    assert found.ece == pytest.approx(np.abs(true - said).mean())
+
+
+def test_intervals_of_calibration_keep_the_bins() -> None:
+    chances = np.clip(CHANCES + RNG.random(N) * 1e-3, 0, 1)
+    found = calibration.calibration_intervals(chances, YES, NO, DISHES)
+    code, bins = calibration.bins_of(chances)
+
+    def error(rows: Any) -> float:
+        gaps = [abs((chances - YES)[rows[code[rows] == number]].sum()) for number in range(bins)]
+        return float(sum(gaps) / len(rows))
+
+    assert bounds(found.ece) == pytest.approx(brute(error))
+    assert bounds(found.brier) == pytest.approx(brute(lambda rows: ((chances - YES)[rows] ** 2).mean()))
+
+
+# Thresholds.
+
+
+def test_the_best_threshold_is_the_best_of_all() -> None:
+    found = thresholds.best_threshold(SCORES, YES, NO)
+    assert found is not None
+    every = np.unique(SCORES)
+    kappas = [cohen_kappa_score(PEOPLE, cut <= SCORES) for cut in (every[1:] + every[:-1]) / 2]
+    assert cohen_kappa_score(PEOPLE, found <= SCORES) == pytest.approx(max(kappas))
+
+
+def test_no_dish_helps_to_judge_itself() -> None:
+    """A dish whose people answer the other way round gets the labels that it got before."""
+    before = thresholds.fitted_labels(SCORES, YES, NO, DISHES)
+    assert not np.isnan(before).any()
+    mine = DISHES == 7
+    yes = np.where(mine, NO, YES)
+    after = thresholds.fitted_labels(SCORES, yes, 1 - yes, DISHES)
+    assert (after[mine] == before[mine]).all()
+
+
+def test_folds_are_whole_dishes_and_about_equal() -> None:
+    fold = thresholds.folds(DISHES)
+    assert all(len(set(fold[dish == DISHES].tolist())) == 1 for dish in set(DISHES.tolist()))
+    assert np.bincount([fold[dish == DISHES][0] for dish in range(25)]).tolist() == [5] * 5
+
+
+def test_four_dishes_give_no_threshold() -> None:
+    assert np.isnan(thresholds.fitted_labels(SCORES, YES, NO, DISHES % 4)).all()
+    assert np.isnan(thresholds.fitted_labels(SCORES, np.ones(N), np.zeros(N), DISHES)).all()
+
+
+# The ceiling.
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("majority", [(1, 0), (0, 0), (0, 1), (0, 0), (0, 1)]),
+        ("any", [(1, 0), (1, 0), (1, 0), (0, 0), (0, 1)]),
+        ("opinions", [(2, 1), (1, 1), (1, 2), (0, 0), (0, 3)]),
+    ],
+)
+def test_what_a_community_says(label: ceiling.Label, expected: list[tuple[int, int]]) -> None:
+    yes, no = ceiling.community(np.array([2.0, 1, 1, 0, 0]), np.array([3.0, 2, 3, 0, 3]), label)
+    assert list(zip(yes, no, strict=True)) == expected
+
+
+def test_by_hand_one_person_held_out() -> None:
+    # Three opinions yes yes no: whoever said yes sees the others tie, whoever said no sees … yes yes. Two opinions
+    # are too few. Four, 3 of them yes: each yes sees yes (2 of 3), the no sees yes.
+    unit = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
+    held = ceiling.held_out(unit, np.array([1.0, 1, 0, 1, 1, 1, 1, 1, 0]), 1, "majority")
+    assert held.unit.tolist() == [0, 0, 0, 2, 2, 2, 2]
+    assert held.tied.tolist() == [True, True, False, False, False, False, False]
+    assert held.yes.tolist() == pytest.approx([0, 0, 1 / 3, 1 / 4, 1 / 4, 1 / 4, 1 / 4])
+    assert held.others.tolist() == pytest.approx([0.5, 0.5, 1, 2 / 3, 2 / 3, 2 / 3, 1])
+
+
+@pytest.mark.parametrize("label", ceiling.LABELS)
+def test_the_ceiling_equals_brute_force(label: ceiling.Label) -> None:
+    """Every person of every picture against the others, one by one."""
+    unit = RNG.integers(0, 40, 160)
+    ratings = RNG.integers(0, 6, 160).astype(float)
+    held = ceiling.held_out(unit, ratings, 3, label)
+    given_tables = metrics.two_by_two(held.value >= 3, held.yes, held.no)
+    table = np.zeros(4)
+    for picture in range(40):
+        said = ratings[unit == picture]
+        for me in range(len(said)) if len(said) >= 3 else ():
+            others = np.delete(said, me) >= 3
+            for target, share in against(others, label):
+                cell = (not said[me] >= 3) * 2 + (not target)
+                table[cell] += share / len(said)
+    assert given_tables.sum(axis=0) == pytest.approx(table)
+
+
+def against(others: np.ndarray, label: str) -> list[tuple[bool, float]]:
+    if label == "any":
+        return [(bool(others.any()), 1.0)]
+    if label == "opinions":
+        return [(bool(other), 1 / len(others)) for other in others]
+    yes, no = int(others.sum()), int((~others).sum())
+    return [] if yes == no else [(yes > no, 1.0)]
+
+
+def test_kappa_of_all_small_tables_equals_scikit_learn() -> None:
+    for cells in itertools.product(range(3), repeat=4):
+        people = np.repeat([1, 0, 1, 0], cells)
+        machine = np.repeat([1, 1, 0, 0], cells)
+        found = metrics.agreement(metrics.two_by_two(machine, *weights(people))).kappa
+        if len(set(people.tolist())) == 2:
+            assert found == pytest.approx(cohen_kappa_score(people, machine))
+        else:
+            assert found is None
