@@ -1,0 +1,140 @@
+"""`novelty.access` and `novelty.countries`: do dishes come from where the internet is? (App. D, Fig. D.1.)
+
+The paper's figure is approximated, not reproduced: its figures of internet use were not released.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from django.utils.translation import gettext_noop as _
+
+from collection.models import Continent, Country
+from evaluation.internet_use import SOURCE as INTERNET_SOURCE
+from evaluation.internet_use import InternetUse, internet_use
+from evaluation.metrics.ranks import spearman, spearman_interval
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.novelty.counting import NO_DISHES, described
+from evaluation.table_spec import Filters, TableSpec
+
+INPUTS = ("dishes", "withdrawals")
+COUNT = "a count: no interval is claimed"
+RECRUITMENT = (
+    "A correlation says nothing of causes: people were asked through networks that are strongest in Africa, and that "
+    "alone may explain which countries are represented, whatever their access to the internet."
+)
+APPROXIMATED = (
+    f"Internet use: {INTERNET_SOURCE}; the latest year from 2015 to 2021 of each country, so years differ. The paper’s "
+    "Fig. D.1 is approximated, not reproduced. A dish of several countries counts in each."
+)
+
+
+class Line(NamedTuple):
+    """A country with a figure of internet use, and its number of dishes."""
+
+    code: str
+    name: str
+    use: InternetUse
+    dishes: int
+    african: bool
+
+
+SCOPES: Mapping[str, Callable[[Line], bool]] = {
+    "all countries with figures": lambda line: True,
+    "represented countries": lambda line: line.dishes > 0,
+    "all countries with figures, without Africa": lambda line: not line.african,
+    "represented countries, without Africa": lambda line: line.dishes > 0 and not line.african,
+}
+
+
+def lines() -> tuple[list[Line], dict[str, int], bool]:
+    """Countries with a figure; those with dishes and no figure (as written → dishes); whether it is a demonstration."""
+    dishes, demonstration = described()
+    counts = Counter(code for dish in dishes for code in dish.entry.countries)
+    known = {country.code: country for country in Country.objects.all()}
+    figures = internet_use()
+    found = [
+        Line(code, known[code].name if code in known else use.country, use, counts[code], african(known.get(code)))
+        for code, use in sorted(figures.items(), key=lambda item: item[1].country)
+    ]
+    without = {known[code].name if code in known else code: n for code, n in counts.items() if code not in figures}
+    return found, without, demonstration
+
+
+def african(country: Country | None) -> bool:
+    return country is not None and Continent.AFRICA.value in country.continents
+
+
+def access(filters: Filters) -> TidyTable:
+    """Spearman's ρ of dishes and internet use over countries, in four scopes."""
+    found, without, demonstration = lines()
+    represented = any(line.dishes for line in found)
+    rows = [
+        TidyRow({"scope": scope}, "rho", correlation([line for line in found if inside(line)]))
+        for scope, inside in SCOPES.items()
+        if represented
+    ]
+    return made(ACCESS, rows, without, demonstration, represented)
+
+
+def correlation(found: list[Line]) -> Estimate:
+    n = len(found)
+    dishes, use = [line.dishes for line in found], [line.use.percent for line in found]
+    rho = spearman(dishes, use)
+    if rho is None:
+        return Estimate(None, n, n, reason="fewer than two countries, or all alike")
+    interval = spearman_interval(dishes, use, "countries")
+    return Estimate(rho, n, n, interval.low, interval.high, interval.method, interval.reason)
+
+
+def countries(filters: Filters) -> TidyTable:
+    """Each country with a figure: its dishes and its internet use."""
+    found, without, demonstration = lines()
+    represented = any(line.dishes for line in found)
+    rows: list[TidyRow] = []
+    for line in found if represented else ():
+        groups = {"country": line.name, "iso3": line.code, "year": str(line.use.year)}
+        rows.append(TidyRow(groups, "dishes", Estimate(line.dishes, line.dishes, line.dishes, reason=COUNT)))
+        rows.append(TidyRow(groups, "internet_use", Estimate(line.use.percent, 1, 1, reason="as the ITU states it")))
+    return made(COUNTRIES, rows, without, demonstration, represented)
+
+
+def made(
+    spec: TableSpec, rows: Iterable[TidyRow], without: Mapping[str, int], demonstration: bool, represented: bool
+) -> TidyTable:
+    notes = [APPROXIMATED, RECRUITMENT] if represented else [NO_DISHES]
+    if without:
+        named = ", ".join(f"{name} ({n})" for name, n in sorted(without.items()))
+        notes.append(f"Countries with dishes and without a figure, left out: {named}.")
+    return TidyTable(spec.name, spec.version, spec.columns, tuple(rows), tuple(notes), demonstration)
+
+
+SOURCE = "World Wide recipe App. D, Fig. D.1 (approximated)"
+ACCESS = TableSpec(
+    name="novelty.access",
+    title=_("Dishes and internet use over countries"),
+    source=SOURCE,
+    version="1",
+    columns=("scope",),
+    metrics={
+        "rho": _("Spearman’s ρ of the number of dishes and the share of people who use the internet; n: countries.")
+    },
+    inputs=INPUTS,
+    filters=("scope",),
+    compute=access,
+)
+COUNTRIES = TableSpec(
+    name="novelty.countries",
+    title=_("Dishes and internet use of each country"),
+    source=SOURCE,
+    version="1",
+    columns=("country", "iso3", "year"),
+    metrics={
+        "dishes": _("Public dishes of the country."),
+        "internet_use": _("Individuals using the internet, per cent of the population, in the year shown."),
+    },
+    inputs=INPUTS,
+    filters=("country",),
+    figure=False,
+    compute=countries,
+)

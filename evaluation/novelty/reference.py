@@ -1,0 +1,126 @@
+"""Reference lists in the database: read from a CSV file of a known form, whole or not at all."""
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from collection.places import code_for
+from evaluation.models import ReferenceDish, ReferenceList
+from evaluation.names import unknown
+from evaluation.novelty.cells import names_in
+from evaluation.tables import bump
+
+FORMS = Path(__file__).with_name("formats.json")
+INPUT = "references"
+CHUNK = 1000
+LONGEST_NAME = 300
+MOST_ROWS = 200_000
+
+
+class BadReference(ValueError):
+    """The file cannot be taken as a reference list; the text says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """Which columns of a file hold what. `fields`: our field → columns that say the same."""
+
+    title: str
+    source: str
+    name: str
+    aliases: str
+    countries: str
+    fields: Mapping[str, list[str]]
+
+
+@lru_cache(maxsize=1)
+def forms() -> Mapping[str, Form]:
+    """The known forms of files by name."""
+    return {name: Form(**form) for name, form in json.loads(FORMS.read_text(encoding="utf-8")).items()}
+
+
+@transaction.atomic
+def import_reference(
+    path: Path, slug: str, form: str, *, title: str = "", source: str = "", demonstration: bool = False
+) -> tuple[ReferenceList, bool]:
+    """The list of this file, and whether it was added now. The same file again changes nothing.
+
+    Raises BadReference for a form that is not known, a file that cannot be read, and a slug that another file has.
+    """
+    if form not in forms():
+        raise BadReference(unknown("form of file", form, forms()))
+    known = forms()[form]
+    content = read(path)
+    digest = hashlib.sha256(content).hexdigest()
+    if old := ReferenceList.objects.filter(slug=slug).first():
+        if old.sha256 != digest:
+            raise BadReference(f"The list {slug} was made from another file. Choose another name for this one.")
+        return old, False
+    rows = list(entries(content, known))
+    if not rows:
+        raise BadReference(f"{path.name} holds no dish with a name in its column {known.name}.")
+    held = ReferenceList.objects.create(
+        slug=slug,
+        title=title or known.title,
+        source=source or known.source,
+        sha256=digest,
+        fields=dict(known.fields),
+        demonstration=demonstration,
+    )
+    for row in rows:
+        row.reference = held
+    ReferenceDish.objects.bulk_create(rows, batch_size=CHUNK)
+    bump(INPUT)
+    return held, True
+
+
+def read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadReference(f"{path.name} cannot be read: {error.strerror}.") from error
+
+
+def entries(content: bytes, form: Form) -> Iterator[ReferenceDish]:
+    """The dishes of a CSV file; rows without a name are passed over. Raises BadReference for any other file."""
+    try:
+        reader = csv.DictReader(content.decode("utf-8-sig").replace("\0", "").splitlines(keepends=True))
+        missing = [
+            column for column in (form.name, form.aliases, form.countries) if column not in (reader.fieldnames or [])
+        ]
+        if missing:
+            raise BadReference(f"The file lacks the columns: {', '.join(missing)}.")
+        for position, row in enumerate(reader, 1):
+            if position > MOST_ROWS:
+                raise BadReference(f"The file has more than {MOST_ROWS} rows.")
+            if name := " ".join((row[form.name] or "").split())[:LONGEST_NAME]:
+                yield entry(position, name, row, form)
+    except UnicodeDecodeError as error:
+        raise BadReference("The file is not UTF-8. Save it as CSV in UTF-8.") from error
+    except csv.Error as error:
+        raise BadReference(f"The file cannot be read as CSV: {error}.") from error
+
+
+def entry(position: int, name: str, row: Mapping[str, Any], form: Form) -> ReferenceDish:
+    """One row of the file, not stored yet and without its list."""
+    codes = (code_for(country) for country in names_in(row[form.countries] or ""))
+    filled = [field for field, columns in form.fields.items() if any(holds(row.get(column)) for column in columns)]
+    return ReferenceDish(
+        position=position,
+        name=name,
+        aliases=[alias for alias in names_in(row[form.aliases] or "") if alias != name],
+        countries=sorted({code for code in codes if code}),
+        filled=filled,
+    )
+
+
+def holds(cell: Any) -> bool:
+    """Whether a cell says something: not empty, and no empty list."""
+    return isinstance(cell, str) and cell.strip() not in ("", "[]", "{}", "[{}]", "nan", "None")
