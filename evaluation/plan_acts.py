@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from evaluation import tables
 from evaluation.masking import LIFTED, plans_over
-from evaluation.models import Plan, PlanAct, Run
+from evaluation.models import InputCounter, Plan, PlanAct, Run
 from evaluation.plan_data import Data, data_of
 from evaluation.plan_standing import frozen_plans
 
@@ -51,35 +53,43 @@ def unfinished(data: Data) -> bool:
 
 
 def analyses(plan: Plan) -> list[Analysis]:
-    """What a frozen plan lists, and whether it ran."""
-    return [
-        Analysis(one["table"], one["filters"], tuple(one["metrics"]), not why, why)
-        for one in plan.tables
-        for why in [why_not(plan, one["table"], one["filters"])]
-    ]
+    """What a plan lists, and whether it ran; two queries however many tables it lists."""
+    listed = [(known(one["table"]), one) for one in plan.tables]
+    rows = tables.rows_of((spec, one["filters"]) for spec, one in listed if spec)
+    counts = dict(InputCounter.objects.values_list("name", "value"))
+    found = []
+    for spec, one in listed:
+        if spec is None or (plan.frozen_at and spec.version != one["version"]):
+            why = _("the definition of this table changed since the plan was frozen")
+        else:
+            row = rows.get((spec.name, tables.filters_hash(one["filters"])))
+            why = why_not(plan, row, tables.fingerprint(spec, counts))
+        found.append(Analysis(one["table"], one["filters"], tuple(one["metrics"]), not why, why))
+    return found
 
 
-def why_not(plan: Plan, table: str, filters: Mapping[str, str]) -> str:
-    """Why a table does not count as computed on the complete data; empty where it does."""
-    from evaluation.tables import read
+def known(name: str) -> tables.TableSpec | None:
+    """The table as it is defined now; a plan outlives its tables."""
+    try:
+        return tables.spec(name)
+    except tables.UnknownTable:
+        return None
 
-    view = read(table, filters, unmasked=True)
-    if view.table is None or view.computed_at is None:
+
+def why_not(plan: Plan, row: Any, present: str) -> str:
+    """Why a stored table does not count as computed on the complete data; empty where it does."""
+    if row is None or row.computed_at is None:
         return _("not computed yet")
-    if view.state != "fresh":
+    if row.fingerprint != present:
         return _("something changed since it was computed")
-    if plan.frozen_at is None or view.computed_at <= plan.frozen_at:
+    if plan.frozen_at is None or row.computed_at <= plan.frozen_at:
         return _("computed before the plan was frozen")
-    return "" if view.table.rows else _("it holds no numbers yet")
+    return _("it holds no numbers yet") if row.empty else ""
 
 
 def ready(plan: Plan) -> bool:
     """Whether the mask may be lifted without a reason: the data is complete and the analyses ran."""
     return not incomplete(plan) and all(analysis.ran for analysis in analyses(plan))
-
-
-def lifted(plan: Plan) -> bool:
-    return plan.acts.filter(kind__in=LIFTED).exists()
 
 
 def unmask(plan: Plan, by: AbstractBaseUser, reason: str, *, complete: bool) -> PlanAct:
@@ -105,11 +115,9 @@ def record_look(table: str, filters: Mapping[str, str], name: str, reason: str) 
 
     Raises UnknownTable, and NoReason for an empty reason.
     """
-    from evaluation.tables import spec
-
     if not reason.strip():
         raise NoReason("Say why the names are shown: --unmask REASON.")
-    plans = plans_over(spec(table), filters, frozen_plans())
+    plans = plans_over(tables.spec(table), filters, frozen_plans())
     for plan in plans:
         PlanAct.objects.create(plan=plan, kind=PlanAct.Kind.LOOKED, name=name[:150], reason=reason.strip())
     return len(plans)

@@ -57,9 +57,14 @@ class Standing:
         return "outside" if self.others else "none"
 
     @property
+    def named(self) -> tuple[Listed, ...]:
+        """One entry for each plan that lists it, or that lists it too late."""
+        return tuple({one.slug: one for one in (self.plans or self.late)}.values())
+
+    @property
     def sentence(self) -> str:
         """What files say of it, in English."""
-        names = ", ".join(dict.fromkeys(listed.named for listed in (self.plans or self.late)))
+        names = ", ".join(plan.named for plan in self.named)
         texts = {
             "planned": f"Planned before the data: {names}.",
             "part": f"In part exploratory: {self.planned} of {self.total} numbers planned before the data: {names}.",

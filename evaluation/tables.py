@@ -7,12 +7,13 @@ what is stored with its time and asks for a fresh one; a worker, or the sweep, c
 import hashlib
 import json
 import logging
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
@@ -104,9 +105,11 @@ def bump(*names: str) -> None:
             counter.update(value=F("value") + 1)
 
 
-def fingerprint(table: TableSpec) -> str:
-    """Hash (64 hex digits) of the table's version and the present counts of its inputs."""
-    counts = dict(InputCounter.objects.filter(name__in=table.inputs).values_list("name", "value"))
+def fingerprint(table: TableSpec, counted: Mapping[str, int] | None = None) -> str:
+    """Hash (64 hex digits) of the table's version and the present counts of its inputs, read unless `counted`."""
+    counts = counted
+    if counts is None:
+        counts = dict(InputCounter.objects.filter(name__in=table.inputs).values_list("name", "value"))
     return _hash([table.name, table.version, [[name, counts.get(name, 0)] for name in sorted(table.inputs)]])
 
 
@@ -128,6 +131,16 @@ def read(name: str, filters: Filters, *, unmasked: bool = False) -> TableView:
         return replace(view, filters=shown, mask=mask)
     content, standing = marked(table, real, view.table, plans)
     return replace(view, filters=shown, table=mask.table(content), standing=standing, mask=mask)
+
+
+def rows_of(keys: Iterable[tuple[TableSpec, Filters]]) -> dict[tuple[str, str], StoredTable]:
+    """The rows of several tables without their content, by name and `filters_hash`, in one query."""
+    wanted = Q(pk=None)
+    for table, filters in keys:
+        wanted |= Q(**_key(table, filters))
+    empty = Case(When(content=None, then=Value(True)), When(content__rows=[], then=Value(True)), default=Value(False))
+    found = StoredTable.objects.filter(wanted).annotate(empty=empty).defer("content")
+    return {(row.name, row.filters_hash): row for row in found}
 
 
 def ask(view: TableView) -> bool:
@@ -243,7 +256,12 @@ def _row(table: TableSpec, filters: Filters) -> QuerySet[StoredTable]:
 
 
 def _key(table: TableSpec, filters: Filters) -> dict[str, Any]:
-    return {"name": table.name, "version": table.version, "filters_hash": _hash(sorted(filters.items()))}
+    return {"name": table.name, "version": table.version, "filters_hash": filters_hash(filters)}
+
+
+def filters_hash(filters: Filters) -> str:
+    """What a stored table is found by beside its name and version."""
+    return _hash(sorted(filters.items()))
 
 
 def _hash(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation import dashboards, picture_urls, run_views
+from evaluation import dashboards, picture_urls, plan_urls, run_views
 
 app_name = "evaluation"
 urlpatterns = [
@@ -14,4 +14,5 @@ urlpatterns = [
     path("tables/<str:name>/table.csv", dashboards.table_csv, name="csv"),
     path("tables/<str:name>/figure.svg", dashboards.table_figure, name="figure"),
     *picture_urls.urlpatterns,
+    *plan_urls.urlpatterns,
 ]

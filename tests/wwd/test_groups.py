@@ -28,6 +28,7 @@ LISTS: Mapping[str, set[str]] = {
         "evaluation.prompttemplate",
         "evaluation.questionset",
         "evaluation.descriptorset",
+        "evaluation.plan",
         "review.questionnaire",
     },
     "steward": {
@@ -62,6 +63,7 @@ LISTS: Mapping[str, set[str]] = {
         "evaluation.prompttemplate",
         "evaluation.questionset",
         "evaluation.descriptorset",
+        "evaluation.plan",
         "evaluation.imagedownload",
         "collection.consenttext",
         "collection.opening",
