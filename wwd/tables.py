@@ -4,6 +4,10 @@ This list stands above the apps because tables come from `evaluation` and `revie
 """
 
 TABLES = {
+    "agreement.calibration": "review.people_machine.reliability:CALIBRATION",
+    "agreement.disagreements": "review.people_machine.disagreements:DISAGREEMENTS",
+    "agreement.labels": "review.people_machine.labels:LABELS_TABLE",
+    "agreement.scores": "review.people_machine.scores:SCORES",
     "association.descriptors": "evaluation.studies.association_ranks:DESCRIPTORS",
     "association.scores": "evaluation.studies.association_tables:SCORES",
     "association.top": "evaluation.studies.association_ranks:TOP",

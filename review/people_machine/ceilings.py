@@ -1,0 +1,117 @@
+"""The ceiling of a machine: how well one person agrees with the others about the same pictures."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+
+from evaluation.metrics import classification as metrics
+from evaluation.metrics.ceiling import HeldOut
+from evaluation.metrics.tidy import Estimate
+from review.people_machine.common import Cell, Common
+from review.people_machine.estimates import ONE_ANSWER, estimate, missing
+from review.people_machine.people import Codes
+from review.people_machine.registry import Question
+
+Made = TypeVar("Made")
+TOO_FEW_OPINIONS = "no picture in common has three opinions"
+OTHERS_TIE = "the others tie about every picture in common that has three opinions"
+
+
+class Ceilings:
+    """Of one table: the same pictures under several machines are computed once."""
+
+    def __init__(self, common: Common) -> None:
+        self.common = common
+        self.held = cache(lambda question: Rows(common.people.held_out(question, common.label)))
+        self.made: dict[tuple[str, bytes], dict[str, Estimate]] = {}
+
+    def labels(self, question: Question, cell: Cell) -> dict[str, Estimate]:
+        """Kappa, raw agreement and AC1 of one opinion against the others; how many opinions were dropped for ties."""
+        return self._once("labels", question, cell, labels)
+
+    def scores(self, question: Question, cell: Cell) -> dict[str, Estimate]:
+        """AUC and Spearman's rho of one opinion's level against the others."""
+        return self._once("scores", question, cell, scores)
+
+    def _once(
+        self, kind: str, question: Question, cell: Cell, make: Callable[..., dict[str, Estimate]]
+    ) -> dict[str, Estimate]:
+        key = (f"{kind} {question.name}", cell.units.tobytes())
+        if key not in self.made:
+            self.made[key] = make(self.held(question).of(cell.units), self.common.people.dishes, question.cut)
+        return self.made[key]
+
+
+class Rows:
+    """Opinions that can be taken by picture, quickly."""
+
+    def __init__(self, held: HeldOut) -> None:
+        order = np.argsort(held.unit, kind="stable")
+        self.held = picked(held, order)
+
+    def of(self, units: Codes) -> HeldOut:
+        """Those about `units`, which ascend."""
+        first = np.searchsorted(self.held.unit, units)
+        many = np.searchsorted(self.held.unit, units, side="right") - first
+        before = np.cumsum(many) - many
+        return picked(self.held, np.arange(many.sum()) + np.repeat(first - before, many))
+
+
+def picked(held: HeldOut, rows: Codes) -> HeldOut:
+    return HeldOut(*(getattr(held, part.name)[rows] for part in fields(held)))
+
+
+def labels(held: HeldOut, dishes: Codes, cut: float) -> dict[str, Estimate]:
+    kept, lacking = untied(held)
+    table = metrics.two_by_two(kept.value >= cut, kept.yes, kept.no)
+    clusters = dishes[kept.unit]
+    n, many = counts(kept, clusters)
+    values = metrics.agreement(table)
+    intervals = metrics.agreement_intervals(table, clusters)
+    names = ("kappa", "raw_agreement", "ac1")
+    found = {
+        f"ceiling_{name}": estimate(getattr(values, name), getattr(intervals, name), n, many, lacking or ONE_ANSWER)
+        for name in names
+    }
+    return {**found, "ceiling_ties": ties(held, dishes, lacking)}
+
+
+def scores(held: HeldOut, dishes: Codes, cut: float) -> dict[str, Estimate]:
+    kept, lacking = untied(held)
+    clusters, every = dishes[kept.unit], dishes[held.unit]
+    found = {
+        "ceiling_auc": estimate(
+            metrics.auc(kept.value, kept.yes, kept.no),
+            metrics.auc_interval(kept.value, kept.yes, kept.no, clusters),
+            *counts(kept, clusters),
+            lacking or ONE_ANSWER,
+        ),
+        "ceiling_spearman": estimate(
+            metrics.spearman(held.value, held.others, held.weight),
+            metrics.spearman_interval(held.value, held.others, held.weight, every),
+            *counts(held, every),
+            missing(held.value, held.others) if len(held.unit) else TOO_FEW_OPINIONS,
+        ),
+    }
+    return {**found, "ceiling_ties": ties(held, dishes, lacking)}
+
+
+def untied(held: HeldOut) -> tuple[HeldOut, str]:
+    """The opinions whose others do not tie, and why there are none."""
+    kept = picked(held, np.flatnonzero(~held.tied))
+    return kept, "" if len(kept.unit) else OTHERS_TIE if len(held.unit) else TOO_FEW_OPINIONS
+
+
+def counts(held: HeldOut, clusters: Codes) -> tuple[int, int]:
+    """Pictures and their dishes."""
+    return len(np.unique(held.unit)), len(np.unique(clusters))
+
+
+def ties(held: HeldOut, dishes: Codes, lacking: str) -> Estimate:
+    """How many opinions were dropped because the others tie; n are all opinions on pictures with three."""
+    many = len(np.unique(dishes[held.unit]))
+    dropped = int(held.tied.sum()) if len(held.unit) else None
+    return Estimate(dropped, len(held.unit), many, reason=lacking if dropped is None else "")

@@ -1,0 +1,98 @@
+"""`agreement.disagreements`: the pictures about which people and machine are furthest apart."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from django.utils.translation import gettext_noop as _
+
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.table_spec import Filters, TableSpec
+from review.people_machine.common import Cell, Common, Pairing, gather
+from review.people_machine.labels import CHOICES, FILTERS, INPUTS
+from review.people_machine.people import Floats
+
+EXTREMES = 10  # pictures at either end
+FAR = 0.5  # half of the scale: nearer ones do not disagree strongly
+MACHINE_MORE, PEOPLE_MORE = "machine says yes", "people say yes"
+METRICS = {
+    "machine": _("What the machine says of the picture: 1 or 0, a probability, or a score as it is."),
+    "people": _("Mean of people’s opinions: the share of yes, the mean rating, the mean closeness of the match."),
+    "distance": _(
+        "Machine minus people. Scores and levels have other scales: there it is the distance of their ranks among the "
+        "pictures in common, from −1 to 1."
+    ),
+}
+SINGLE = "a single picture: no interval is claimed"
+ILLUSTRATION = (
+    f"Pictures at a distance of {FAR} or more, the ten furthest at either end. Single pictures illustrate; they are no "
+    "finding. A picture's number is that of its row."
+)
+
+
+def disagreements(filters: Filters) -> TidyTable:
+    """`agreement.disagreements`: up to ten pictures at either end of each pair, among those that `filters` choose.
+
+    The furthest apart first; among equals those that more people judged.
+    """
+    common = gather(filters)
+    rows = [row for pairing in common.pairings for row in rows_of(common, pairing)]
+    notes = (*common.notes, ILLUSTRATION)
+    return TidyTable(
+        DISAGREEMENTS.name, DISAGREEMENTS.version, DISAGREEMENTS.columns, tuple(rows), notes, common.demonstration
+    )
+
+
+def rows_of(common: Common, pairing: Pairing) -> Iterator[TidyRow]:
+    values = pairing.score if pairing.score is not None else pairing.chosen
+    if values is None or not common.places:
+        return
+    where, units = list(common.places.items())[-1]
+    cell = common.cell(pairing, values, where, units)
+    apart = distances(cell, pairing)
+    for end, sign in ((MACHINE_MORE, 1), (PEOPLE_MORE, -1)):
+        far = np.flatnonzero(sign * apart >= FAR)
+        order = far[np.lexsort((-cell.count[far], -sign * apart[far]))]
+        for place, at in enumerate(order[:EXTREMES], 1):
+            groups = {**pairing.groups, "end": end, "place": f"{place:02d}", **named(common, cell, at)}
+            shown = {"machine": as_given(cell.machine[at], pairing), "people": cell.mean[at], "distance": apart[at]}
+            for metric, value in shown.items():
+                yield TidyRow(groups, metric, Estimate(float(value), int(cell.count[at]), 1, reason=SINGLE))
+
+
+def named(common: Common, cell: Cell, at: int) -> dict[str, str]:
+    unit = cell.units[at]
+    return {"picture": str(common.people.images[unit]), "judged_for": str(common.people.countries[unit])}
+
+
+def as_given(value: float, pairing: Pairing) -> float:
+    """The machine's value as the machine gave it."""
+    return -value if pairing.low else value
+
+
+def distances(cell: Cell, pairing: Pairing) -> Floats:
+    """Machine minus people (k,): of shares as they are, else of ranks."""
+    comparable = pairing.reading.probability or pairing.score is None
+    if comparable and pairing.said.question.is_share:
+        return cell.machine - cell.mean
+    return ranks(cell.machine) - ranks(cell.mean)
+
+
+def ranks(values: Floats) -> Floats:
+    """Middle ranks (k,) as shares of their number."""
+    _distinct, place, held = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray(((np.cumsum(held) - held / 2) / max(len(values), 1))[place])
+
+
+DISAGREEMENTS = TableSpec(
+    name="agreement.disagreements",
+    title=_("People and machine: strongest disagreement"),
+    source="Own",
+    version="1",
+    columns=("question", "reading", "run", "end", "place", "picture", "judged_for"),
+    metrics=METRICS,
+    inputs=INPUTS,
+    filters=(*FILTERS, "end"),
+    choices={**CHOICES, "end": (MACHINE_MORE, PEOPLE_MORE)},
+    compute=disagreements,
+    figure=False,
+)

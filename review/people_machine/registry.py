@@ -1,0 +1,127 @@
+"""What is compared with what: a question to people, and what a machine says of the same picture.
+
+One explicit list. A pair that is not in it is not computed; a new one is a line here and in docs/researcher.md.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from review.models import Questionnaire, Review
+from review.questionnaires import questions
+from review.tables.controls import dish_or_not
+from review.tables.counting import Opinion
+from review.tables.quality import as_counted
+from review.unappetising import text_codes
+
+Level = Callable[[Opinion], float | None]
+FOOD, DISH, GOOD = "food", "correct_dish, no food is no", "good_quality"
+MATCH, DISTURBING, UNAPPETISING = "match, no food is no", "disturbing, no food is no", "unappetising"
+PEOPLE, OUTDOORS, UTENSILS = "people", "outdoors", "utensils"
+MATCHES: Mapping[str, float] = {
+    Review.Match.EXACT: 2,
+    Review.Match.RESEMBLES: 1,
+    Review.Match.ADDED: 1,
+    Review.Match.MISSING: 1,
+    Review.Match.UNEXPECTED: 1,
+    Review.Match.NONE: 0,
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to people. `level` of an opinion, None where it says nothing; from `cut` on it is a yes."""
+
+    name: str
+    level: Level
+    cut: float = 1
+
+    @property
+    def is_share(self) -> bool:
+        """Whether opinions are yes or no, so that their mean is the share of yes."""
+        return self.cut == 1
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A question and what a study says of it.
+
+    `what`: codes of the machine's question, or names of scores (none: every score of the study). `yes`: the option
+    that means yes. `low`: the lower the score, the more it is a yes.
+    """
+
+    question: str
+    study: str
+    what: tuple[str, ...] = ()
+    yes: str = ""
+    low: bool = False
+
+
+# The codes are those of `vqa-probes` in our words and as published; options are compared without case.
+PAIRS = (
+    Pair(FOOD, "stereotypes", ("food", "Q1"), "yes"),
+    Pair(OUTDOORS, "stereotypes", ("place", "Q2"), "outdoors"),
+    Pair(UTENSILS, "stereotypes", ("any_utensils", "Q14"), "yes"),
+    Pair(PEOPLE, "stereotypes", ("person", "Q15"), "yes"),
+    Pair(GOOD, "stereotypes", ("blurred", "Q16"), "no"),
+    Pair(DISH, "association"),
+    Pair(MATCH, "association"),
+    Pair(GOOD, "association"),
+    Pair(DISTURBING, "association", low=True),
+    Pair(UNAPPETISING, "association", low=True),
+    Pair(GOOD, "colours", ("colourfulness",)),
+    Pair(UNAPPETISING, "colours", ("colourfulness",), low=True),
+)
+STUDIES = tuple(dict.fromkeys(pair.study for pair in PAIRS))
+
+
+def asked_of_people(questionnaire: Questionnaire) -> tuple[Question, ...]:
+    """The questions, read from answers to this version of the questionnaire."""
+    ticked, texts = ticks(questionnaire), text_codes(questionnaire.definition)
+    return (
+        Question(FOOD, lambda opinion: opinion.food),
+        Question(DISH, dish_or_not),
+        Question(GOOD, lambda opinion: opinion.quality, 3),
+        Question(MATCH, match, 2),
+        Question(DISTURBING, disturbing),
+        Question(UNAPPETISING, lambda opinion: as_counted(opinion, texts)[-1]),
+        Question(PEOPLE, lambda opinion: said(ticked(opinion, PEOPLE), ("people", "faces"))),
+        Question(OUTDOORS, lambda opinion: either(ticked(opinion, OUTDOORS), ("outdoors",), ("indoors",))),
+        Question(UTENSILS, lambda opinion: either(ticked(opinion, "utensils_correct"), THERE, ("utensils_wanted",))),
+    )
+
+
+THERE = ("utensils_correct", "utensils_incorrect", "utensils_unwanted")
+Ticked = Callable[[Opinion, str], frozenset[str] | None]
+
+
+def ticks(questionnaire: Questionnaire) -> Ticked:
+    """What an opinion ticked in the question that holds an option; None where it was not asked."""
+    asked = [question for question in questions(questionnaire.definition) if question.kind == "several"]
+    home = {option: question.code for question in asked for option in question.options}
+
+    def ticked(opinion: Opinion, option: str) -> frozenset[str] | None:
+        answer = opinion.answers.get(home.get(option, ""))
+        return None if answer is None else frozenset(answer)
+
+    return ticked
+
+
+def said(ticked: frozenset[str] | None, boxes: tuple[str, ...]) -> bool | None:
+    """Whether one of the boxes was ticked; a box that was shown and left alone is a no."""
+    return None if ticked is None else not ticked.isdisjoint(boxes)
+
+
+def either(ticked: frozenset[str] | None, yes: tuple[str, ...], no: tuple[str, ...]) -> bool | None:
+    """Yes by a box of `yes`, no by one of `no`; None where both or neither are ticked."""
+    if ticked is None:
+        return None
+    there, absent = not ticked.isdisjoint(yes), not ticked.isdisjoint(no)
+    return None if there == absent else there
+
+
+def match(opinion: Opinion) -> float | None:
+    return 0 if opinion.food is False else MATCHES.get(opinion.match)
+
+
+def disturbing(opinion: Opinion) -> bool | None:
+    return False if opinion.food is False else opinion.disturbing

@@ -1,0 +1,85 @@
+"""`agreement.calibration`: whether a machine's probabilities come true, as people see it."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext_noop as _
+
+from evaluation.metrics import calibration as metrics
+from evaluation.metrics.calibration import BINS
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.table_spec import Filters, TableSpec
+from review.people_machine.common import Cell, Common, Pairing, gather
+from review.people_machine.estimates import estimate
+from review.people_machine.labels import CHOICES, FILTERS, INPUTS
+
+WHOLE = "whole"
+BIAS = (
+    "In samples the calibration error lies above 0 also where the machine is calibrated, the more so the fewer the "
+    "pictures: compare cells of the same size. Intervals resample dishes; the bins are held fixed."
+)
+NO_PROBABILITIES = "None of these runs gives probabilities, so that nothing can be calibrated."
+
+
+def calibration(filters: Filters) -> TidyTable:
+    """`agreement.calibration`: every pair whose machine gives probabilities, in every country and in all together."""
+    common = gather(filters)
+    rows = [row for pairing in common.pairings for row in rows_of(common, pairing)]
+    notes = [*common.notes, BIAS]
+    if common.pairings and not rows:
+        notes.append(NO_PROBABILITIES)
+    return TidyTable(
+        CALIBRATION.name, CALIBRATION.version, CALIBRATION.columns, tuple(rows), tuple(notes), common.demonstration
+    )
+
+
+def rows_of(common: Common, pairing: Pairing) -> Iterator[TidyRow]:
+    if pairing.score is None or not pairing.reading.probability:
+        return
+    for cell in common.cells(pairing, pairing.score):
+        groups = {**pairing.groups, "country": cell.country}
+        for metric, found in of_all(cell.labelled).items():
+            yield TidyRow({**groups, "bin": WHOLE}, metric, found)
+        for number, metric, found in of_bins(cell.labelled):
+            yield TidyRow({**groups, "bin": f"{number:02d}"}, metric, found)
+
+
+def of_all(kept: Cell) -> dict[str, Estimate]:
+    """Calibration error and Brier score."""
+    values = metrics.calibration(kept.machine, kept.yes, kept.no)
+    intervals = metrics.calibration_intervals(kept.machine, kept.yes, kept.no, kept.dishes)
+    return {
+        name: estimate(value, interval, kept.n, kept.clusters, kept.lacking)
+        for name, value, interval in zip(values._fields, values, intervals, strict=True)
+    }
+
+
+def of_bins(kept: Cell) -> Iterator[tuple[int, str, Estimate]]:
+    """The bins from the lowest probabilities on: what was said, what came true."""
+    for number, found in enumerate(metrics.reliability(kept.machine, kept.yes, kept.no, kept.dishes), 1):
+        inside = kept.picked(found.inside)
+        yield number, "predicted", Estimate(found.predicted, inside.n, inside.clusters, reason=NOT_ESTIMATED)
+        yield number, "observed", estimate(found.observed, found.interval, inside.n, inside.clusters, kept.lacking)
+
+
+NOT_ESTIMATED = "what the machine said itself: no interval is claimed"
+CALIBRATION = TableSpec(
+    name="agreement.calibration",
+    title=_("People and machine: calibration of probabilities"),
+    source="Brier 1950; Naeini, Cooper & Hauskrecht 2015",
+    version="1",
+    columns=("question", "reading", "run", "country", "bin"),
+    metrics={
+        "ece": _(
+            f"Expected calibration error: mean over {BINS} bins that hold equally many pictures of the distance "
+            "between the mean probability and the share of yes among people. Row “whole”."
+        ),
+        "brier": _("Brier score: mean squared distance of the probability from the people’s label. Row “whole”."),
+        "predicted": _("Mean probability that the machine gives in a bin; bin 01 has the lowest."),
+        "observed": _("Share of yes among people in the bin."),
+    },
+    inputs=INPUTS,
+    filters=FILTERS,
+    choices=CHOICES,
+    undrawn=("ece", "brier"),
+    compute=calibration,
+)

@@ -1,0 +1,102 @@
+"""`agreement.scores`: how well scores and probabilities of a machine tell what people say."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from django.utils.translation import gettext_noop as _
+
+from evaluation.metrics import classification as metrics
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.table_spec import Filters, TableSpec
+from review.people_machine.ceilings import Ceilings
+from review.people_machine.common import Cell, Common, Pairing, gather
+from review.people_machine.estimates import ONE_ANSWER, estimate, may_speak, missing, ties
+from review.people_machine.labels import CHOICES, FILTERS, INPUTS, INTERVALS
+
+LEVELS = (
+    "Spearman’s rho takes the mean of people’s opinions (the share of yes, the mean rating, the mean closeness of the "
+    "match), pictures of ties included."
+)
+TURNED = "“low” after a reading: its values are turned round, since a low one is expected to mean yes."
+
+
+def scores(filters: Filters) -> TidyTable:
+    """`agreement.scores`: every pair whose machine gives scores, in every country and in all together."""
+    common = gather(filters)
+    ceilings = Ceilings(common)
+    rows = [row for pairing in common.pairings for row in rows_of(common, ceilings, pairing)]
+    notes = (*common.notes, INTERVALS, LEVELS, TURNED)
+    return TidyTable(SCORES.name, SCORES.version, SCORES.columns, tuple(rows), notes, common.demonstration)
+
+
+def rows_of(common: Common, ceilings: Ceilings, pairing: Pairing) -> Iterator[TidyRow]:
+    if pairing.score is None:
+        return
+    for cell in common.cells(pairing, pairing.score):
+        ceiling = ceilings.scores(pairing.said.question, cell)
+        for metric, found in estimates(cell, ceiling).items():
+            yield TidyRow({**pairing.groups, "country": cell.country}, metric, found)
+
+
+def estimates(cell: Cell, ceiling: dict[str, Estimate]) -> dict[str, Estimate]:
+    kept = cell.labelled
+    counted, sizes = (kept.n, kept.clusters), (len(cell.machine), cell.clusters)
+    area = estimate(
+        metrics.auc(kept.machine, kept.yes, kept.no),
+        metrics.auc_interval(kept.machine, kept.yes, kept.no, kept.dishes),
+        *counted,
+        kept.lacking or ONE_ANSWER,
+    )
+    each = np.ones(len(cell.machine))
+    rho = estimate(
+        metrics.spearman(cell.machine, cell.mean, each),
+        metrics.spearman_interval(cell.machine, cell.mean, each, cell.dishes),
+        *sizes,
+        cell.lacking or missing(cell.machine, cell.mean),
+    )
+    return {
+        "auc": area,
+        "spearman": rho,
+        "prevalence": prevalence(kept),
+        **ceiling,
+        "may_speak": may_speak(cell.country, area, ceiling["ceiling_auc"]),
+        "ties": ties(cell),
+    }
+
+
+def prevalence(kept: Cell) -> Estimate:
+    """The share of yes among the labels."""
+    table = metrics.two_by_two(np.zeros(len(kept.machine)), kept.yes, kept.no)
+    value = metrics.agreement(table).prevalence
+    interval = metrics.agreement_intervals(table, kept.dishes).prevalence
+    return estimate(value, interval, kept.n, kept.clusters, kept.lacking)
+
+
+SCORES = TableSpec(
+    name="agreement.scores",
+    title=_("People and machine: scores"),
+    source="Hanley & McNeil 1982; Spearman 1904; own",
+    version="1",
+    columns=("question", "reading", "run", "country"),
+    metrics={
+        "auc": _(
+            "Chance that of two pictures, one of which people call yes and one no, the machine gives the yes the "
+            "higher value: 0.5 is guessing, 1 always right. No threshold is needed."
+        ),
+        "spearman": _("Rank correlation of the machine’s values with the mean of people’s opinions."),
+        "prevalence": _("Share of yes among people."),
+        "ceiling_auc": _("The AUC of one person’s answer for the others’ label: what a machine can hardly exceed."),
+        "ceiling_spearman": _("Rank correlation of one person’s answer with the mean of the others’."),
+        "may_speak": _(
+            "1: the lower bound of the machine’s AUC reaches the lower bound of the ceiling’s, so that it may speak "
+            "for this community on this question. 0: it does not. Never said of small groups."
+        ),
+        "ties": _("Pictures in common that were dropped because people are equally divided; n are all in common."),
+        "ceiling_ties": _("Opinions that were dropped from the ceiling because the others are equally divided."),
+    },
+    inputs=INPUTS,
+    filters=FILTERS,
+    choices=CHOICES,
+    undrawn=("prevalence", "ceiling_spearman", "may_speak", "ties", "ceiling_ties"),
+    compute=scores,
+)
