@@ -1,0 +1,243 @@
+"""Makes a bundle: the chosen tables and everything that somebody needs to check them, in one archive."""
+
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from django.db import connection, transaction
+from django.utils.translation import gettext as _
+
+from evaluation import tables
+from evaluation.masking import mask_for
+from evaluation.metrics.tidy import TidyTable
+from evaluation.plan_content import published
+from evaluation.plan_marks import Listed, Standing
+from evaluation.plan_standing import frozen_plans, listed, marked
+from evaluation.table_text import to_csv, to_json
+from wwd.bundles import arithmetic, gathering, listings, pictures, readme, rows, source
+from wwd.bundles.archive import Archive
+from wwd.bundles.chosen import ChosenError, View
+from wwd.bundles.gathering import Needed
+from wwd.bundles.shapes import SHAPES
+
+FORMAT = "world-wide-dishes-bundle/1"
+TRIES = 3
+HERE = Path(__file__).parent
+logger = logging.getLogger(__name__)
+Step = Callable[[str], None]
+
+
+class Restless(RuntimeError):
+    """The data changed each time while it was read."""
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A view with its table, marked with what plans list of it, how it stands to them, and its fingerprint."""
+
+    view: View
+    table: TidyTable
+    fingerprint: str
+    listed: tuple[Listed, ...]
+    standing: Standing
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a bundle is to hold. `pictures`: those that may leave the platform too."""
+
+    name: str
+    views: tuple[View, ...]
+    pictures: bool = False
+
+
+def make(request: Request, target: Path, step: Step = lambda text: None) -> int:
+    """Writes the bundle to `target`, whole or not at all; returns how many pictures it holds.
+
+    `step` hears what is being done. Raises ChosenError, Restless, and OSError where the disk is full.
+    """
+    refuse_masked(request.views)
+    with unfinished(target) as part:
+        for _try in range(TRIES):
+            with snapshot():
+                before = inputs(request.views)
+                count = write(request, part, step)
+                if inputs(request.views) == before:
+                    return count
+            logger.info("The data of bundle %s changed while it was read; it is read again.", request.name)
+        raise Restless(_("The data changed while it was being read, three times. Try again when less is going on."))
+
+
+def refuse_masked(views: Iterable[View]) -> None:
+    """A bundle holds the names of models in its rows. Raises ChosenError while a plan hides them."""
+    plans = frozen_plans()
+    for view in views:
+        mask = mask_for(view.table, view.values, plans)
+        if mask.plan:
+            raise ChosenError(
+                _("%(table)s is masked by the plan “%(plan)s”, and a bundle would name its models. Unmask it first.")
+                % {"table": view.table, "plan": mask.plan.title}
+            )
+
+
+@contextmanager
+def unfinished(target: Path) -> Iterator[Path]:
+    """A file beside `target` that takes its place once it is whole, and else is gone. Raises ChosenError."""
+    if target.exists():
+        raise ChosenError(_("%(file)s exists already. Choose another name, or remove it first.") % {"file": target})
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-", suffix=target.suffix)
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        part.chmod(0o644)
+        part.replace(target)
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """On PostgreSQL one moment of the database; elsewhere `make` notices what changed."""
+    if connection.vendor != "postgresql" or connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        yield
+
+
+def inputs(views: Iterable[View]) -> list[str]:
+    return [tables.fingerprint(view.spec) for view in views]
+
+
+def write(request: Request, path: Path, step: Step) -> int:
+    """Writes the archive to `path` from the data as it is now."""
+    archive = Archive(path, f"wwd-{request.name}")
+    try:
+        computed = list(compute(request.views, step))
+        step(_("Rows are being collected."))
+        needed = gathering.gather(request.views)
+        held = pictures.add(archive, needed) if request.pictures else 0
+        add_tables(archive, computed)
+        plans = add_plans(archive, computed)
+        add_rows(archive, needed, step)
+        add_code(archive)
+        describe(archive, request, computed, needed, plans, held)
+        archive.close()
+    except BaseException:
+        archive.abandon()
+        raise
+    return held
+
+
+def compute(views: Sequence[View], step: Step) -> Iterator[Computed]:
+    """Each view from what is stored where it is fresh, else anew."""
+    plans = frozen_plans()
+    for view in views:
+        step(_("%(table)s is being computed.") % {"table": view.address})
+        stored = tables.read(view.table, view.values)
+        table = stored.table if stored.state == "fresh" and stored.table else tables.compute(view.spec, view.values)
+        shown, standing = marked(view.spec, view.values, table, plans)
+        found = tuple(one for plan in plans for one in listed(plan, view.table))
+        yield Computed(view, shown, stored.fingerprint, found, standing)
+
+
+def add_tables(archive: Archive, computed: Iterable[Computed]) -> None:
+    """Each table as the command `tables` prints it, with what was planned of it."""
+    for one in computed:
+        archive.add(f"tables/{one.view.stem}.csv", to_csv(one.table))
+        archive.add(f"tables/{one.view.stem}.json", to_json(one.view.spec, one.table, one.view.values, one.fingerprint))
+
+
+def add_plans(archive: Archive, computed: Sequence[Computed]) -> int:
+    """The frozen plans that list one of the tables, or are about its data; returns how many."""
+    listed = {one.slug for found in computed for one in (*found.standing.plans, *found.standing.late)}
+    about = {title for found in computed for title in found.standing.others}
+    kept = [plan for plan in frozen_plans() if plan.slug in listed or plan.title in about]
+    for plan in kept:
+        archive.add(f"plans/{plan.slug}.json", as_json(published(plan)))
+    return len(kept)
+
+
+def add_rows(archive: Archive, needed: Needed, step: Step) -> None:
+    """The rows themselves, and the listings that people read."""
+    changed = rows.changes(needed)
+    for shape in SHAPES:
+        step(_("Rows are being written: %(table)s.") % {"table": shape.name})
+        with archive.writing(f"data/{shape.name}.jsonl") as target:
+            rows.write(shape, needed, changed.get(shape.model, lambda row: row), target)
+    for name, listing in LISTINGS.items():
+        with archive.writing(name) as target:
+            listing(needed, target)
+
+
+def add_code(archive: Archive) -> None:
+    """The code of this installation, the pinned packages, the script that computes anew."""
+    for name, path in source.files():
+        archive.add(f"source/{name}", path.read_bytes())
+    for name in (*source.LOCKS, source.LICENCE):
+        archive.add(name, (source.ROOT / name).read_bytes())
+    archive.add("recompute.py", (HERE / "recompute.py").read_bytes())
+
+
+def describe(
+    archive: Archive, request: Request, computed: Sequence[Computed], needed: Needed, plans: int, held: int
+) -> None:
+    """What the bundle holds, under which approval and terms."""
+    campaigns, runs = gathering.campaigns_and_runs(needed)
+    for run in runs:
+        archive.add(f"runs/{run.slug}.json", as_json(listings.run_document(run)))
+    approvals = [listings.campaign_document(campaign) for campaign in campaigns]
+    ethics = listings.collection_ethics()
+    archive.add("campaigns.json", as_json({"collection": {"ethics_approval": ethics}, "campaigns": approvals}))
+    manifest = {
+        "format": FORMAT,
+        "name": request.name,
+        "demonstration": any(one.table.demonstration for one in computed),
+        "views": [view_document(one) for one in computed],
+        "code": source.commit(),
+        "versions": source.versions(),
+        "arithmetic": arithmetic.used(),
+        "rows": gathering.counts(needed),
+        "pictures": held,
+    }
+    archive.add("bundle.json", as_json(manifest))
+    archive.add("README.md", readme.readme(manifest, approvals, ethics, plans))
+    archive.add("TERMS.md", readme.terms(held))
+
+
+def view_document(one: Computed) -> dict[str, Any]:
+    """A table in the list of contents. `listed`: what frozen plans say of it; `not_recomputed`: why it is not."""
+    others = gathering.unknown_inputs(one.view)
+    return {
+        "table": one.view.table,
+        "filters": dict(one.view.values),
+        "title": one.view.spec.title,
+        "source": one.view.spec.source,
+        "version": one.table.version,
+        "csv": f"tables/{one.view.stem}.csv",
+        "json": f"tables/{one.view.stem}.json",
+        "standing": one.standing.sentence,
+        "listed": [asdict(listed) for listed in one.listed],
+        "not_recomputed": f"it is made from {', '.join(others)}, which stay on the platform" if others else "",
+    }
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+LISTINGS: Mapping[str, Callable[[Needed, IO[str]], None]] = {
+    "prompts.csv": listings.prompts,
+    "answers.csv": listings.answers,
+    "refusals.csv": listings.refusals,
+}

@@ -1,0 +1,72 @@
+"""`manage.py bundle`: chosen tables with everything that is needed to check them, as one archive."""
+
+import hashlib
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation import downloads
+from wwd.bundles import chosen, making
+from wwd.bundles.chosen import ChosenError
+from wwd.bundles.making import Request, Restless
+from wwd.bundles.verifying import verify
+
+
+class Command(BaseCommand):
+    help = (
+        "Writes one archive with the chosen tables, their rows, prompts, raw answers, refusals, plan, code, and a "
+        "script that computes the tables again without network. It is tried before it is handed out."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help="small letters, digits and hyphens, such as kenya-2026")
+        parser.add_argument(
+            "views", nargs="*", metavar="table?filter=value", help="tables, filters as in the address of their page"
+        )
+        parser.add_argument("--plan", action="append", default=[], metavar="SLUG", help="everything that a plan lists")
+        parser.add_argument("--output", type=Path, help="the file to write; NAME.zip where it is left out")
+        parser.add_argument("--images", action="store_true", help="pictures too, those that may leave the platform")
+        parser.add_argument("--accept-terms", metavar="USER", help="who takes the pictures and keeps to their terms")
+        parser.add_argument("--no-check", action="store_true", help="do not compute the tables again to try the bundle")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            views = chosen.views([*options["views"], *(line for slug in options["plan"] for line in chosen.plan(slug))])
+            request = Request(chosen.name(options["name"]), views, options["images"])
+            target = options["output"] or Path(f"{request.name}.zip")
+            taker = self.taker(options)
+            held = making.make(request, target, step=self.stderr.write)
+        except (ChosenError, Restless) as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"The bundle could not be written: {error.strerror or error}.") from error
+        if taker:
+            downloads.record(taker, f"bundle {request.name}", held)
+        with target.open("rb") as file:
+            self.stdout.write(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {target}")
+        if not options["no_check"]:
+            self.check_bundle(target)
+
+    def taker(self, options: dict[str, Any]) -> User | None:
+        """Who takes pictures along; None where there are none. Raises CommandError, with the terms."""
+        if not options["images"]:
+            return None
+        found = User.objects.filter(username=options["accept_terms"] or "", is_active=True).first()
+        if found is None or not found.has_perm(f"evaluation.{downloads.PERMISSION}"):
+            terms = "\n".join(f"- {sentence}" for sentence in downloads.TERMS)
+            raise CommandError(
+                f"{terms}\nPictures are handed out to somebody who keeps to these terms: --accept-terms USER, a user "
+                "who may take pictures."
+            )
+        return found
+
+    def check_bundle(self, target: Path) -> None:
+        """Says of each table how it came out. Raises CommandError where one differs; the file stays."""
+        verdict = verify(target)
+        for line in verdict.lines:
+            self.stdout.write(line)
+        if not verdict.equal:
+            raise CommandError(f"The bundle was written, and does not give the same tables. {verdict.trouble}".strip())
