@@ -51,7 +51,10 @@ def rows_of(common: Common, pairing: Pairing) -> Iterator[TidyRow]:
     apart = distances(cell, pairing)
     for end, sign in ((MACHINE_MORE, 1), (PEOPLE_MORE, -1)):
         far = np.flatnonzero(sign * apart >= FAR)
-        order = far[np.lexsort((-cell.count[far], -sign * apart[far]))]
+        # Among equals the picture's number decides, never the order in which a database gave its rows.
+        judged = cell.units[far]
+        ties = (common.people.countries[judged], common.people.images[judged], -cell.count[far])
+        order = far[np.lexsort((*ties, -sign * apart[far]))]
         for place, at in enumerate(order[:EXTREMES], 1):
             groups = {**pairing.groups, "end": end, "place": f"{place:02d}", **named(common, cell, at)}
             shown = {"machine": as_given(cell.machine[at], pairing), "people": cell.mean[at], "distance": apart[at]}
