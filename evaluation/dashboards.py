@@ -107,7 +107,7 @@ def table_figure(request: HttpRequest, name: str) -> HttpResponse:
     table = view.table
     if not view.spec.figure:
         return back(view)
-    named = f"{name} {table.version} {sorted(view.filters.items())} {view.computed_at}"
+    named = f"{name} {table.version} {sorted(view.filters.items())} {view.computed_at} {view.seen}"
     key = f"figure:{hashlib.sha256(named.encode()).hexdigest()}"
     drawn = cache.get_or_set(key, lambda: figures.svg(table, view.spec.drawn), FIGURE_SECONDS)
     return back(view) if drawn is None else download(drawn, "image/svg+xml", view, "svg")

@@ -54,8 +54,8 @@ class Words:
         """Revisions, and names without spaces and signs: where one is left, the whole text is hidden."""
         models = [model for model in self._names.models if model.role in MASKED_ROLES]
         keys = {model_key(name) for model in models for name in (model.title, model.slug, model.identifier)}
-        keys |= {model.revision.casefold() for model in models}
-        return {key for key in keys if len(key) >= SHORT and numbered(key)}
+        revisions = {model.revision.casefold() for model in models}
+        return {trace for trace in {*filter(numbered, keys), *revisions} if len(trace) >= SHORT}
 
     def hidden(self, text: str) -> str:
         """`text` with masked names in the place of real ones, or a sentence that says that it is hidden."""

@@ -75,6 +75,14 @@ class Standing:
         return texts[self.kind]
 
 
+def in_short(rows: Sequence[TidyRow]) -> str:
+    """The sentence under a figure of these rows."""
+    planned = sum(row.planned for row in rows)
+    if planned == len(rows):
+        return "Planned before the data."
+    return f"In part exploratory: {planned} of {len(rows)} numbers were planned." if planned else "Exploratory."
+
+
 def mark(
     table: TidyTable, filters: Mapping[str, str], listed: Sequence[Listed], others: Sequence[str] = ()
 ) -> tuple[TidyTable, Standing]:

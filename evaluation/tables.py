@@ -70,6 +70,12 @@ class TableView:
     standing: Standing | None = None
     mask: Mask = NO_MASK
 
+    @property
+    def seen(self) -> str:
+        """What decides how it is drawn besides its numbers: plans and mask."""
+        notes = self.standing.sentence if self.standing else ""
+        return f"{notes} {self.mask.plan.pk if self.mask.plan else ''} {self.mask.places}"
+
 
 def spec(name: str) -> TableSpec:
     """The table named `name`. Raises UnknownTable."""

@@ -1,0 +1,303 @@
+"""Masked mode: no name of a model, however it is spelled, until the analyses of a plan ran."""
+
+import json
+import re
+from datetime import date
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from evaluation import tables
+from evaluation.masked_names import letters
+from evaluation.masked_words import HIDDEN
+from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for, mask_of_models
+from evaluation.metrics.tidy import TidyTable
+from evaluation.models import MaskedName, Model, Plan, PlanAct, Role
+from evaluation.plan_acts import NoReason, analyses, incomplete, ready, unmask
+from tests.evaluation.make import make_model
+from tests.evaluation.plans import listed, make_frozen, make_planner
+from tests.evaluation.tables import make_association, make_place_in, make_row, make_table, picture_result
+
+pytestmark = pytest.mark.django_db
+NAME = "association.scores"
+PAGE = f"/admin/evaluation/tables/{NAME}/"
+PLANS = "/admin/evaluation/plans/"
+# Slug → title: sorted by either, they come in this order.
+MAKERS = {"alpha-1": "Alpha One", "beta-2": "Beta Two", "gamma-3": "Gamma Three"}
+SPELLED = re.compile("|".join([*MAKERS, *MAKERS.values(), "maker/", "deadbeef"]), re.IGNORECASE)
+
+
+@pytest.fixture
+def planner(client: Client) -> Client:
+    client.force_login(make_planner())
+    return client
+
+
+@pytest.fixture
+def masked() -> Plan:
+    """A masked plan, and the data that came after it: twelve pictures of Africa by each of three models."""
+    for slug, title in MAKERS.items():
+        make_model(slug, title=title, identifier=f"maker/{slug}", revision="deadbeef")
+    make_model("snapshot", role=Role.CAMERA, backend="folder", title="Real photographs")
+    plan = make_frozen(masked=True, mask_seed="0123456789abcdef")
+    add_pictures()
+    return plan
+
+
+def add_pictures(slug: str = "vectors") -> None:
+    place = make_place_in("Africa")
+    makers = [*MAKERS, "snapshot"]
+    make_association(
+        *(picture_result(place, name, i + 1, n) for i, name in enumerate(makers) for n in range(12)), slug=slug
+    )
+    tables.compute_and_store(NAME, {})
+
+
+def mask(plan: Plan, places: bool = False) -> Mask:
+    return Mask(plan, places)
+
+
+def a_table(**values: Any) -> TidyTable:
+    return make_table([make_row("Kenya", title) for title in (*MAKERS.values(), "Real photographs")], **values)
+
+
+# What is shown.
+
+
+def test_page_csv_json_and_what_the_figure_is_drawn_from_hold_no_name(planner: Client, masked: Plan) -> None:
+    page = planner.get(PAGE).text
+    assert "Names are masked until the analyses of the plan" in page
+    seen = tables.read(NAME, {})
+    assert seen.table
+    printed = [StringIO(), StringIO()]
+    call_command("tables", NAME, stdout=printed[0])
+    call_command("tables", NAME, "--format", "json", stdout=printed[1])
+    download = planner.get(f"{PAGE}table.csv").text
+    for text in (page, download, repr(seen.table), *(out.getvalue() for out in printed)):
+        assert SPELLED.findall(text) == []
+    assert download == printed[0].getvalue()
+    assert {row.groups["model"] for row in seen.table.rows} <= {*"ABCDEFGH", "snapshot"}
+
+
+def test_photographs_keep_their_name_and_numbers_are_the_real_ones(masked: Plan) -> None:
+    hidden, real = tables.read(NAME, {}).table, tables.read(NAME, {}, unmasked=True).table
+    assert hidden
+    assert real
+    names = {slug: mask(masked).name("model", slug) for slug in MAKERS} | {"snapshot": "snapshot"}
+    by_name = {(names[row.groups["model"]], row.metric): row.estimate.value for row in real.rows}
+    assert {(row.groups["model"], row.metric): row.estimate.value for row in hidden.rows} == by_name
+
+
+def test_rows_come_in_the_order_of_the_shown_names(masked: Plan) -> None:
+    seen = tables.read(NAME, {}).table
+    assert seen
+    shown = [row.groups["model"] for row in seen.rows if row.metric == "net"]
+    assert shown == sorted(shown)
+
+
+def test_a_page_without_a_masked_plan_hides_nothing(planner: Client) -> None:
+    make_model("alpha-1", title="Alpha One")
+    make_frozen()
+    add_pictures()
+    assert "alpha-1" in planner.get(f"{PAGE}table.csv").text
+    assert mask_for(NAME, {}) is NO_MASK
+
+
+def test_tables_of_other_data_are_not_masked(masked: Plan) -> None:
+    assert not mask_for("review.quality", {}).active
+    assert not mask_for("stereotypes.answers", {}).active
+    assert mask_for("association.top", {}).active
+
+
+def test_extra_analyses_of_the_same_data_are_masked_and_exploratory(planner: Client, masked: Plan) -> None:
+    tables.compute_and_store("association.top", {})
+    page = planner.get("/admin/evaluation/tables/association.top/").text
+    assert "Exploratory: outside what was planned before the data" in page
+    assert SPELLED.findall(page) == []
+    assert "Planned before the data" in planner.get(PAGE).text
+
+
+# Filters.
+
+
+def test_masked_names_choose_rows_and_real_ones_do_not(planner: Client, masked: Plan) -> None:
+    letter = mask(masked).name("model", "beta-2")
+    tables.compute_and_store(NAME, {"model": "beta-2"})
+    page = planner.get(f"{PAGE}?model={letter}")
+    assert page.status_code == 200
+    assert SPELLED.findall(page.text) == []
+    view = tables.read(NAME, {"model": letter})
+    assert (dict(view.filters), dict(view.stored)) == ({"model": letter}, {"model": "beta-2"})
+    assert view.table
+    assert {row.groups["model"] for row in view.table.rows} == {letter}
+    for guess in ("beta-2", "Beta Two", "nobody"):
+        refused = planner.get(f"{PAGE}?model={guess}")
+        assert refused.status_code == 404
+        assert "is chosen by its masked name" in refused.text
+
+
+def test_an_unseen_filter_is_computed_by_its_real_name(planner: Client, masked: Plan) -> None:
+    letter = mask(masked).name("model", "gamma-3")
+    planner.get(f"{PAGE}?model={letter}")
+    tables.recompute_wanted()
+    assert tables.read(NAME, {"model": letter}).state == "fresh"
+
+
+# Names.
+
+
+def test_names_are_letters_in_an_order_of_their_own_that_stays(masked: Plan) -> None:
+    first = {slug: mask(masked).name("model", slug) for slug in MAKERS}
+    assert sorted(first.values()) != list(first.values())
+    make_model("aaa-first", title="Aaa")
+    assert {slug: mask(masked).name("model", slug) for slug in MAKERS} == first
+    assert mask(masked).name("model", "aaa-first") not in first.values()
+
+
+def test_another_seed_gives_another_order() -> None:
+    for slug, title in MAKERS.items():
+        make_model(slug, title=title)
+    orders = set()
+    for number in range(8):
+        plan = make_frozen(masked=True, mask_seed=f"{number:032x}")
+        orders.add(tuple(mask(plan).name("model", slug) for slug in MAKERS))
+    assert len(orders) > 4
+
+
+def test_title_and_slug_are_one_model_and_names_lead_back(masked: Plan) -> None:
+    hiding = mask(masked)
+    letter = hiding.name("model", "Beta Two")
+    assert letter == hiding.name("model", "beta-2")
+    assert hiding.real("model", letter) == "Beta Two"
+    assert hiding.real("model", letter, titles=False) == "beta-2"
+    assert hiding.real("model", "Real photographs") == "Real photographs"
+    with pytest.raises(UnknownMaskedName):
+        hiding.real("model", "Beta Two")
+
+
+def test_places_are_masked_where_wished(masked: Plan) -> None:
+    assert mask(masked).name("country", "Kenya") == "Kenya"
+    hiding = mask(masked, places=True)
+    hidden = hiding.table(a_table(notes=("Reviewers: Kenya, Alpha One: 7.",)))
+    shown = hiding.name("country", "Kenya")
+    assert re.fullmatch(r"Country [A-Z]+", shown)
+    assert {row.groups["country"] for row in hidden.rows} == {shown}
+    assert hidden.notes[1] == f"Reviewers: {shown}, {hiding.name('model', 'alpha-1')}: 7."
+    assert hiding.real("country", shown) == "Kenya"
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "A"), (25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA")])
+def test_letters_go_on_after_z(number: int, text: str) -> None:
+    assert letters(number) == text
+
+
+# Words.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Alpha One: 7; Beta Two: 9",
+        "run-with-ALPHA-1-of-June",
+        "maker/beta-2",
+        "alpha_1 and Alpha·1",
+        "weights deadbeef",
+        "model: x; size: 1024",
+    ],
+)
+def test_names_leave_running_text_however_they_are_spelled(masked: Plan, text: str) -> None:
+    hidden = mask(masked).text(text)
+    assert SPELLED.findall(hidden) == []
+    assert hidden == HIDDEN or "alpha" not in hidden.casefold()
+
+
+def test_words_that_only_contain_a_name_stay(masked: Plan) -> None:
+    make_model("paint", title="Paint")
+    assert mask(masked).text("painters stand still") == "painters stand still"
+
+
+def test_notes_reasons_methods_and_extra_are_masked(masked: Plan) -> None:
+    rows = [make_row("Kenya", "Alpha One", reason="alpha-1 gave none", method="over Beta Two")]
+    table = make_table(rows, notes=("Run gamma-3.",), extra={"lowest of Alpha One": -1.0, "text": "Beta Two"})
+    assert SPELLED.findall(repr(mask(masked).table(table))) == []
+
+
+# Until when.
+
+
+def test_the_mask_is_lifted_after_the_analyses_ran(planner: Client, masked: Plan) -> None:
+    assert ready(masked)
+    address = f"{PLANS}{masked.slug}/unmask/"
+    assert planner.post(address, {}).status_code == 422
+    planner.post(address, {"complete": "1"})
+    act = PlanAct.objects.get()
+    assert (act.kind, act.name) == (PlanAct.Kind.UNMASKED, "planner")
+    assert "alpha-1" in planner.get(PAGE).text
+    assert planner.get(address).status_code == 302
+
+
+def test_an_early_look_at_names_needs_a_reason_that_stays_visible(planner: Client, masked: Plan) -> None:
+    tables.bump("runs.association")
+    assert not ready(masked)
+    address = f"{PLANS}{masked.slug}/"
+    refused = planner.post(f"{address}unmask/", {"complete": "1", "reason": " "})
+    assert refused.status_code == 422
+    assert "Say why names are shown before that" in refused.text
+    planner.post(f"{address}unmask/", {"reason": "A reviewer asked."})
+    assert "before the analyses ran: “A reviewer asked.”" in planner.get(address).text
+    assert not mask_for(NAME, {}).active
+
+
+def test_lifting_twice_records_one_act(masked: Plan) -> None:
+    acts = {unmask(masked, make_planner(), "because", complete=False).pk for _ in range(2)}
+    assert len(acts) == 1
+    with pytest.raises(NoReason):
+        unmask(make_frozen(masked=True), make_planner(), "", complete=False)
+
+
+def test_analyses_count_on_the_complete_data_only(masked: Plan) -> None:
+    assert [analysis.ran for analysis in analyses(masked)] == [True]
+    for changed, says in (
+        ({"stop_on": date(2999, 1, 1)}, "not complete before 2999-01-01"),
+        ({"stop_reviews": 3, "campaigns": ["to-come"]}, "There are 0 of 3 reviews."),
+        ({"runs": ["to-come"]}, "no run is done"),
+    ):
+        plan = make_frozen(**changed)
+        assert any(says in reason for reason in incomplete(plan)), changed
+        assert not ready(plan)
+
+
+def test_a_table_computed_before_the_plan_does_not_count() -> None:
+    make_model("alpha-1")
+    add_pictures()
+    plan = make_frozen(tables=[listed(), listed("association.top")])
+    assert [one.why_not for one in analyses(plan)] == ["computed before the plan was frozen", "not computed yet"]
+
+
+def test_the_command_shows_names_only_with_a_reason_that_is_recorded(masked: Plan) -> None:
+    out = StringIO()
+    with pytest.raises(CommandError, match="Say why"):
+        call_command("tables", NAME, "--unmask", " ", stdout=out)
+    call_command("tables", NAME, "--unmask", "To check the file.", stdout=out)
+    assert "alpha-1" in out.getvalue()
+    act = PlanAct.objects.get()
+    assert (act.plan, act.kind, act.reason) == (masked, PlanAct.Kind.LOOKED, "To check the file.")
+    assert mask_for(NAME, {}).active
+
+
+def test_of_two_plans_about_the_same_data_the_older_gives_the_names(masked: Plan) -> None:
+    later = make_frozen(masked=True, mask_places=True)
+    assert mask_for(NAME, {}) == Mask(masked, places=True)
+    unmask(masked, User.objects.get(username="planner"), "done", complete=False)
+    assert mask_for(NAME, {}) == Mask(later, places=True) == mask_of_models()
+
+
+def test_drafts_mask_nothing() -> None:
+    assert not mask_of_models().active
+    assert not MaskedName.objects.exists()
+    assert Model.objects.exists()
+    assert json.dumps(mask_of_models().text("dall-e-3")) == '"dall-e-3"'
