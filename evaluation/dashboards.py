@@ -70,7 +70,7 @@ def table_detail(request: HttpRequest, name: str) -> HttpResponse:
     if isinstance(view, HttpResponse):
         return view
     metrics = list(view.spec.metrics)
-    lines = table_page.lines(view.table, metrics) if view.table else []
+    lines = table_page.lines(view.table, metrics, view.filters) if view.table else []
     more = context(
         request,
         _(view.spec.title),
@@ -109,7 +109,7 @@ def table_figure(request: HttpRequest, name: str) -> HttpResponse:
         return back(view)
     named = f"{name} {table.version} {sorted(view.filters.items())} {view.computed_at} {view.seen}"
     key = f"figure:{hashlib.sha256(named.encode()).hexdigest()}"
-    drawn = cache.get_or_set(key, lambda: figures.svg(table, view.spec.drawn), FIGURE_SECONDS)
+    drawn = cache.get_or_set(key, lambda: figures.drawn(table, view.spec.drawn, "svg"), FIGURE_SECONDS)
     return back(view) if drawn is None else download(drawn, "image/svg+xml", view, "svg")
 
 

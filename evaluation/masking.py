@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from evaluation.about import masked as about_masked
 from evaluation.masked_names import Names, kind_of
 from evaluation.masked_words import Words
 from evaluation.metrics.tidy import TidyRow, TidyTable
@@ -73,6 +74,7 @@ class Mask:
             table,
             rows=in_order(rows, table.columns, metrics),
             notes=(about(self.plan, self.places), *(self.text(note) for note in table.notes)),
+            about=about_masked(table.about, self),
             extra={self.text(key): self.text(v) if isinstance(v, str) else v for key, v in table.extra.items()},
         )
 

@@ -1,8 +1,10 @@
 """Tables of studies: which run a table is made from, and what is said about it."""
 
 from dataclasses import replace
+from typing import Any
 
 from evaluation import studies
+from evaluation.about import NARROWING, Watched
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Run
 from evaluation.observations import Observations, nothing
@@ -26,8 +28,11 @@ def study_table(table: TableSpec, filters: Filters) -> TidyTable:
     if run is None:
         return TidyTable(table.name, table.version, table.columns, (), (NO_RUN,))
     study = studies.load(table.study)
-    made = study.summarise(table.name.partition(".")[2], outcomes(run), run.config)
-    return replace(made, notes=(*_about(run), *made.notes), demonstration=run.demonstration)
+    watched = Watched(outcomes(run), narrowing(table, filters))
+    made = study.summarise(table.name.partition(".")[2], watched, run.config)
+    notes = (*_about(run), *_only(watched.filters), *made.notes)
+    about = {"run": run_as_kept(run), **watched.about()}
+    return replace(made, notes=notes, demonstration=run.demonstration, about=about)
 
 
 def study_observations(table: TableSpec, filters: Filters) -> Observations:
@@ -35,10 +40,33 @@ def study_observations(table: TableSpec, filters: Filters) -> Observations:
     run = chosen_run(table.study, filters)
     if run is None:
         return nothing(table.columns, (NO_RUN,))
-    found = studies.load(table.study).observe(table.name.partition(".")[2], outcomes(run), run.config)
+    watched = Watched(outcomes(run), narrowing(table, filters))
+    found = studies.load(table.study).observe(table.name.partition(".")[2], watched, run.config)
     if found is None:
         return nothing(table.columns, tuple(_about(run)))
     return replace(found, notes=(*_about(run), *found.notes), demonstration=run.demonstration)
+
+
+def narrowing(table: TableSpec, filters: Filters) -> Filters:
+    """The filters that choose outcomes; one that is a column keeps rows, after the table is made."""
+    return {name: value for name, value in filters.items() if name in NARROWING and name not in table.columns}
+
+
+def _only(filters: Filters) -> list[str]:
+    chosen = "; ".join(f"{name}: {value}" for name, value in sorted(filters.items()))
+    return [f"Only what is about {chosen} was counted, also where pictures are ranked or rescaled."] if chosen else []
+
+
+def run_as_kept(run: Run) -> dict[str, Any]:
+    """The run as a stored table keeps it: see `evaluation/about.py`."""
+    return {
+        "slug": run.slug,
+        "study": run.study,
+        "version": run.study_version,
+        "imported": run.imported,
+        "finished": run.finished_at.date().isoformat() if run.finished_at else "",
+        "definition": run.definition,
+    }
 
 
 def _about(run: Run) -> list[str]:

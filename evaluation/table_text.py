@@ -25,6 +25,7 @@ def to_content(table: TidyTable) -> dict[str, Any]:
         "notes": list(table.notes),
         "demonstration": table.demonstration,
         "extra": dict(table.extra),
+        "about": dict(table.about),
     }
 
 
@@ -43,6 +44,7 @@ def from_content(name: str, version: str, content: Mapping[str, Any]) -> TidyTab
         notes=tuple(content["notes"]),
         demonstration=content["demonstration"],
         extra=content["extra"],
+        about=content.get("about", {}),
     )
 
 
@@ -67,6 +69,7 @@ def plan_of(row: TidyRow) -> str:
 def to_json(spec: TableSpec, table: TidyTable, filters: Mapping[str, str], fingerprint: str) -> str:
     """Everything that the CSV has no place for too: definitions, notes, methods, reasons."""
     content = to_content(table)
+    content["about"] = {name: value for name, value in content["about"].items() if name != "options"}
     content["rows"] = [{**row, "plan": plan_of(kept)} for row, kept in zip(content["rows"], table.rows, strict=True)]
     document = {
         "name": spec.name,

@@ -17,6 +17,8 @@ from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
+from evaluation import derived
+from evaluation.about import about, with_narrowing
 from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import InputCounter, StoredTable
@@ -80,10 +82,17 @@ class TableView:
 def spec(name: str) -> TableSpec:
     """The table named `name`. Raises UnknownTable."""
     if name not in TABLES:
-        raise UnknownTable(unknown("table", name, TABLES))
+        if found := derived.derived(name, spec):
+            return found
+        raise UnknownTable(unknown("table", name, names()))
     found = import_string(TABLES[name].replace(":", "."))
     assert isinstance(found, TableSpec)
-    return found
+    return with_narrowing(found)
+
+
+def names() -> list[str]:
+    """All names of tables, those derived from a table after it."""
+    return [name for base in sorted(TABLES) for name in (base, *derived.names_of(base, spec))]
 
 
 def checked_filters(table: TableSpec, filters: Filters) -> dict[str, str]:
@@ -229,7 +238,8 @@ def compute(table: TableSpec, filters: Filters) -> TidyTable:
     made = table.compute(filters) if table.compute else study_table(table, filters)
     columns = {name: value for name, value in filters.items() if name in table.columns}
     rows = [row for row in made.rows if all(row.groups[name] == value for name, value in columns.items())]
-    return replace(made, rows=in_order(rows, table.columns, table.metrics))
+    kept = about(table, filters, made)
+    return replace(made, rows=in_order(rows, table.columns, table.metrics), about=kept)
 
 
 def _recompute(row: StoredTable) -> bool:

@@ -17,6 +17,7 @@ from evaluation.table_spec import Filters, TableSpec
 from review.models import Review, Reviewer
 from review.tables.controls import dish_or_not
 from review.tables.counting import EXCLUDED, INPUTS, Opinion, opinions, person, pool
+from review.tables.narrowing import NARROWING
 
 ALL = "all"
 NAMES = ("alpha", "raw_agreement", "ac1")
@@ -178,7 +179,7 @@ AGREEMENT = TableSpec(
         "ac1_computed": COMPUTED,
     },
     inputs=INPUTS,
-    filters=("question", "country", "model", "campaign", "questionnaire", "excluded"),
+    filters=("question", "country", "model", "campaign", "questionnaire", "excluded", *NARROWING),
     choices={"excluded": EXCLUDED},
     undrawn=tuple(f"{name}_computed" for name in NAMES),
     compute=agreement,

@@ -31,6 +31,7 @@ class ReviewConfig(AppConfig):
         from review import withdrawals
         from review.loading import load_all
         from review.models import Exclusion, Review
+        from review.tables import describing  # noqa: F401 (registers what describes tables of reviews)
 
         post_migrate.connect(load_all, sender=self)
         post_delete.connect(removed_review_makes_tables_stale, sender=Review)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 SMALL_N = 30
 SMALL_CLUSTERS = 10
@@ -40,7 +41,10 @@ class TidyRow:
 
 @dataclass(frozen=True)
 class TidyTable:
-    """A named table, one row per group and metric. `notes` are sentences shown under it and in its methods."""
+    """A named table, one row per group and metric. `notes` are sentences shown under it and in its methods.
+
+    `about`: what it keeps about itself for pages and methods, see `evaluation/about.py`.
+    """
 
     name: str
     version: str
@@ -49,3 +53,4 @@ class TidyTable:
     notes: tuple[str, ...] = ()
     demonstration: bool = False
     extra: Mapping[str, float | str] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)

@@ -7,7 +7,7 @@ import numpy as np
 from django.db.models import Q
 
 from collection.models import Dish
-from evaluation.models import Embedding, GeneratedImage, Outcome, Run, RunLabel
+from evaluation.models import Embedding, GeneratedImage, Outcome, PromptTemplate, Run, RunLabel
 from evaluation.runner.units import chunks
 from evaluation.studies.base import FinalState, OutcomeData, Vector
 
@@ -34,12 +34,17 @@ def outcomes(run: Run) -> Iterator[OutcomeData]:
     What is about a withdrawn dish is left out from the moment of the withdrawal.
     """
     labels = labels_of(run)
+    prompts = dict(PromptTemplate.objects.values_list("pk", "slug"))
     rows = Outcome.objects.filter(unit__run=run).exclude(WITHDRAWN)
     rows = rows.select_related("unit__subject", "unit__model", "embedding")
     for chunk in chunks(rows.order_by("unit_id").iterator(chunk_size=CHUNK), CHUNK):
-        makers = image_models(chunk)
+        made = image_makers(chunk)
+        makers = {image: model for image, (model, _prompt) in made.items()}
         for row in chunk:
-            yield outcome_data(row, labels.get(row.unit.subject_id or 0, {}), makers)
+            _model, prompt = made.get(image_of(row) or 0, ("", row.unit.payload.get("prompt_id")))
+            yield outcome_data(
+                row, labels.get(row.unit.subject_id or 0, {}), makers, prompt=prompts.get(prompt or 0, "")
+            )
 
 
 def withdrawn_dishes(run: Run) -> int:
@@ -68,14 +73,19 @@ def image_of(row: Outcome) -> int | None:
     return image if isinstance(image, int) else None
 
 
+def image_makers(rows: Sequence[Outcome]) -> dict[int, tuple[str, int | None]]:
+    """Picture id → slug of the model that made it, and id of its prompt."""
+    images = {image for row in rows if (image := image_of(row))}
+    found = GeneratedImage.objects.filter(pk__in=images).values_list("pk", "model__slug", "prompt")
+    return {image: (slug or "", prompt) for image, slug, prompt in found}
+
+
 def image_models(rows: Sequence[Outcome]) -> dict[int, str]:
     """Picture id → slug of the model that made it."""
-    images = {image for row in rows if (image := image_of(row))}
-    found = GeneratedImage.objects.filter(pk__in=images).values_list("pk", "model__slug")
-    return {image: slug or "" for image, slug in found}
+    return {image: model for image, (model, _prompt) in image_makers(rows).items()}
 
 
-def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str]) -> OutcomeData:
+def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str], *, prompt: str = "") -> OutcomeData:
     unit, image = row.unit, image_of(row)
     return OutcomeData(
         key=unit.key,
@@ -92,6 +102,8 @@ def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str]) -> Out
         vector=vector_of(row.embedding) if row.embedding else None,
         reason=row.reason,
         unit_id=unit.pk,
+        prompt=prompt,
+        circumstances=row.circumstances,
     )
 
 

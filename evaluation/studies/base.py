@@ -191,7 +191,8 @@ class OutcomeData:
     """A stored outcome with the frozen labels of its subject, as `summarise` sees it.
 
     `cluster` is the dish where there is one, else the picture: what may be resampled independently.
-    `image_model` is the model that made the picture, for outcomes about pictures.
+    `image_model` is the model that made the picture, for outcomes about pictures; `prompt` the slug of the prompt that
+    the picture was, or was to be, made by.
     """
 
     key: str
@@ -208,6 +209,8 @@ class OutcomeData:
     vector: Vector | None = None
     reason: str = ""
     unit_id: int = 0
+    prompt: str = ""
+    circumstances: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Study(ABC):

@@ -11,6 +11,7 @@ from evaluation.metrics.tidy import TidyTable
 from evaluation.observations import ALL, Labels, Observations
 from evaluation.table_spec import Filters, TableSpec
 from review.tables.counting import CHOICES, INPUTS, Opinion, opinions, pool
+from review.tables.narrowing import NARROWING
 from review.tables.observing import observed
 from review.tables.shares import Cell, cell_rows
 
@@ -103,7 +104,7 @@ CONTROLS = TableSpec(
     columns=("country",),
     metrics=METRICS,
     inputs=INPUTS,
-    filters=("country", "campaign", "questionnaire", "excluded", "interval"),
+    filters=("country", "campaign", "questionnaire", "excluded", "interval", *NARROWING),
     choices=CHOICES,
     compute=controls,
     observe=observe,

@@ -11,9 +11,10 @@ from collection.models import Dish, Source
 from evaluation.models import Role
 from evaluation.table_spec import Filters
 from review.models import Questionnaire, Review
+from review.tables.narrowing import NARROWING, about_narrowing, of_subjects
 
 INPUTS = ("reviews", "withdrawals")
-FILTERS = ("country", "model", "campaign", "questionnaire", "excluded", "interval")
+FILTERS = ("country", "model", "campaign", "questionnaire", "excluded", "interval", *NARROWING)
 INTERVALS = ("bootstrap", "wilson")
 EXCLUDED = ("without", "with")
 CHOICES: Mapping[str, tuple[str, ...]] = {"interval": INTERVALS, "excluded": EXCLUDED}
@@ -23,6 +24,13 @@ DEMONSTRATION = (
     Q(reviewer__source=Source.DEMONSTRATION)
     | Q(reviewer__campaign__source=Source.DEMONSTRATION)
     | Q(image__image__model__demonstration=True)
+)
+
+# Said outright, not as everything but those: so that a database need not look for each review among millions.
+REAL = (
+    ~Q(reviewer__source=Source.DEMONSTRATION)
+    & ~Q(reviewer__campaign__source=Source.DEMONSTRATION)
+    & (Q(image__image__model=None) | Q(image__image__model__demonstration=False))
 )
 
 
@@ -95,18 +103,23 @@ class Pool:
 
 def pool(filters: Filters, *, repeats: bool = False) -> Pool:
     """The reviews that `filters` choose. With `repeats`, second answers of the same person about a picture too."""
-    everybody, demonstration = _real_ones(_of_campaign(_base(repeats, include_excluded=True), filters))
+    everybody, demonstration = _real_ones(candidates(filters, repeats=repeats, include_excluded=True))
     found = everybody if filters.get("excluded") == "with" else everybody.filter(reviewer__exclusion=None)
     questionnaire = chosen_questionnaire(found, filters)
     if questionnaire is None:
         return Pool(found.none(), None, demonstration, (NOTHING_YET,))
     mine = Q(reviewer__campaign__questionnaire=questionnaire)
-    notes = [f"Reviews with questionnaire {questionnaire}. Clusters are dishes."]
+    notes = [f"Reviews with questionnaire {questionnaire}. Clusters are dishes.", *about_narrowing(filters)]
     others = found.exclude(mine).count()
     if others:
         notes.append(f"Reviews with another questionnaire, left out: {others}. The filter questionnaire shows them.")
     notes += _about_excluded(everybody.filter(mine), with_them=filters.get("excluded") == "with")
     return Pool(found.filter(mine), questionnaire, demonstration, tuple(notes))
+
+
+def candidates(filters: Filters, *, repeats: bool, include_excluded: bool) -> QuerySet[Review]:
+    """What a table may count under its filters, before questionnaire and demonstrations are looked at."""
+    return _of_campaign(_base(repeats, include_excluded=include_excluded), filters)
 
 
 def _base(repeats: bool, *, include_excluded: bool) -> QuerySet[Review]:
@@ -116,14 +129,14 @@ def _base(repeats: bool, *, include_excluded: bool) -> QuerySet[Review]:
 
 
 def _of_campaign(reviews: QuerySet[Review], filters: Filters) -> QuerySet[Review]:
-    """Without dishes that were withdrawn; of one campaign where the filter names it."""
-    kept = reviews.exclude(image__image__subject__dish__state=Dish.State.WITHDRAWN)
+    """Without dishes that were withdrawn; of the campaign, dishes and prompts that filters name."""
+    kept = reviews.exclude(image__image__subject__dish__state=Dish.State.WITHDRAWN).filter(of_subjects(filters))
     return kept.filter(reviewer__campaign__slug=filters["campaign"]) if "campaign" in filters else kept
 
 
 def _real_ones(reviews: QuerySet[Review]) -> tuple[QuerySet[Review], bool]:
     """The reviews that are no demonstration; where there are none, the demonstration, and True."""
-    real = reviews.exclude(pk__in=reviews.filter(DEMONSTRATION).values("pk"))
+    real = reviews.filter(REAL)
     if real.exists():
         return real, False
     return reviews, reviews.exists()

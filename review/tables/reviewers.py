@@ -12,6 +12,7 @@ from evaluation.metrics.bootstrap import Interval, of_sums
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 from review.tables.counting import EXCLUDED, INPUTS, Opinion, about_nameless, opinions, pool
+from review.tables.narrowing import NARROWING
 
 ALL = "all"
 Floats = npt.NDArray[np.float64]
@@ -96,7 +97,7 @@ REVIEWERS = TableSpec(
         "deviation_of_country": _("The same deviation over all reviewers of the country, none counting as 0."),
     },
     inputs=INPUTS,
-    filters=("country", "model", "campaign", "questionnaire", "excluded"),
+    filters=("country", "model", "campaign", "questionnaire", "excluded", *NARROWING),
     choices={"excluded": EXCLUDED},
     compute=reviewers,
 )

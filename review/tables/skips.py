@@ -99,14 +99,18 @@ def answered_or_skipped(
 
 def assignments(chosen: Pool, questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
     """What was given to the people whose reviews are counted, under the same choices."""
+    found = given(questionnaire, filters)
+    return found if chosen.demonstration else found.exclude(pk__in=found.filter(DEMONSTRATION).values("pk"))
+
+
+def given(questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
+    """The same before demonstrations are looked at."""
     found = Assignment.objects.filter(
         Q(reviewer__withdrawn_at=None) | Q(reviewer__keep_answers=True),
         reviewer__campaign__questionnaire=questionnaire,
         repeat=False,
     )
     found = found.exclude(image__image__subject__dish__state=Dish.State.WITHDRAWN).exclude(image__image__model=None)
-    if not chosen.demonstration:
-        found = found.exclude(pk__in=found.filter(DEMONSTRATION).values("pk"))
     if filters.get("excluded") != "with":
         found = found.filter(reviewer__exclusion=None)
     return found.filter(reviewer__campaign__slug=filters["campaign"]) if "campaign" in filters else found

@@ -3,11 +3,10 @@
 import csv
 import io
 import json
-from itertools import pairwise
 
 import pytest
 
-from evaluation import figures, table_page
+from evaluation import table_page
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.ordering import in_order, model_key, ordered
 from evaluation.table_text import from_content, to_content, to_csv
@@ -129,107 +128,9 @@ def test_csv_quotes_names_and_ends_lines_with_a_line_feed() -> None:
     }
 
 
-# Figures.
-
-
-def test_a_model_has_the_same_colour_in_every_figure() -> None:
-    alone = figures.colours(["dalle2"])["dalle2"]
-    assert figures.colours(["Stable Diffusion", "Dalle3", "Dalle2"])["Dalle2"] == alone
-    assert figures.colours(["painter"]) == figures.colours(["painter"])
-
-
-def test_models_in_one_figure_have_colours_of_their_own() -> None:
-    models = ["dalle2", "dalle3", "sd21", "real", "one", "two", "three", "four"]
-    assert len(set(figures.colours(models).values())) == len(models)
-
-
-def lightness(colour: str) -> float:
-    """Relative luminance of `#rrggbb` (WCAG 2.2), 0 to 1."""
-    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
-
-
-def test_the_published_models_can_be_told_apart_in_grey() -> None:
-    light = sorted(lightness(figures.COLOURS[model]) for model in ("dalle2", "sd21", "dalle3"))
-    assert min(later / earlier for earlier, later in pairwise(light)) > 1.5
-
-
-def test_each_metric_has_its_panel_and_places_lie_along_the_axis() -> None:
-    rows = [make_row(country, "Dalle2", metric) for country in ("Kenya", "Ghana") for metric in ("food", "good")]
-    plan = figures.layout(make_table(rows), ["food", "good"])
-    assert plan is not None
-    assert (plan.along, plan.places, plan.models) == ("country", ("Ghana", "Kenya"), ("Dalle2",))
-    assert [metric for _groups, metric in plan.panels] == ["food", "good"]
-
-
-def test_panels_are_drawn_only_for_what_occurs() -> None:
-    groups = [("setting", "Market"), ("light", "Low"), ("light", "Mixed")]
-    rows = [
-        TidyRow({"question": question, "option": option, "continent": "Asia"}, "share", Estimate(0.5, 40, 20))
-        for question, option in groups
-    ]
-    plan = figures.layout(TidyTable("t", "1", ("question", "option", "continent"), tuple(rows)), ["share"])
-    assert plan is not None
-    assert [tuple(chosen.values()) for chosen, _metric in plan.panels] == sorted(groups)
-
-
 def test_values_of_a_column_lead_to_their_rows_and_keep_what_is_chosen() -> None:
     table = make_table([make_row(country, "Dalle2") for country in ("Kenya", "Côte d'Ivoire")])
     assert table_page.choices(table, ("country", "run"), {"run": "first"}) == {
         "country": {"Côte d'Ivoire": "?run=first&country=C%C3%B4te+d%27Ivoire", "Kenya": "?run=first&country=Kenya"}
     }
     assert table_page.choices(table, ("model",), {}) == {}
-
-
-def test_a_figure_marks_small_groups_and_only_them_with_hatching() -> None:
-    large = figures.svg(make_table([make_row("Kenya", "Dalle2")]), ["food"])
-    small = figures.svg(make_table([make_row("Kenya", "Dalle2", n=12)]), ["food"])
-    assert large is not None
-    assert small is not None
-    assert b"<pattern" not in large
-    assert b"<pattern" in small
-
-
-def test_a_figure_of_a_demonstration_differs_from_that_of_a_measurement() -> None:
-    row = make_row("Kenya", "Dalle2")
-    assert figures.svg(make_table([row]), ["food"]) != figures.svg(make_table([row], demonstration=True), ["food"])
-
-
-def test_the_same_table_gives_the_same_figure_byte_for_byte() -> None:
-    table = make_table([make_row("Kenya", "Dalle2"), make_row("Ghana", "Dalle2", value=None, low=None, high=None)])
-    assert figures.svg(table, ["food"]) == figures.svg(table, ["food"])
-
-
-def test_bars_start_at_zero_so_that_their_lengths_can_be_compared() -> None:
-    plan_table = make_table([make_row("Kenya", "Dalle2", value=0.9, low=0.85, high=0.95)])
-    plan = figures.layout(plan_table, ["food"])
-    assert plan is not None
-    low, high = figures._figure(plan_table, plan).axes[0].get_ylim()
-    assert low <= 0 < 0.95 <= high
-
-
-def test_bars_that_are_all_zero_stand_on_a_scale_without_negative_numbers() -> None:
-    table = make_table([make_row("Kenya", "Dalle2", value=0.0, low=None, high=None)])
-    plan = figures.layout(table, ["food"])
-    assert plan is not None
-    assert figures._figure(table, plan).axes[0].get_ylim() == (0, 1)
-
-
-def test_fifty_countries_get_the_width_that_their_names_need() -> None:
-    few = figures.layout(make_table([make_row("Kenya", "Dalle2", metric) for metric in ("a", "b")]), ["a", "b"])
-    rows = [make_row(f"Country {number}", "Dalle2", metric) for number in range(50) for metric in ("a", "b")]
-    many = figures.layout(make_table(rows), ["a", "b"])
-    assert few is not None
-    assert many is not None
-    assert (few.wide, many.wide) == (2, 1)
-    assert many.size[0] / 50 >= figures.PLACE_WIDTH
-
-
-def test_nothing_to_draw_gives_no_figure() -> None:
-    assert figures.svg(make_table(), ["food"]) is None
-
-
-def test_a_table_without_models_is_drawn_in_one_colour() -> None:
-    row = TidyRow({"country": "Kenya"}, "food", Estimate(0.5, 40, 12))
-    assert figures.svg(make_table([row], columns=("country",)), ["food"])

@@ -1,0 +1,121 @@
+"""What a stored table keeps about itself beside its numbers: values to choose from, the run, circumstances, counts.
+
+Computed with the table, so that a page that shows it need not count anything. Plain values that JSON holds:
+`options` (filter → values), `run` (slug, study, version, imported, finished, definition), `circumstances` (name →
+value → how many outcomes), `counted` (what → how many).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evaluation.metrics.tidy import TidyTable
+from evaluation.ordering import ordered
+from evaluation.studies.base import OutcomeData
+from evaluation.table_spec import Filters, TableSpec
+
+if TYPE_CHECKING:
+    from evaluation.masking import Mask
+
+About = Mapping[str, Any]
+# Filters that choose what is counted by the labels of a subject, and by the prompt of a picture.
+LABELS = ("country", "continent", "language", "kind")
+PROMPT = "prompt"
+NARROWING = (*LABELS, PROMPT)
+MOST_OPTIONS = 300
+# What differs from call to call says nothing about how a table was made.
+MOST_KINDS = 12
+
+describers: dict[str, Callable[[TableSpec, Filters], About]] = {}
+
+
+def describes(inputs: str) -> Callable[[Callable[[TableSpec, Filters], About]], Callable[[TableSpec, Filters], About]]:
+    """Registers what describes all tables that are computed from `inputs` ("reviews")."""
+
+    def register(describe: Callable[[TableSpec, Filters], About]) -> Callable[[TableSpec, Filters], About]:
+        describers[inputs] = describe
+        return describe
+
+    return register
+
+
+def about(spec: TableSpec, filters: Filters, made: TidyTable) -> About:
+    """All that is known about `made`, the table before filters on its columns kept some of its rows."""
+    found: dict[str, Any] = dict(made.about)
+    options = {**found.get("options", {}), **columns_of(made, spec.filters)}
+    for name, describe in describers.items():
+        if name in spec.inputs:
+            described = describe(spec, filters)
+            options = {**described.get("options", {}), **options}
+            found = {**described, **found}
+    return {**found, "options": {name: values for name, values in options.items() if name in spec.filters}}
+
+
+def with_narrowing(spec: TableSpec) -> TableSpec:
+    """A study's table has all filters that choose outcomes: whatever computes it sees only those."""
+    more = [name for name in NARROWING if name not in spec.filters]
+    return replace(spec, filters=(*spec.filters, *more)) if spec.study else spec
+
+
+def columns_of(table: TidyTable, accepted: Iterable[str]) -> dict[str, list[str]]:
+    """Filters that are columns → the values of their rows."""
+    names = [name for name in accepted if name in table.columns]
+    return {name: ordered((row.groups[name] for row in table.rows), name)[:MOST_OPTIONS] for name in names}
+
+
+def masked(found: About, mask: "Mask") -> About:
+    """`found` without names that a plan hides. What a run was made with would tell its model, so it is left out."""
+    kept = {key: value for key, value in found.items() if key in ("options", "counted", "questionnaire")}
+    hidden = {
+        name: sorted(mask.name(name, value) for value in values) if mask.hides(name) else [*map(mask.text, values)]
+        for name, values in found.get("options", {}).items()
+    }
+    return {**kept, "options": hidden}
+
+
+class Watched:
+    """The outcomes that `filters` choose, one after the other, and what was seen of all of them on the way."""
+
+    def __init__(self, found: Iterable[OutcomeData], filters: Filters) -> None:
+        self.found, self.filters = found, filters
+        self.options: dict[str, set[str]] = {name: set() for name in NARROWING}
+        self.circumstances: dict[str, Counter[str]] = {}
+        self.counted: Counter[str] = Counter()
+        self.clusters: set[str] = set()
+
+    def __iter__(self) -> Iterator[OutcomeData]:
+        for row in self.found:
+            for name in NARROWING:
+                self.options[name].update(values_of(row, name))
+            # What is about no subject, such as the vectors of words, belongs to every choice.
+            if not row.subject or all(value in values_of(row, name) for name, value in self.filters.items()):
+                self.note(row)
+                yield row
+
+    def note(self, row: OutcomeData) -> None:
+        self.counted[row.state] += 1
+        self.clusters.add(row.cluster)
+        for name, value in row.circumstances.items():
+            seen = self.circumstances.setdefault(name, Counter())
+            if len(seen) <= MOST_KINDS and isinstance(value, str | int | bool):
+                seen[str(value)] += 1
+
+    def about(self) -> About:
+        """See the module."""
+        return {
+            "options": {name: ordered(values, name)[:MOST_OPTIONS] for name, values in self.options.items() if values},
+            "circumstances": {
+                name: dict(seen.most_common())
+                for name, seen in sorted(self.circumstances.items())
+                if 0 < len(seen) <= MOST_KINDS
+            },
+            "counted": {"outcomes": self.counted.total(), **self.counted, "clusters": len(self.clusters)},
+        }
+
+
+def values_of(row: OutcomeData, name: str) -> tuple[str, ...]:
+    """The values of an outcome that a filter may name."""
+    if name == PROMPT:
+        return (row.prompt,) if row.prompt else ()
+    return row.labels.get(name, ())
