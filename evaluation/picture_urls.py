@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from evaluation import picture_views
+from evaluation import behind_views, picture_views
 
 urlpatterns = [
+    path("tables/<str:name>/behind/", behind_views.cell, name="behind"),
     path("pictures/<int:pk>/", picture_views.picture, name="picture"),
     path("pictures/<int:pk>/<slug:size>.jpg", picture_views.picture_file, name="picture-file"),
     path("subjects/<int:pk>/pictures/", picture_views.subject_pictures, name="subject-pictures"),

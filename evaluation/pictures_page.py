@@ -6,7 +6,7 @@ A page that lists pictures puts `context(request, ids)` into its own context and
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from evaluation import machine_scores, picture_files
 from evaluation.machine_scores import Score
+from evaluation.masking import Mask, mask_of_models
 from evaluation.models import GeneratedImage, Model
 from wwd.tables import OPINIONS
 
@@ -78,6 +79,7 @@ class PictureRow:
     why: str
     may_see: bool
     asked: Asked
+    mask: Mask
     scores: Sequence[Score] = ()
     opinions: Sequence[Opinion] = ()
     counted: Sequence[str] = field(default=())
@@ -88,16 +90,28 @@ class PictureRow:
 
     @property
     def model(self) -> str:
-        return model_name(self.image.model)
+        return model_name(self.image.model, self.mask)
 
     @property
     def places(self) -> str:
+        """Countries, or continents where no country is known."""
         labels: Mapping[str, Sequence[str]] = self.image.subject.labels
-        return ", ".join(labels.get("country") or labels.get("continent") or ())
+        column = "country" if labels.get("country") else "continent"
+        return ", ".join(self.mask.name(column, value) for value in labels.get(column, ()))
+
+    @property
+    def prompt_sent(self) -> str:
+        return self.mask.text(self.image.prompt_sent)
+
+    @property
+    def prompt_revised(self) -> str:
+        return self.mask.text(self.image.prompt_revised)
 
     @cached_property
     def number(self) -> str:
-        """Seed or sample number in words."""
+        """Seed or sample number in words; nothing while names are masked, since not all models take seeds."""
+        if self.mask.active:
+            return ""
         if self.image.seed is not None:
             return _("seed %(number)d") % {"number": self.image.seed}
         return "" if self.image.sample is None else _("sample %(number)d") % {"number": self.image.sample}
@@ -116,16 +130,18 @@ class PictureRow:
         return self.asked.turned(self.image.pk)
 
 
-def model_name(model: Model | None) -> str:
-    """The name of a model on every page of pictures."""
-    return model.title if model else _("model not known")
+def model_name(model: Model | None, mask: Mask) -> str:
+    """The name of a model on every page of pictures, masked where a plan wishes it."""
+    return mask.name("model", model.title) if model else _("model not known")
 
 
-def rows_for(image_ids: Sequence[int], user: User, asked: Asked = NOTHING) -> list[PictureRow]:
+def rows_for(
+    image_ids: Sequence[int], user: User, asked: Asked = NOTHING, mask: Mask | None = None
+) -> list[PictureRow]:
     """A row for each picture, in the order of `image_ids`; unknown ids are left out.
 
     A handful of queries however many pictures: keep to a page of them. Nothing but the fact is told of a picture
-    whose dish was withdrawn.
+    whose dish was withdrawn. Without a `mask`, names are masked as any plan wishes it.
     """
     rows = GeneratedImage.objects.select_related("subject__dish", "model", "run")
     found = rows.in_bulk(list(image_ids))
@@ -133,18 +149,27 @@ def rows_for(image_ids: Sequence[int], user: User, asked: Asked = NOTHING) -> li
     may_see, why = user.has_perm(SEE), picture_files.why_not(images)
     told = [image for image in images if not picture_files.is_withdrawn(image)]
     scores, opinions = machine_scores.about(told), opinions_of([image.pk for image in told], user)
+    hiding = mask_of_models() if mask is None else mask
     return [
         PictureRow(
-            image,
-            picture_files.is_withdrawn(image),
-            why[image.pk] or missing(image, may_see and asked.shows(image.pk)),
-            may_see,
-            asked,
-            scores.get(image.pk, ()),
-            opinions.get(image.pk, ()),
+            image=image,
+            withdrawn=picture_files.is_withdrawn(image),
+            why=why[image.pk] or missing(image, may_see and asked.shows(image.pk)),
+            may_see=may_see,
+            asked=asked,
+            mask=hiding,
+            scores=[masked(score, hiding) for score in scores.get(image.pk, ())],
+            opinions=opinions.get(image.pk, ()),
         )
         for image in images
     ]
+
+
+def masked(score: Score, mask: Mask) -> Score:
+    """A run's name may tell a model."""
+    if not mask.active:
+        return score
+    return replace(score, run="", lines=[(label, mask.text(words)) for label, words in score.lines])
 
 
 def missing(image: GeneratedImage, wanted: bool) -> str:
@@ -160,10 +185,10 @@ def opinions_of(image_ids: Sequence[int], user: User) -> Mapping[int, Sequence[O
     return said
 
 
-def context(request: HttpRequest, image_ids: Sequence[int]) -> dict[str, Any]:
+def context(request: HttpRequest, image_ids: Sequence[int], mask: Mask | None = None) -> dict[str, Any]:
     """What `evaluation/pictures/rows.html` needs to list these pictures."""
     asked = Asked.of(request)
-    return {"rows": rows_for(image_ids, user_of(request), asked), **controls(request, asked)}
+    return {"rows": rows_for(image_ids, user_of(request), asked, mask), **controls(request, asked)}
 
 
 def controls(request: HttpRequest, asked: Asked) -> dict[str, Any]:

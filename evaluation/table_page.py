@@ -2,10 +2,11 @@
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.http import urlencode
 
+from evaluation.behind import cell_query
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.ordering import ordered
 
@@ -17,7 +18,10 @@ MINUS = "−"
 
 @dataclass(frozen=True)
 class Cell:
-    """One number as shown. `exact` has every digit; `value` is None where nothing was measured."""
+    """One number as shown. `exact` has every digit; `value` is None where nothing was measured.
+
+    `behind`: the query of the page that lists what stands behind it.
+    """
 
     value: str | None
     exact: str
@@ -26,6 +30,7 @@ class Cell:
     interval: str | None
     small: bool
     reason: str
+    behind: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,15 +39,23 @@ class Line:
     cells: tuple[Cell | None, ...]
 
 
-def lines(table: TidyTable, metrics: Iterable[str]) -> list[Line]:
-    """One line per group in the table's order, one cell per metric; None where the table has no such row."""
+def lines(table: TidyTable, metrics: Iterable[str], filters: Mapping[str, str] | None = None) -> list[Line]:
+    """One line per group in the table's order, one cell per metric; None where the table has no such row.
+
+    `filters` of the page: they go on to the pages of what stands behind each cell.
+    """
     names = list(metrics)
     found: dict[tuple[str, ...], dict[str, Estimate]] = {}
     for row in table.rows:
         found.setdefault(tuple(row.groups[column] for column in table.columns), {})[row.metric] = row.estimate
     digits = {name: decimals(row.estimate for row in table.rows if row.metric == name) for name in names}
+
+    def shown(groups: tuple[str, ...], name: str, estimate: Estimate) -> Cell:
+        address = cell_query(filters or {}, dict(zip(table.columns, groups, strict=True)), name)
+        return replace(cell(estimate, digits[name]), behind=address)
+
     return [
-        Line(groups, tuple(cell(held[name], digits[name]) if name in held else None for name in names))
+        Line(groups, tuple(shown(groups, name, held[name]) if name in held else None for name in names))
         for groups, held in found.items()
     ]
 

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from uuid import UUID
 
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.utils.crypto import salted_hmac
@@ -13,9 +12,10 @@ from django.utils.translation import gettext as _
 from evaluation.pictures_page import Opinion
 from review.models import Review
 from review.questionnaires import Question, questions, worded
+from review.tables.counting import person
 from review.unappetising import text_codes
+from wwd.tables import ANSWERS
 
-ANSWERS = "review.view_review"
 # Whoever reads own words before a steward has.
 UNREAD_WORDS = "review.change_review"
 MOST = 600
@@ -42,7 +42,7 @@ def opinion(review: Review, *, readable: bool) -> Opinion:
     wrote = any(review.answers.get(code) for code in text_codes(definition))
     return Opinion(
         review=review.pk,
-        who=label(review.reviewer_id),
+        who=label(person(review.reviewer.source_key, review.reviewer_id)),
         where=review.image.country,
         said=[*constructs(review), *boxes(review, definition)],
         words=list(own_words(review, definition)) if readable or not wrote else None,
@@ -50,9 +50,9 @@ def opinion(review: Review, *, readable: bool) -> Opinion:
     )
 
 
-def label(reviewer: UUID) -> str:
+def label(person: str) -> str:
     """The same short name for the same person on every page; it tells nothing of them, and is no key to anything."""
-    return salted_hmac("review.opinions", reviewer.hex).hexdigest()[:6]
+    return salted_hmac("review.opinions", person).hexdigest()[:6]
 
 
 def left_out(review: Review) -> str:

@@ -19,6 +19,11 @@ TABLES = {
     "knowledge.fields": "evaluation.studies.knowledge_specs:FIELDS_CONTINENT",
     "knowledge.fields_country": "evaluation.studies.knowledge_specs:FIELDS_COUNTRY",
     "knowledge.fields_language": "evaluation.studies.knowledge_specs:FIELDS_LANGUAGE",
+    "novelty.access": "evaluation.novelty.access:ACCESS",
+    "novelty.countries": "evaluation.novelty.access:COUNTRIES",
+    "novelty.fields": "evaluation.novelty.fields:TABLE",
+    "novelty.pairs": "evaluation.novelty.tables:PAIRS",
+    "novelty.summary": "evaluation.novelty.tables:SUMMARY",
     "review.agreement": "review.agreement:AGREEMENT",
     "review.checks": "review.tables.answers:TICKED",
     "review.controls": "review.tables.controls:CONTROLS",
@@ -36,5 +41,21 @@ TABLES = {
     "stereotypes.readings": "evaluation.studies.stereotypes_tables:READINGS",
 }
 
+# What stands behind the cells of tables whose names begin like this; see `evaluation/behind.py`. The longest counts.
+BEHIND = {
+    "": "evaluation.behind_studies:group",
+    "association.descriptors": "evaluation.behind_pictures:association_descriptors",
+    "association.scores": "evaluation.behind_pictures:association_scores",
+    "association.top": "evaluation.behind_pictures:association_top",
+    "colours.": "evaluation.behind_pictures:colours",
+    "generation.": "evaluation.behind_units:of_units",
+    "knowledge.": "evaluation.behind_units:of_units",
+    "review.": "review.behind_tables:behind",
+    "stereotypes.": "evaluation.behind_pictures:stereotypes",
+    "stereotypes.readings": "evaluation.behind_pictures:stereotypes_readings",
+}
+
 # Reviews of pictures, for the pages of pictures in `evaluation`, which may not import `review`.
 OPINIONS = "review.opinions:opinions_of"
+# Whoever may read answers one by one, never with a name.
+ANSWERS = "review.view_review"

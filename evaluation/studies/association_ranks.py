@@ -55,21 +55,29 @@ def descriptors(outcomes: Iterable[OutcomeData]) -> TidyTable:
     """`association.descriptors`: the share of each continent among the pictures nearest to each descriptor text."""
     found = gather(outcomes)
     rows: list[TidyRow] = []
+    extra: dict[str, float | str] = {}
     for text, vector in found.texts.items():
         near = metrics.cosine(found.scored.vectors, vector[None])[:, 0] if len(found.scored.vectors) else np.empty(0)
         for model in found.scored.names():
-            rows += nearest_rows(text, model, found.scored, near)
+            order = nearest_first(model, found.scored, near)
+            rows += nearest_rows(text, model, found.scored, order)
+            if len(order) > NEAREST:
+                extra[f"{text}/{model} nearest"] = " ".join(map(str, found.scored.images[order[:NEAREST]]))
     notes = (COUNTED, "Intervals resample dishes, or pictures where no dish is known.", *left_out(found))
-    return TidyTable(DESCRIPTORS.name, DESCRIPTORS.version, DESCRIPTORS.columns, tuple(rows), notes)
+    return TidyTable(DESCRIPTORS.name, DESCRIPTORS.version, DESCRIPTORS.columns, tuple(rows), notes, extra=extra)
 
 
-def nearest_rows(text: str, model: str, scored: Scored, near: metrics.Floats) -> Iterator[TidyRow]:
-    """One row per continent of the model's pictures; `near` (n,) cosines of all pictures with the text."""
+def nearest_first(model: str, scored: Scored, near: metrics.Floats) -> npt.NDArray[np.intp]:
+    """The model's pictures from the nearest on; `near` (n,) cosines of all pictures with the text."""
     mine = np.flatnonzero(scored.models == model)
-    order = mine[np.argsort(-near[mine], kind="stable")]
-    places = ordered((name for picture in mine for name in scored.continents[picture]), "continent")
+    return mine[np.argsort(-near[mine], kind="stable")]
+
+
+def nearest_rows(text: str, model: str, scored: Scored, order: npt.NDArray[np.intp]) -> Iterator[TidyRow]:
+    """One row per continent of the model's pictures, which come in `order`."""
+    places = ordered((name for picture in order for name in scored.continents[picture]), "continent")
     estimates = (
-        shares(scored, order, places) if len(mine) > NEAREST else [Estimate(None, 0, 0, reason=TOO_FEW)] * len(places)
+        shares(scored, order, places) if len(order) > NEAREST else [Estimate(None, 0, 0, reason=TOO_FEW)] * len(places)
     )
     for place, estimate in zip(places, estimates, strict=True):
         yield TidyRow({"descriptor": text, "continent": place, "model": model}, "share", estimate)

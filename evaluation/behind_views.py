@@ -1,0 +1,39 @@
+"""The page behind a cell of a table."""
+
+from collections.abc import Callable
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from evaluation import behind_page, tables
+from evaluation.behind import Cell, NoSuchCell, behind, cell_of
+from evaluation.dashboards import context, for_researchers
+from evaluation.picture_views import after_of
+
+
+def with_cell(view: Callable[[HttpRequest, Cell], HttpResponse]) -> Callable[..., HttpResponse]:
+    """Hands the cell of the address to a view; what names none gets the page that says what is wrong with it."""
+
+    def inner(request: HttpRequest, name: str) -> HttpResponse:
+        try:
+            return view(request, cell_of(name, request.GET))
+        except (tables.UnknownTable, tables.UnknownFilter, NoSuchCell) as error:
+            more = context(request, _("There is no such cell"), sentence=str(error))
+            return render(request, "evaluation/no_table.html", more, status=404)
+
+    return inner
+
+
+@for_researchers
+@with_cell
+def cell(request: HttpRequest, found: Cell) -> HttpResponse:
+    """Pictures, units and answers that a number counted, page by page."""
+    if found.view.state != "fresh" and tables.ask(found.view):
+        transaction.on_commit(tables.announce)
+    more = {"view": found.view, "found": found, "query": found.query, **behind_page.about(found)}
+    if found.row is not None:
+        listed = behind(found)
+        more |= {"note": listed.note, **behind_page.context(request, found, listed, after_of(request))}
+    return render(request, "evaluation/pictures/behind.html", context(request, behind_page.title_of(found), **more))
