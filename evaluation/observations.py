@@ -4,7 +4,7 @@ A table says how to get them in its `TableSpec.observe`, a study's table by its 
 a table, the mean of the observations in its cell is its value, and their number its n: a test holds it for all.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -110,8 +110,8 @@ class Observations:
             inside &= self.labels(column).holding(value)
         return inside
 
-    def picked(self, chosen: npt.NDArray[np.bool_]) -> "Observations":
-        """The observations of a mask (n,)."""
+    def picked(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "Observations":
+        """The chosen observations: a mask (n,), or their places."""
         return replace(
             self,
             values={metric: values[chosen] for metric, values in self.values.items()},
@@ -172,6 +172,20 @@ def _joined(parts: Sequence[Labels]) -> Labels:
         new = np.array([known.setdefault(kind, len(known)) for kind in part.kinds], dtype=np.int32)
         codes.append(new[part.codes] if len(part) else part.codes)
     return Labels(np.concatenate(codes), tuple(known))
+
+
+def cells(found: Observations, columns: Sequence[str]) -> Iterator[tuple[dict[str, str], npt.NDArray[np.intp]]]:
+    """Every combination of values of `columns` that occurs, and which observations lie in it (their places)."""
+    parts: list[tuple[dict[str, str], npt.NDArray[np.intp]]] = [({}, np.arange(len(found)))]
+    for column in columns:
+        labels = found.labels(column)
+        parts = [
+            ({**cell, column: value}, at[kept.holding(value)])
+            for cell, at in parts
+            for kept in [labels.picked(at)]
+            for value in kept.values
+        ]
+    yield from parts
 
 
 def of(table: "TableSpec", filters: "Filters") -> Observations | None:

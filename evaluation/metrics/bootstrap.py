@@ -37,25 +37,27 @@ class Interval:
     reason: str = ""
 
 
-def one_way(values: npt.ArrayLike, clusters: Labels) -> list[Interval]:
+def one_way(values: npt.ArrayLike, clusters: Labels, weights: Floats | None = None) -> list[Interval]:
     """Intervals of k means over the same observations, resampling `clusters`.
 
-    `values` (n, k), NaN where an observation does not count for a mean; `clusters` (n,) labels. Length k.
+    `values` (n, k), NaN where an observation does not count for a mean; `clusters` (n,) labels; `weights` (n,), above
+    0, all 1 where there are none. Length k.
     """
     single = np.zeros(len(clusters), dtype=np.intp)
-    sums, counts = _per_cell(values, clusters, single)
+    sums, counts = _per_cell(values, clusters, single, weights)
     first = _multiplicities(np.random.default_rng(SEED), sums.shape[1])
     means = _resampled_means(sums, counts, first, np.ones((DRAWS, 1)))
     lacks = [_lack(counts[k], LEAST_CLUSTERS, "clusters", 1, "") for k in range(len(counts))]
     return [_interval(draws, ONE_WAY, lack) for draws, lack in zip(means.T, lacks, strict=True)]
 
 
-def two_way(values: npt.ArrayLike, dishes: Labels, reviewers: Labels) -> list[Interval]:
+def two_way(values: npt.ArrayLike, dishes: Labels, reviewers: Labels, weights: Floats | None = None) -> list[Interval]:
     """Intervals of k means of the same reviews, resampling dishes and reviewers.
 
-    `values` (n, k), NaN where a review does not count for a mean; `dishes`, `reviewers` (n,) labels. Length k.
+    `values` (n, k), NaN where a review does not count for a mean; `dishes`, `reviewers` (n,) labels; `weights` as in
+    `one_way`. Length k.
     """
-    sums, counts = _per_cell(values, dishes, reviewers)
+    sums, counts = _per_cell(values, dishes, reviewers, weights)
     rng = np.random.default_rng(SEED)
     first = _multiplicities(rng, sums.shape[1])
     means = _resampled_means(sums, counts, first, _multiplicities(rng, sums.shape[2]))
@@ -78,8 +80,10 @@ def of_sums(parts: Floats, statistic: Callable[[Floats], Floats], clusters: str 
     ]
 
 
-def _per_cell(values: npt.ArrayLike, first: Labels, second: Labels) -> tuple[Floats, Floats]:
-    """Sums and counts (k, clusters of `first`, clusters of `second`) of `values` (n, k)."""
+def _per_cell(
+    values: npt.ArrayLike, first: Labels, second: Labels, weights: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Weighted sums and counts (k, clusters of `first`, clusters of `second`) of `values` (n, k)."""
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or not len(table) == len(first) == len(second):
         raise ValueError(f"values (n, k) and labels (n,) are needed, got {table.shape}, {len(first)}, {len(second)}")
@@ -87,10 +91,10 @@ def _per_cell(values: npt.ArrayLike, first: Labels, second: Labels) -> tuple[Flo
     columns, column = np.unique(second, return_inverse=True)
     shape = (len(rows), len(columns))
     cell = row * shape[1] + column
-    present = ~np.isnan(table)
+    present = ~np.isnan(table) * (1.0 if weights is None else weights[:, None])
     sums, counts = np.zeros((2, table.shape[1], *shape))
     for k in range(table.shape[1]):
-        held = np.where(present[:, k], table[:, k], 0.0)
+        held = np.where(present[:, k] > 0, table[:, k] * present[:, k], 0.0)
         sums[k] = np.bincount(cell, weights=held, minlength=sums[k].size).reshape(shape)
         counts[k] = np.bincount(cell, weights=present[:, k], minlength=sums[k].size).reshape(shape)
     return sums, counts

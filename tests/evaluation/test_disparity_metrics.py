@@ -1,0 +1,230 @@
+"""Gaps between groups: by hand, against every labeling, against scipy; and what they never say.
+
+By hand: groups A and B of ten dishes with three answers each, A (1, 1, 0), B (1, 0, 0). Means 2/3 and 1/3, gap 1/3,
+ratio 1/2, deviation of the means 1/6 over their mean 1/2: 1/3. Of the ten dishes that a random labeling calls A, X were
+A: hypergeometric. Its gap is |2X − 10| ÷ 30, its mean over X 0.0586; only X = 0 and X = 10 reach 1/3, so that p is
+2 ÷ 184,756, and of 2,000 labelings none is expected to: p = 1 ÷ 2,001.
+"""
+
+from itertools import combinations, permutations
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluation.metrics.disparity import PERMUTATIONS, Blocks, Disparity, disparity
+from evaluation.metrics.groups import Sample
+from evaluation.metrics.multiple import holm, resampled_p
+
+Floats = np.typing.NDArray[np.float64]
+ERROR = 4 / np.sqrt(PERMUTATIONS)
+
+
+def make_sample(*groups: list[list[float]], raters: bool = False, shared: list[list[float]] | None = None) -> Sample:
+    """Groups of dishes of values. With `raters`, the i-th value of every dish of a group is by one person.
+
+    `shared`: dishes that lie in the first two groups.
+    """
+    rows = [
+        (value, f"{place}:{number}", f"{place}:{who}", place)
+        for place, dishes in enumerate([*groups, *([shared] if shared else [])])
+        for number, dish in enumerate(dishes)
+        for who, value in enumerate(dish)
+    ]
+    values, dishes, people, kinds = (np.array(column) for column in zip(*rows, strict=True))
+    belongs = np.eye(len(groups), dtype=np.bool_)
+    belongs = np.vstack([belongs, belongs[:2].any(axis=0)])
+    return Sample.of(values.astype(float), dishes, people if raters else None, kinds.astype(int), belongs)
+
+
+def drawn(rng: np.random.Generator, dishes: int, answers: int, mean: float = 0.0) -> list[list[float]]:
+    """Answers that resemble each other within a dish."""
+    return (mean + rng.normal(size=(dishes, 1)) + rng.normal(size=(dishes, answers))).tolist()
+
+
+def by_hand() -> Disparity:
+    return disparity(make_sample([[1, 1, 0]] * 10, [[1, 0, 0]] * 10))
+
+
+def test_a_gap_by_hand() -> None:
+    found = by_hand()
+    assert [(group.place, group.n, group.dishes) for group in found.groups] == [(0, 30, 10), (1, 30, 10)]
+    assert (found.n, found.dishes) == (60, 20)
+    assert (found.highest.place, found.lowest.place) == (0, 1)
+    assert [found.gap, found.ratio, found.variation] == pytest.approx([1 / 3, 1 / 2, 1 / 3])
+    chances = stats.hypergeom(20, 10, 10)
+    exact = sum(chances.pmf(x) * abs(2 * x - 10) / 30 for x in range(11))
+    assert found.expected == pytest.approx(exact, abs=ERROR * 0.05)
+    assert found.p == pytest.approx(1 / 2001)
+
+
+def test_every_labeling_of_a_small_case_agrees_with_the_random_ones() -> None:
+    """Six dishes, three groups, one dish in two of them: all 720 ways, each mean counted without arrays."""
+    answers = [[1.0, 0.0], [1.0], [0.0, 0.0, 1.0], [0.0], [1.0, 1.0], [0.0, 1.0]]
+    labels = [{0}, {0}, {1}, {1, 2}, {2}, {2}]
+    rows = [(value, dish) for dish, said in enumerate(answers) for value in said]
+    values, dishes = (np.array(column) for column in zip(*rows, strict=True))
+    belongs = np.array([[group in label for group in range(3)] for label in labels])
+    blocks = Blocks.of(Sample.of(values, dishes, None, dishes, belongs))
+
+    def gap(order: tuple[int, ...]) -> float:
+        means = []
+        for group in range(3):
+            weighed = [(1 / len(labels[at]), answers[dish]) for at, dish in enumerate(order) if group in labels[at]]
+            total = sum(weight * sum(said) for weight, said in weighed)
+            means.append(total / sum(weight * len(said) for weight, said in weighed))
+        return max(means) - min(means)
+
+    every = [gap(order) for order in permutations(range(6))]
+    orders = np.array(list(permutations(range(6))))
+    means = blocks.means(orders)
+    assert means.max(axis=1) - means.min(axis=1) == pytest.approx(every)
+    random = blocks.random_gaps()
+    assert random.mean() == pytest.approx(fmean(every), abs=ERROR * np.std(every))
+    exact = np.mean(np.array(every) >= every[0] - 1e-12)
+    assert resampled_p(every[0], random) == pytest.approx(exact, abs=ERROR / 2)
+
+
+def test_two_groups_of_single_answers_agree_with_scipy() -> None:
+    rng = np.random.default_rng(5)
+    first, second = rng.normal(size=40), rng.normal(0.45, size=35)
+    found = disparity(make_sample([[x] for x in first], [[x] for x in second]))
+    theirs = stats.permutation_test(
+        (first, second), lambda a, b: abs(a.mean() - b.mean()), vectorized=False, n_resamples=4000, rng=rng
+    )
+    assert found.gap == pytest.approx(theirs.statistic)
+    assert found.p == pytest.approx(theirs.pvalue, abs=ERROR / 2)
+    error = np.hypot(stats.sem(first), stats.sem(second))
+    assert found.interval.high is not None and found.gap is not None
+    assert found.interval.high - found.gap == pytest.approx(stats.norm.ppf(0.975) * error, rel=0.1)
+
+
+def test_dishes_are_the_units_however_often_they_were_asked_about() -> None:
+    rng = np.random.default_rng(1)
+    once = [[[x] for x in rng.normal(size=30)] for _ in range(3)]
+    often = [[dish * 20 for dish in group] for group in once]
+    few, many = disparity(make_sample(*once)), disparity(make_sample(*often))
+    assert few.p == many.p
+    assert few.gap == pytest.approx(many.gap)
+    assert (few.interval.low, few.interval.high) == pytest.approx((many.interval.low, many.interval.high))
+
+
+def test_a_dish_in_two_groups_weighs_a_half_in_each() -> None:
+    """Ten dishes of 0 in A, ten of 1 in B, six of 1 in both: A (6 · ½) ÷ (10 + 3) = 3/13, B 1; without them 0 and 1."""
+    sample = make_sample([[0.0] * 3] * 10, [[1.0] * 3] * 10, shared=[[1.0] * 3] * 6)
+    found = disparity(sample)
+    assert [group.mean for group in found.groups] == pytest.approx([3 / 13, 1])
+    assert [(group.n, group.dishes) for group in found.groups] == [(48, 16), (48, 16)]
+    assert (found.n, found.dishes, sample.shared) == (78, 26, 6)
+    alone = disparity(sample.unshared())
+    assert ([group.mean for group in alone.groups], alone.n) == ([0, 1], 60)
+
+
+def test_the_order_of_the_observations_changes_nothing() -> None:
+    rng = np.random.default_rng(2)
+    sample = make_sample(*(drawn(rng, 12, 3) for _ in range(3)), raters=True, shared=drawn(rng, 5, 3))
+    order = rng.permutation(len(sample.values))
+    assert sample.raters is not None
+    mixed = Sample(
+        sample.values[order], sample.dishes[order], sample.raters[order], sample.member[order], sample.weights
+    )
+    one, other = disparity(sample), disparity(mixed)
+    assert (one.p, one.lowest.place, one.split) == (other.p, other.lowest.place, other.split)
+    assert (one.gap, one.expected) == pytest.approx((other.gap, other.expected))
+
+
+def test_where_groups_do_not_differ_p_is_spread_evenly_and_the_gap_is_as_expected() -> None:
+    rng = np.random.default_rng(11)
+    found = [disparity(make_sample(*(drawn(rng, 12, 3) for _ in range(4)))) for _ in range(60)]
+    p = [each.p for each in found]
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+    assert fmean(each.gap or 0 for each in found) == pytest.approx(fmean(each.expected or 0 for each in found), rel=0.1)
+    assert sum(each.interval.low == 0 for each in found) >= 54
+
+
+def test_people_who_judge_differently_widen_the_interval() -> None:
+    rng = np.random.default_rng(3)
+    tastes = rng.normal(0, 1, 6)
+    groups = [(np.array(drawn(rng, 15, 6)) + tastes).tolist() for _ in range(3)]
+    machine, people = disparity(make_sample(*groups)).interval, disparity(make_sample(*groups, raters=True)).interval
+    assert machine.high is not None and people.high is not None
+    assert people.high > machine.high
+    assert ("reviewers" in people.method, "reviewers" in machine.method) == (True, False)
+
+
+def test_under_five_reviewers_no_interval_is_claimed() -> None:
+    rng = np.random.default_rng(3)
+    found = disparity(make_sample(drawn(rng, 15, 6), drawn(rng, 15, 4), raters=True))
+    assert (found.interval.low, found.interval.high) == (None, None)
+    assert "fewer than 5 reviewers" in found.interval.reason
+    assert found.p is not None
+
+
+@pytest.mark.parametrize(
+    ("groups", "reason"),
+    [
+        ([[[0.0] * 4] * 12], "two groups"),
+        ([[[0.0] * 4] * 12, [[1.0] * 9] * 4], "two groups"),
+        ([[[0.0] * 4] * 12, [[1.0] * 2] * 12], "two groups"),
+        ([[[0.0] * 4] * 3, [[1.0] * 4] * 3], "10 dishes"),
+        ([[[float("nan")] * 4] * 12, [[1.0] * 4] * 12], "two groups"),
+        ([[[float("nan")] * 4] * 12, [[float("nan")] * 4] * 12], "10 dishes"),
+    ],
+)
+def test_what_cannot_be_compared_has_a_reason_and_no_number(groups: Any, reason: str) -> None:
+    found = disparity(make_sample(*groups))
+    assert (found.gap, found.expected, found.p, found.ratio, found.variation) == (None,) * 5
+    assert reason in found.reason
+
+
+def test_a_small_group_is_never_the_lowest_or_the_highest() -> None:
+    groups = [[[-9.0] * 5] * 9, [[0.0, 1.0, 1.0]] * 11, [[0.0, 0.0, 1.0]] * 12, [[9.0, 9.0]] * 10]
+    found = disparity(make_sample(*groups))
+    assert [group.place for group in found.groups] == [1, 2]
+    assert found.n == 33 + 36
+
+
+def test_where_all_are_equal_there_is_no_gap_and_no_interval() -> None:
+    found = disparity(make_sample([[1.0] * 4] * 10, [[1.0] * 4] * 10))
+    assert (found.gap, found.expected, found.p) == (0.0, 0.0, 1.0)
+    assert (found.ratio, found.variation) == (1.0, 0.0)
+    assert (found.interval.low, "equal" in found.interval.reason) == (None, True)
+
+
+def test_no_ratio_of_what_may_be_negative_or_is_nothing() -> None:
+    for groups in ([[[-1.0] * 4] * 10, [[1.0] * 4] * 10], [[[0.0] * 4] * 10, [[0.0] * 4] * 10]):
+        found = disparity(make_sample(*groups))
+        assert (found.ratio, found.variation) == (None, None)
+
+
+def test_parts_of_a_dish_in_different_groups_are_counted() -> None:
+    values = np.tile([0.0, 1.0, 1.0, 0.0], 20)
+    dishes = np.repeat(np.arange(20), 4)
+    kinds = np.where(np.arange(80) % 2, 0, 1)
+    found = disparity(Sample.of(values, dishes, None, kinds, np.eye(2, dtype=np.bool_)))
+    assert (found.split, found.dishes) == (20, 20)
+
+
+def test_holm_by_hand() -> None:
+    """Sorted .01, .02, .03, .04 times 4, 3, 2, 1: .04, .06, .06 and .04, which may not fall: .06."""
+    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert holm([0.9, 0.6]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0.0005, 1), min_size=1, max_size=6))
+def test_holm_is_the_closed_test_of_all_families(p: list[float]) -> None:
+    """Adjusted: the largest Bonferroni p of any subset that holds the test (Marcus, Peritz & Gabriel 1976)."""
+    places = range(len(p))
+    families = [held for size in places for held in combinations(places, size + 1)]
+    closed = [max(min(1.0, len(f) * min(p[j] for j in f)) for f in families if i in f) for i in places]
+    assert holm(p) == pytest.approx(closed)
+
+
+def test_a_p_value_is_never_nothing() -> None:
+    assert resampled_p(1.0, np.zeros(99)) == 0.01
+    assert resampled_p(1.0, np.full(99, 1 - 1e-13)) == 1.0
