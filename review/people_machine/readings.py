@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -91,26 +92,35 @@ def of_stereotypes(run: Run) -> Iterator[Reading]:
     logits = run.config.get("reading") == "logits"
     for codes, yes in ((pair.what, pair.yes) for pair in PAIRS if pair.study == "stereotypes"):
         for code in codes:
-            totals = answers(run, code, "logits" if logits else "generated")
+            totals = answers(run, code, yes, "logits" if logits else "generated")
             if totals:
                 yield stereotype(run, code, yes, totals, logits)
 
 
-Totals = Mapping[int, tuple[tuple[str, ...], Floats]]
+Totals = Mapping[int, tuple[int, Floats]]
 
 
-def answers(run: Run, code: str, reading: str) -> Totals:
-    """Picture → the options, and the sum of their shares over all orders in which the answer could be read."""
+@lru_cache
+def place_of(yes: str, options: tuple[str, ...]) -> int | None:
+    """Which of the options is `yes`, compared without case."""
+    return next((place for place, option in enumerate(options) if option.casefold() == yes), None)
+
+
+def answers(run: Run, code: str, yes: str, reading: str) -> Totals:
+    """Picture → place of `yes` among its options, and the sum of their shares over all orders that could be read.
+
+    A question with other options under the same code is left out.
+    """
     rows = Outcome.objects.filter(unit__run=run, unit__payload__question=code).exclude(WITHDRAWN)
-    found: dict[int, tuple[tuple[str, ...], Floats]] = {}
+    found: dict[int, tuple[int, Floats]] = {}
     for payload, state, text, numbers in rows.values_list("unit__payload", "unit__state", "text", "numbers").iterator(
         chunk_size=CHUNK
     ):
-        if payload["reading"] != reading or not payload["options"]:
+        place = place_of(yes, tuple(payload["options"]))
+        if payload["reading"] != reading or place is None:
             continue
-        options = tuple(payload["options"])
         shares, _why = read(one_answer(payload, state, text, numbers))
-        total = found.setdefault(payload["image"], (options, np.zeros(len(options))))[1]
+        total = found.setdefault(payload["image"], (place, np.zeros(len(payload["options"]))))[1]
         if shares is not None:
             total += shares
     return found
@@ -124,8 +134,7 @@ def stereotype(run: Run, code: str, yes: str, totals: Totals, logits: bool) -> R
     """The option `yes` of one question. Where two options are chosen as often, none is."""
     images = np.array(list(totals), dtype=np.int64)
     chosen, chance = (np.full(len(images), np.nan) for _ in range(2))
-    for row, (options, total) in enumerate(totals.values()):
-        place = [option.casefold() for option in options].index(yes)
+    for row, (place, total) in enumerate(totals.values()):
         best = np.flatnonzero(total == total.max())
         if total.any() and len(best) == 1:
             chosen[row] = best[0] == place

@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
+from evaluation import tables
+from review.people_machine.registry import PAIRS
 from tests.evaluation.observing import check
 from wwd.published import release_form
 from wwd.published.reviews import FILE
@@ -295,3 +297,32 @@ def test_agreement_of_few_pictures_is_computed_but_not_reported() -> None:
 )
 def test_every_number_is_the_mean_of_its_observations(name: str, numbers: int) -> None:
     assert check(name) >= numbers
+
+
+# People and machine: the released vectors are of pictures of continents, the reviews of pictures that were not released.
+
+
+@pytest.mark.parametrize("name", ["labels", "scores"])
+def test_people_and_machine_have_no_images_in_common(name: str) -> None:
+    made = tables.compute(tables.spec(f"agreement.{name}"), {})
+    assert {row.groups["question"] for row in made.rows} == {
+        each.question for each in PAIRS if each.study == "association"
+    }
+    assert {row.estimate.value for row in made.rows} == {None}
+    reasons = {row.estimate.reason for row in made.rows if not row.metric.startswith(("ceiling", "may_speak"))}
+    assert reasons == {"no images in common"}
+    assert any("no images in common" in note for note in made.notes)
+
+
+@pytest.mark.parametrize("name", ["calibration", "disagreements"])
+def test_there_are_no_probabilities_and_no_pictures_to_show(name: str) -> None:
+    made = tables.compute(tables.spec(f"agreement.{name}"), {})
+    assert made.rows == ()
+    assert any("no images in common" in note for note in made.notes)
+
+
+def test_people_and_machine_name_published_questions_and_options(published: Path) -> None:
+    asked = json.loads((published / "wwd" / "vqa_questions.json").read_text(encoding="utf-8"))["questions"]
+    options = {each["question_id"]: [text.casefold() for text in each["choices"].values()] for each in asked}
+    for pair in (each for each in PAIRS if each.study == "stereotypes"):
+        assert pair.yes in options[pair.what[1]]
