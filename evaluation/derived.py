@@ -1,0 +1,62 @@
+"""Tables made of other tables' observations: `disparity.<table>`, named like any table."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from django.utils.module_loading import import_string
+
+from evaluation.metrics.multiple import holm
+from evaluation.metrics.tidy import TidyRow
+from evaluation.table_spec import TableSpec
+from wwd.tables import TABLES
+
+# Prefix → what makes the derived table of a table, None where it has none.
+KINDS: Mapping[str, str] = {
+    "disparity": "evaluation.disparity:spec_of",
+}
+PLACES = ("continent", "country", "language")
+
+
+def derived(name: str, base_of: Callable[[str], TableSpec]) -> TableSpec | None:
+    """The derived table named `name`; None where it is no such name, or the table has none of this kind."""
+    kind, _dot, base = name.partition(".")
+    if kind not in KINDS or base not in TABLES:
+        return None
+    made = import_string(KINDS[kind].replace(":", "."))(base_of(base))
+    assert made is None or isinstance(made, TableSpec)
+    return made
+
+
+def names_of(base: str, base_of: Callable[[str], TableSpec]) -> list[str]:
+    """The derived tables of a table."""
+    return [name for name in (f"{kind}.{base}" for kind in KINDS) if derived(name, base_of)]
+
+
+def with_holm(rows: Sequence[TidyRow], p: str, adjusted: str) -> list[TidyRow]:
+    """Rows of the metric `adjusted` for those of `p`, corrected within each measure over all of them.
+
+    A test that could not be made is in no family.
+    """
+    found: list[TidyRow] = []
+    tested = [row for row in rows if row.metric == p]
+    for measure in dict.fromkeys(row.groups["measure"] for row in tested):
+        mine = [row for row in tested if row.groups["measure"] == measure]
+        made = [row.estimate.value for row in mine if row.estimate.value is not None]
+        corrected = iter(holm(made))
+        for row in mine:
+            if row.estimate.value is None:
+                found.append(replace(row, metric=adjusted))
+            else:
+                method = f"{row.estimate.method}; Holm over {len(made)} tests of this measure"
+                estimate = replace(row.estimate, value=next(corrected), method=method)
+                found.append(replace(row, metric=adjusted, estimate=estimate))
+    return found
+
+
+def about_rescaled(base: TableSpec) -> Iterable[str]:
+    """The sentence about scores that are for looking at only."""
+    if base.rescaled:
+        yield (
+            f"Never compared: {', '.join(base.rescaled)}. A score rescaled by min–max moves with every picture that is "
+            "added; the unscaled ones are compared."
+        )
