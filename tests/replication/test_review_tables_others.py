@@ -299,7 +299,7 @@ def test_every_number_is_the_mean_of_its_observations(name: str, numbers: int) -
     assert check(name) >= numbers
 
 
-# People and machine: the released vectors are of pictures of continents, the reviews of pictures that were not released.
+# People and machine: the released vectors are of pictures of continents, the reviews of pictures not released.
 
 
 @pytest.mark.parametrize("name", ["labels", "scores"])
