@@ -1,4 +1,4 @@
-"""Tables made of other tables' observations: `disparity.<table>`, named like any table."""
+"""Tables made of other tables' observations: `disparity.<table>` and `compare.<table>`, named like any table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +13,7 @@ from wwd.tables import TABLES
 # Prefix → what makes the derived table of a table, None where it has none.
 KINDS: Mapping[str, str] = {
     "disparity": "evaluation.disparity:spec_of",
+    "compare": "evaluation.comparing:spec_of",
 }
 PLACES = ("continent", "country", "language")
 

@@ -44,7 +44,8 @@ def study_observations(table: TableSpec, filters: Filters) -> Observations:
     found = studies.load(table.study).observe(table.name.partition(".")[2], watched, run.config)
     if found is None:
         return nothing(table.columns, tuple(_about(run)))
-    return replace(found, notes=(*_about(run), *found.notes), demonstration=run.demonstration)
+    notes = (*_about(run), *_only(watched.filters), *found.notes)
+    return replace(found, notes=notes, demonstration=run.demonstration)
 
 
 def narrowing(table: TableSpec, filters: Filters) -> Filters:
