@@ -17,9 +17,10 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from evaluation import tables
-from evaluation.masking import UnknownMaskedName
+from evaluation.masking import Mask, UnknownMaskedName, mask_of_models
 from evaluation.metrics.tidy import TidyRow
 from evaluation.names import unknown
+from evaluation.plan_standing import frozen_plans
 from evaluation.table_spec import Filters, TableSpec
 from wwd.tables import BEHIND
 
@@ -37,7 +38,8 @@ class NoSuchCell(LookupError):
 class Cell:
     """One cell as its address names it. `shown`: its groups as the page names them; `groups`: their real names.
 
-    `row` is None while the table is first being computed: then nothing can be listed yet.
+    `row` is None while the table is first being computed: then nothing can be listed yet. `mask`: for the names on the
+    pictures' rows.
     """
 
     view: tables.TableView
@@ -45,6 +47,7 @@ class Cell:
     groups: Mapping[str, str]
     metric: str
     row: TidyRow | None
+    mask: Mask
 
     @property
     def spec(self) -> TableSpec:
@@ -123,7 +126,8 @@ def cell_of(name: str, query: QueryDict) -> Cell:
     given = {key: str(query[key]) for key in query}
     shown = {key.removeprefix(PREFIX): value for key, value in given.items() if key.startswith(PREFIX)}
     rest = {key: value for key, value in given.items() if key not in OWN and not key.startswith(PREFIX)}
-    view = tables.read(name, rest)
+    plans = frozen_plans()
+    view = tables.read(name, rest, frozen=plans)
     check(view.spec, shown)
     metric = given.get("metric") or next(iter(view.spec.metrics))
     if metric not in view.spec.metrics:
@@ -134,7 +138,8 @@ def cell_of(name: str, query: QueryDict) -> Cell:
         row = next((each for each in rows if each.metric == metric), None)
         if row is None:
             raise NoSuchCell(_("The table has no such row."))
-    return Cell(view, shown, real(view, shown), metric, row)
+    mask = view.mask if view.mask.active else mask_of_models(plans)
+    return Cell(view, shown, real(view, shown), metric, row, mask)
 
 
 def check(spec: TableSpec, shown: Mapping[str, str]) -> None:

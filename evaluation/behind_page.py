@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from evaluation.behind import Behind, Cell, Observed
-from evaluation.masking import Mask, mask_of_models
+from evaluation.masking import Mask
 from evaluation.models import Outcome, Unit
 from evaluation.pictures_page import Asked, PictureRow, User, by_id, controls, model_name, rows_for, user_of
 from evaluation.table_page import cell as number_of
@@ -34,14 +34,9 @@ class UnitRow:
         return str(self.unit.payload.get("question", ""))
 
 
-def mask_of(cell: Cell) -> Mask:
-    """The mask of the table, else that of pages about any pictures."""
-    return cell.view.mask if cell.view.mask.active else mask_of_models()
-
-
 def context(request: HttpRequest, cell: Cell, found: Behind, after: int) -> dict[str, Any]:
     """What `evaluation/pictures/behind.html` needs beside the title."""
-    asked, user, mask = Asked.of(request), user_of(request), mask_of(cell)
+    asked, user, mask = Asked.of(request), user_of(request), cell.mask
     ids, following = found.page(after)
     told = sentences(found.observed(ids) if ids else (), found.by_people and not user.has_perm(ANSWERS))
     if found.kind == "units":

@@ -31,7 +31,7 @@ def association_scores(cell: Cell, run: Run) -> Behind:
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
         words = words_of([run]).get(run.pk, [])
         metric = cell.metric if cell.metric in cell.spec.observed else "net"
-        rows = [*words, *told(run, about_images(run, ids))]
+        rows = [*words, *told(cell, about_images(run, ids))]
         found = [(image, rescaled(cell, value)) for image, _unit, value in seen(cell, run, metric, rows)]
         kept = [Observed(image, value, said=number(value, DIGITS)) for image, value in found if not isnan(value)]
         return with_missing(ids, kept, _("it has no vector, or there is no range to rescale to"))
@@ -84,7 +84,7 @@ def stereotypes(cell: Cell, run: Run) -> Behind:
     question = cell.groups["question"]
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        rows = told(run, about_images(run, ids).filter(unit__payload__question=question))
+        rows = told(cell, about_images(run, ids).filter(unit__payload__question=question))
         found = [counted(cell, each) for each in gather(rows).asked if each.question == question]
         return with_missing(ids, found, _("it was not asked about this picture"))
 
@@ -115,7 +115,7 @@ def stereotypes_readings(cell: Cell, run: Run) -> Behind:
     questions = [name for name in dict.fromkeys(every) if name != "all"] if chosen == "all" else [chosen]
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        rows = told(run, about_images(run, ids))
+        rows = told(cell, about_images(run, ids))
         for image, _unit, value in seen(cell, run, cell.metric, rows):
             if isnan(value):
                 yield Observed(image, None, _("the words could not be read"))
@@ -130,7 +130,7 @@ def colours(cell: Cell, run: Run) -> Behind:
     """Pictures with their colourfulness, which is also what can be said of one picture where the set is counted."""
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        rows = told(run, about_images(run, ids))
+        rows = told(cell, about_images(run, ids))
         found = [
             Observed(image, value, said=_("colourfulness %(value)s") % {"value": number(value, DIGITS)})
             for image, _unit, value in seen(cell, run, "colourfulness", rows)

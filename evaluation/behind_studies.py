@@ -8,36 +8,45 @@ from django.utils.translation import gettext as _
 
 from collection.models import Dish
 from evaluation import studies
+from evaluation.about import LABELS, PROMPT
 from evaluation.behind import Behind, Cell, Observed
-from evaluation.models import GeneratedImage, Outcome, Run, RunLabel, Unit
+from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run, RunLabel, Unit
 from evaluation.models import Model as Maker
-from evaluation.runner.results import FINAL, image_models, outcome_data
+from evaluation.runner.results import FINAL, image_of, outcome_data
 from evaluation.studies.base import OutcomeData
 from evaluation.study_tables import chosen_run
 from evaluation.table_page import number
 
-# Columns that are labels of subjects, frozen for each run.
-LABELS = ("country", "continent", "language", "kind")
 DIGITS = 3
 WITHDRAWN = Q(subject__dish__state=Dish.State.WITHDRAWN)
 Read = Callable[[Sequence[OutcomeData]], Iterable[Observed]]
 
 
+def run_of(cell: Cell) -> Run | None:
+    """The run that the stored table was made from; where it does not say so, the one that would be taken now."""
+    about = cell.view.table.about if cell.view.table else {}
+    slug = about.get("run", {}).get("slug")
+    return Run.objects.filter(slug=slug).first() if slug else chosen_run(cell.spec.study, cell.filters)
+
+
+def labels_of(cell: Cell) -> dict[str, tuple[str, ...]]:
+    """The labels of whatever the cell counts: its own columns, and filters on other ones."""
+    wanted = {**cell.filters, **cell.groups}
+    return {name: (wanted[name],) for name in LABELS if name in wanted}
+
+
 def labelled(run: Run, cell: Cell) -> Q:
-    """Rows whose subject has the labels that the cell names, as frozen for the run."""
+    """Rows whose subject has the labels of the cell, as frozen for the run."""
     found = Q()
-    for column in LABELS:
-        if column in cell.groups:
-            same = RunLabel.objects.filter(run=run, subject=OuterRef("subject"), dimension=column)
-            found &= Q(Exists(same.filter(value=cell.groups[column])))
+    for name, (value,) in labels_of(cell).items():
+        same = RunLabel.objects.filter(run=run, subject=OuterRef("subject"), dimension=name, value=value)
+        found &= Q(Exists(same))
     return found
 
 
 def by_model(cell: Cell) -> Q:
     """Rows of the cell's model; models of studies go by their slug."""
-    if "model" not in cell.groups:
-        return Q()
-    return Q(model__in=list(Maker.objects.filter(slug=cell.groups["model"]).values_list("pk", flat=True)))
+    return Q(model__slug=cell.groups["model"]) if "model" in cell.groups else Q()
 
 
 def pictures(cell: Cell, run: Run, endings: Sequence[str] = ("",)) -> QuerySet[GeneratedImage]:
@@ -45,25 +54,24 @@ def pictures(cell: Cell, run: Run, endings: Sequence[str] = ("",)) -> QuerySet[G
     key = Concat(Value("image:"), Cast(OuterRef("pk"), CharField()))
     keys = [Concat(key, Value(ending)) if ending else key for ending in endings]
     asked = Exists(Unit.objects.filter(run=run, key__in=keys))
-    return GeneratedImage.objects.filter(labelled(run, cell), by_model(cell), asked).exclude(WITHDRAWN)
+    prompt = Q(prompt__slug=cell.filters[PROMPT]) if PROMPT in cell.filters else Q()
+    return GeneratedImage.objects.filter(labelled(run, cell), by_model(cell), prompt, asked).exclude(WITHDRAWN)
 
 
 def units(cell: Cell, run: Run) -> QuerySet[Unit]:
     """Ended units of the cell's labels and model."""
     rows = Unit.objects.filter(labelled(run, cell), by_model(cell), run=run, outcome__isnull=False, state__in=FINAL)
+    if PROMPT in cell.filters:
+        ids = list(PromptTemplate.objects.filter(slug=cell.filters[PROMPT]).values_list("pk", flat=True))
+        rows = rows.filter(Q(outcome__image__prompt__in=ids) | Q(outcome__image=None, payload__prompt_id__in=ids))
     return rows.exclude(WITHDRAWN)
 
 
-def told(run: Run, outcomes: QuerySet[Outcome]) -> list[OutcomeData]:
-    """A page's outcomes as the study's own functions read them."""
-    rows = list(outcomes.select_related("unit__subject", "unit__model", "embedding").order_by("unit_id"))
-    labels: dict[int, dict[str, tuple[str, ...]]] = {}
-    subjects = {row.unit.subject_id for row in rows if row.unit.subject_id}
-    for label in RunLabel.objects.filter(run=run, subject__in=subjects).order_by("pk"):
-        mine = labels.setdefault(label.subject_id, {})
-        mine[label.dimension] = (*mine.get(label.dimension, ()), label.value)
-    makers = image_models(rows)
-    return [outcome_data(row, labels.get(row.unit.subject_id or 0, {}), makers) for row in rows]
+def told(cell: Cell, outcomes: QuerySet[Outcome]) -> list[OutcomeData]:
+    """A page's outcomes as the study's own functions read them; of labels and models, what the cell says of all."""
+    rows = outcomes.select_related("unit__subject", "unit__model", "embedding").order_by("unit_id")
+    labels, maker = labels_of(cell), cell.groups.get("model", "any")
+    return [outcome_data(row, labels, {image: maker} if (image := image_of(row)) else {}) for row in rows]
 
 
 def about_images(run: Run, ids: Sequence[int]) -> QuerySet[Outcome]:
@@ -102,7 +110,7 @@ def of_run(made: Callable[[Cell, Run], Behind]) -> Callable[[Cell], Behind]:
     """A source that needs the run of the table."""
 
     def source(cell: Cell) -> Behind:
-        run = chosen_run(cell.spec.study, cell.filters)
+        run = run_of(cell)
         return made(cell, run) if run else nothing()
 
     return source

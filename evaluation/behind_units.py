@@ -20,7 +20,7 @@ def of_units(cell: Cell, run: Run) -> Behind:
         rows = rows.filter(payload__question="description")
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        outcomes = told(run, Outcome.objects.filter(unit__in=list(ids)))
+        outcomes = told(cell, Outcome.objects.filter(unit__in=list(ids)))
         found = [counted(unit, value) for _image, unit, value in seen(cell, run, cell.metric, outcomes)]
         return with_missing(ids, found, _("this number is no mean over single answers")) if found else iter(())
 

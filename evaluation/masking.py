@@ -135,7 +135,7 @@ def mask_for(name: str, filters: Filters, plans: Sequence[Plan] | None = None) -
     return Mask(over[0], any(plan.mask_places for plan in over)) if over else NO_MASK
 
 
-def mask_of_models() -> Mask:
+def mask_of_models(plans: Sequence[Plan] | None = None) -> Mask:
     """The mask of pages about pictures of any run or campaign: that of the oldest masked plan, if there is one."""
-    masked = masked_plans(frozen_plans())
+    masked = masked_plans(frozen_plans() if plans is None else plans)
     return Mask(masked[0], any(plan.mask_places for plan in masked)) if masked else NO_MASK

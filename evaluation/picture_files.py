@@ -53,10 +53,8 @@ def no_longer_shared(images: Iterable[GeneratedImage]) -> set[int]:
     named = {image: photo for image, photo in photos.items() if photo}
     if not named:
         return set()
-    shared: set[UUID] = set()
-    for demonstration in (False, True):
-        rows = shared_photos(demonstration=demonstration).filter(pk__in=named.values())
-        shared |= set(rows.order_by().values_list("pk", flat=True))
+    both = [shared_photos(demonstration=each).filter(pk__in=named.values()).order_by() for each in (False, True)]
+    shared: set[UUID] = set(both[0].values_list("pk", flat=True).union(both[1].values_list("pk", flat=True)))
     return {image for image, photo in named.items() if photo not in shared}
 
 

@@ -7,7 +7,7 @@ what is stored with its time and asks for a fresh one; a worker, or the sweep, c
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from evaluation import derived
 from evaluation.about import about, with_narrowing
 from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for
 from evaluation.metrics.tidy import TidyTable
-from evaluation.models import InputCounter, StoredTable
+from evaluation.models import InputCounter, Plan, StoredTable
 from evaluation.names import unknown
 from evaluation.ordering import in_order
 from evaluation.plan_marks import Standing
@@ -128,14 +128,15 @@ def fingerprint(table: TableSpec, counted: Mapping[str, int] | None = None) -> s
     return _hash([table.name, table.version, [[name, counts.get(name, 0)] for name in sorted(table.inputs)]])
 
 
-def read(name: str, filters: Filters, *, unmasked: bool = False) -> TableView:
+def read(name: str, filters: Filters, *, unmasked: bool = False, frozen: Sequence[Plan] | None = None) -> TableView:
     """The table as stored, never computed here, masked where a plan wishes it and marked as planned or exploratory.
 
-    `unmasked` only where that was decided and recorded. Raises UnknownTable, UnknownFilter.
+    `unmasked` only where that was decided and recorded; `frozen`: the frozen plans, where they are read already.
+    Raises UnknownTable, UnknownFilter.
     """
     table = spec(name)
     shown = checked_filters(table, filters)
-    plans = frozen_plans()
+    plans = frozen_plans() if frozen is None else frozen
     mask = NO_MASK if unmasked else mask_for(name, shown, plans)
     try:
         real = mask.filters(table, shown)

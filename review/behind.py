@@ -4,26 +4,19 @@ The reviews are those that the table counted: of the same questionnaire, people 
 Only the reviews of one page's pictures are ever read, by the functions that the tables themselves read them with.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from collection.models import Source
 from evaluation.behind import Behind, Cell, Observed
 from evaluation.models import Model, Role
 from review.models import CampaignImage, Questionnaire
 from review.opinions import label
-from review.tables.counting import Opinion, Pool, candidates, opinions
+from review.tables.counting import REAL, Opinion, Pool, candidates, opinions
 
 ALL = "all"
-DEMONSTRATIONS: Sequence[Mapping[str, Any]] = (
-    {"reviewer__source": Source.DEMONSTRATION},
-    {"reviewer__campaign__source": Source.DEMONSTRATION},
-    {"image__image__model__demonstration": True},
-)
 Counts = Callable[["Chosen", Sequence[Opinion]], Iterator[Observed]]
 
 
@@ -54,15 +47,8 @@ def chosen(cell: Cell) -> Chosen | None:
     if not with_excluded:
         rows = rows.filter(reviewer__exclusion=None)
     rows = rows.filter(reviewer__campaign__questionnaire=found)
-    reviews = rows if demonstration else without_demonstrations(rows)
+    reviews = rows if demonstration else rows.filter(REAL)
     return Chosen(cell, Pool(reviews, found, demonstration, ()), found)
-
-
-def without_demonstrations(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Reviews or assignments of people, about pictures that no stand-in made."""
-    for each in DEMONSTRATIONS:
-        rows = rows.exclude(**each)
-    return rows
 
 
 def of_reviews(

@@ -15,14 +15,13 @@ from review.behind import (
     of_reviews,
     real_photographs,
     shown_in,
-    without_demonstrations,
     yes_or_no,
 )
 from review.models import Assignment, Questionnaire, Review
 from review.opinions import label
 from review.tables import controls, skips, words
 from review.tables.answers import checks_of, match_of
-from review.tables.counting import Opinion, opinions
+from review.tables.counting import REAL, Opinion, opinions
 from review.tables.quality import knows_the_dish, of_everybody, of_those_who_answered
 from review.tables.shares import Read
 from review.unappetising import PUBLISHED_WORDS, text_codes
@@ -127,7 +126,7 @@ def of_skips(made: Chosen) -> Behind:
 def assigned(made: Chosen) -> QuerySet[Assignment]:
     """What was given to the people whose reviews are counted, as `skips.assignments` says it."""
     every = skips.given(made.questionnaire, made.cell.filters)
-    return every if made.pool.demonstration else without_demonstrations(every)
+    return every if made.pool.demonstration else every.filter(REAL)
 
 
 def of_agreement(made: Chosen) -> Behind:

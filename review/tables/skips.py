@@ -26,6 +26,7 @@ from review.tables.counting import (
     person,
     pool,
 )
+from review.tables.narrowing import of_subjects
 from review.tables.observing import observed
 from review.tables.shares import Cell, about_reviewers, by_cell, cell_rows
 
@@ -106,6 +107,7 @@ def assignments(chosen: Pool, questionnaire: Questionnaire, filters: Filters) ->
 def given(questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
     """The same before demonstrations are looked at."""
     found = Assignment.objects.filter(
+        of_subjects(filters),
         Q(reviewer__withdrawn_at=None) | Q(reviewer__keep_answers=True),
         reviewer__campaign__questionnaire=questionnaire,
         repeat=False,
