@@ -18,19 +18,25 @@ KINDS: Mapping[str, str] = {
 PLACES = ("continent", "country", "language")
 
 
-def derived(name: str, base_of: Callable[[str], TableSpec]) -> TableSpec | None:
-    """The derived table named `name`; None where it is no such name, or the table has none of this kind."""
+def base_of(name: str) -> str:
+    """The table that a name of a derived table is about; empty where it is no such name."""
     kind, _dot, base = name.partition(".")
-    if kind not in KINDS or base not in TABLES:
+    return base if kind in KINDS and base in TABLES else ""
+
+
+def derived(name: str, spec: Callable[[str], TableSpec]) -> TableSpec | None:
+    """The derived table named `name`; None where it is no such name, or the table has none of this kind."""
+    base = base_of(name)
+    if not base:
         return None
-    made = import_string(KINDS[kind].replace(":", "."))(base_of(base))
+    made = import_string(KINDS[name.partition(".")[0]].replace(":", "."))(spec(base))
     assert made is None or isinstance(made, TableSpec)
     return made
 
 
-def names_of(base: str, base_of: Callable[[str], TableSpec]) -> list[str]:
+def names_of(base: str, spec: Callable[[str], TableSpec]) -> list[str]:
     """The derived tables of a table."""
-    return [name for name in (f"{kind}.{base}" for kind in KINDS) if derived(name, base_of)]
+    return [name for name in (f"{kind}.{base}" for kind in KINDS) if derived(name, spec)]
 
 
 def with_holm(rows: Sequence[TidyRow], p: str, adjusted: str) -> list[TidyRow]:

@@ -9,7 +9,6 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluation import tables
 from evaluation.plan_acts import NoReason, record_look
 from evaluation.table_text import to_csv, to_json
-from wwd.tables import TABLES
 
 
 class Command(BaseCommand):
@@ -27,7 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["name"]:
-            for name in sorted(TABLES):
+            for name in tables.names():
                 self.stdout.write(f"{name}\t{tables.spec(name).title}")
             return
         try:

@@ -1,0 +1,21 @@
+"""Tables made of another one, and the one that a table is made of, for links between their pages."""
+
+from django import template
+
+from evaluation import derived, tables
+from evaluation.table_spec import TableSpec
+
+register = template.Library()
+
+
+@register.filter
+def derived_of(name: str) -> list[TableSpec]:
+    """The tables derived from the table `name`."""
+    return [tables.spec(other) for other in derived.names_of(name, tables.spec)]
+
+
+@register.filter
+def base_of(name: str) -> TableSpec | None:
+    """The table that the table `name` is derived from; None where it is derived from none."""
+    base = derived.base_of(name)
+    return tables.spec(base) if base else None
