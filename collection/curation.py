@@ -31,6 +31,11 @@ def decide_dishes(dishes: QuerySet[Dish], state: str, steward: Any) -> int:
     return number
 
 
+@transaction.atomic
 def decide_photos(photos: QuerySet[Photo], state: str) -> int:
     """Moves photos to `state` and says how many; drafts stay, because nobody has confirmed them."""
-    return photos.exclude(state__in=[Photo.State.DRAFT, state]).update(state=state)
+    rows = photos.exclude(state__in=[Photo.State.DRAFT, state])
+    dishes = list(rows.values_list("dish", flat=True).distinct().order_by())
+    if dishes:
+        dishes_changed.send(Photo, dishes=dishes)
+    return rows.update(state=state)

@@ -40,7 +40,12 @@ def earlier_entry(form: uuid.UUID, digest: str) -> Entry | None:
 
 
 def record(
-    form: uuid.UUID, purpose: str, contributor: Contributor, digest: str, write: Callable[[], Dish | Photo]
+    form: uuid.UUID,
+    purpose: str,
+    contributor: Contributor,
+    digest: str,
+    write: Callable[[], Dish | Photo],
+    device: str = "",
 ) -> Entry:
     """Runs `write` and enters its row, once for each form: of parallel requests one writes, the others find it."""
     for _attempt in range(ATTEMPTS):
@@ -54,6 +59,7 @@ def record(
                     contributor=contributor,
                     content_hash=digest,
                     receipt=new_receipt(),
+                    device=device,
                 )
                 row = write()
                 submission.dish = row if isinstance(row, Dish) else row.dish

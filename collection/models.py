@@ -442,6 +442,11 @@ class Submission(models.Model):
         PHOTO = "photo", _("photo")
         ABOUT = "about", _("about you")
 
+    class Device(models.TextChoices):
+        MOBILE = "mobile", _("phone or tablet")
+        DESKTOP = "desktop", _("computer")
+        UNKNOWN = "unknown", _("not known")
+
     form = models.UUIDField(primary_key=True)
     purpose = models.CharField(max_length=8, choices=Purpose)
     contributor = models.ForeignKey(Contributor, on_delete=models.CASCADE)
@@ -449,6 +454,9 @@ class Submission(models.Model):
     dish = models.ForeignKey(Dish, on_delete=models.CASCADE, null=True)
     photo = models.ForeignKey(Photo, on_delete=models.SET_NULL, null=True)
     receipt = models.CharField(max_length=16, unique=True)
+    device = models.CharField(
+        max_length=7, choices=Device, blank=True, help_text=_("Of a dish's first sending; empty where not asked for.")
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -103,13 +103,14 @@ def details(contributor: Contributor) -> dict[str, Any]:
 
 def about_dish(dish: Dish, with_photos: bool) -> dict[str, Any]:
     """One dish with its words, history, photos and receipts."""
-    receipts = Submission.objects.filter(dish=dish).order_by("created_at").values_list("receipt", flat=True)
+    sent = list(Submission.objects.filter(dish=dish).order_by("created_at").values_list("receipt", "device"))
     return {
         "number": dish.number,
         "state": dish.state,
         "described": dish.created_at,
         "changed": dish.changed_at,
-        "receipts": [grouped(receipt) for receipt in receipts],
+        "receipts": [grouped(receipt) for receipt, _device in sent],
+        "device": next((device for _receipt, device in sent if device), ""),
         "words": {name: getattr(dish, name) for name in WORDS},
         "places": list(dish.places.values_list("name", flat=True)),
         "languages": list(dish.languages.values("name", "code")),

@@ -19,10 +19,10 @@ CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
 
 
 @transaction.atomic
-def submit_dish(proof: Proof, content: dict[str, Any]) -> Entry:
+def submit_dish(proof: Proof, content: dict[str, Any], device: str = "") -> Entry:
     """A new dish, once for each form. Somebody who agreed on the same page becomes a contributor with it.
 
-    Raises QuotaReached where this person has described enough for a day.
+    `device`: see `collection/devices.py`. Raises QuotaReached where this person has described enough for a day.
     """
     shown = shown_consent(proof)
     contributor = join(shown, proof.person) if shown else Contributor.objects.get(pk=proof.person)
@@ -31,7 +31,7 @@ def submit_dish(proof: Proof, content: dict[str, Any]) -> Entry:
         take_dish(contributor)
         return save_dish(**content, contributor=contributor, source=contributor.source)
 
-    return record(proof.form, Submission.Purpose.DISH, contributor, content_hash(content), write)
+    return record(proof.form, Submission.Purpose.DISH, contributor, content_hash(content), write, device)
 
 
 @transaction.atomic
