@@ -1,0 +1,126 @@
+"""The pages that `bench/dashboards.py` asks for: found in registry, addresses and list of tables."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.utils import get_fields_from_path
+from django.db.models import Model
+from django.urls import NoReverseMatch, URLPattern, reverse
+
+from evaluation import tables, urls
+from evaluation.models import GeneratedImage, Outcome, Run, StoredTable
+from wwd.tables import TABLES
+
+OURS = ("collection", "evaluation", "review")
+# Figures are drawn once and kept; files are no pages.
+FILES = {"csv", "figure"}
+SEARCHED = ("bench", "Dish 12", "image:99:Q2", "nothing like this")
+
+
+@dataclass(frozen=True)
+class Page:
+    """An address; `stored`: it shows a stored table, so its time must not grow with the data."""
+
+    name: str
+    address: str
+    stored: bool = False
+
+
+def lists() -> Iterator[Page]:
+    """Every changelist: plain, its second page, each value of its filters, searches; and the first change form."""
+    for model, model_admin in admin.site._registry.items():
+        meta = model._meta
+        if meta.app_label not in OURS:
+            continue
+        name = f"{meta.app_label}.{meta.model_name}"
+        start = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
+        yield Page(f"list {name}", start)
+        yield Page(f"list {name} p=2", f"{start}?p=2")
+        for query in filters(model, model_admin):
+            yield Page(f"list {name} {query}", f"{start}?{query}")
+        for term in (*SEARCHED, key_of(model)) if model_admin.search_fields else ():
+            yield Page(f"search {name} {term[:20]}", f"{start}?q={term}")
+        for which, order in (("first", "pk"), ("last", "-pk")):
+            if row := model._default_manager.order_by(order).values_list("pk", flat=True).first():
+                yield Page(
+                    f"form {name} {which}", reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row])
+                )
+
+
+def key_of(model: type[Model]) -> str:
+    return str(model._default_manager.order_by("pk").values_list("pk", flat=True).first() or "none")
+
+
+def filters(model: type[Model], model_admin: Any) -> Iterator[str]:
+    """A query for some values of each filter of the list."""
+    for entry in model_admin.list_filter:
+        if not isinstance(entry, str):
+            continue
+        field: Any = get_fields_from_path(model, entry)[-1]
+        if field.choices:
+            yield from (f"{entry}__exact={value}" for value, _ in field.choices)
+        elif field.remote_field:
+            ids = field.related_model._default_manager.order_by("pk").values_list("pk", flat=True)[:3]
+            yield from (f"{entry}__{field.target_field.name}__exact={pk}" for pk in ids)
+        elif field.get_internal_type() == "BooleanField":
+            yield from (f"{entry}__exact={value}" for value in (0, 1))
+
+
+def researchers() -> Iterator[Page]:
+    """Every researcher's page by its name in `evaluation/urls.py`, with values that exist."""
+    for pattern in urls.urlpatterns:
+        if isinstance(pattern, URLPattern) and pattern.name not in FILES:
+            yield from pages_of(str(pattern.name), list(pattern.pattern.converters))
+
+
+def pages_of(name: str, arguments: list[str]) -> Iterator[Page]:
+    """The pages of one address: of every table, of every run, or one where it takes something else."""
+    if arguments == ["name"]:
+        for table in names():
+            yield from made(name, {"name": table}, stored=True)
+    elif arguments == ["slug"]:
+        for run in Run.objects.order_by("pk"):
+            yield from made(name, {"slug": run.slug})
+    else:
+        yield from made(name, {argument: value_of(argument) for argument in arguments}, stored=name == "overview")
+
+
+def made(name: str, arguments: dict[str, Any], *, stored: bool = False) -> Iterator[Page]:
+    try:
+        yield Page(
+            f"page {name} {' '.join(map(str, arguments.values()))}",
+            reverse(f"evaluation:{name}", kwargs=arguments),
+            stored,
+        )
+    except NoReverseMatch as error:
+        print(f"not measured: {name}: {error}")
+
+
+def value_of(argument: str) -> Any:
+    """A value that exists for an argument of an address."""
+    found = {
+        "name": lambda: "review.quality",
+        "slug": lambda: "bench-1",
+        "image": lambda: GeneratedImage.objects.latest("pk").pk,
+        "pk": lambda: GeneratedImage.objects.latest("pk").pk,
+        "subject": lambda: GeneratedImage.objects.latest("pk").subject_id,
+        "unit": lambda: Outcome.objects.order_by("pk").values_list("pk", flat=True).first(),
+    }
+    return found[argument]() if argument in found else 1
+
+
+def names() -> list[str]:
+    """The named tables and those derived from them that somebody looked at."""
+    derived = StoredTable.objects.exclude(name__in=TABLES).values_list("name", flat=True)
+    return [*TABLES, *sorted(set(derived))]
+
+
+def unseen(name: str) -> dict[str, str] | None:
+    """A filter of a table that nobody asked for yet: a place where it has one, else anything it takes."""
+    spec = tables.spec(name)
+    for wanted, value in (("country", "Angola"), ("continent", "Africa"), ("model", "bench-one"), ("run", "bench-4")):
+        if wanted in spec.filters:
+            return {wanted: value}
+    return None
