@@ -1,29 +1,25 @@
-"""Researchers' pages inside the admin: the named tables with figure, definition and downloads.
+"""Researchers' pages inside the admin: the named tables with filters, figure, methods and definition.
 
 Pages read what is stored and never compute: a table that is missing or stale is asked for, and says so.
 """
 
-import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.decorators import permission_required
-from django.core.cache import cache
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from evaluation import figures, table_page, tables
-from evaluation.table_text import to_csv
+from evaluation import filter_form, methods, palette, table_groups, table_page, tables
+from evaluation.models import Model
 from wwd.tables import TABLES
 
 View = Callable[..., HttpResponse]
-FIGURE_SECONDS = 3600
 
 
 def allowed(permission: str) -> Callable[[View], View]:
@@ -46,82 +42,75 @@ def context(request: HttpRequest, title: str, **more: Any) -> dict[str, Any]:
 
 @for_researchers
 def table_list(request: HttpRequest) -> HttpResponse:
-    """All named tables with their sources."""
-    specs = [tables.spec(name) for name in sorted(TABLES)]
-    return render(request, "evaluation/tables.html", context(request, _("Tables"), specs=specs))
+    """All named tables in groups, with their states."""
+    return render(request, "evaluation/tables.html", context(request, _("Tables"), groups=table_groups.groups(TABLES)))
 
 
-def stored(request: HttpRequest, name: str) -> tables.TableView | HttpResponse:
-    """The table and filters of the address, asked for where it is not fresh; or the page that says what is wrong."""
+def stored(request: HttpRequest, name: str, beside: Collection[str] = ()) -> tables.TableView | HttpResponse:
+    """The table and filters of the address, asked for where it is not fresh; or the page that says what is wrong.
+
+    `beside`: parameters that are no filters.
+    """
+    chosen = {key: str(value) for key, value in request.GET.items() if key not in beside}
     try:
-        view = tables.read(name, {key: str(value) for key, value in request.GET.items()})
+        view = tables.read(name, chosen)
     except (tables.UnknownTable, tables.UnknownFilter) as error:
-        more = context(request, _("There is no such table"), sentence=str(error))
-        return render(request, "evaluation/no_table.html", more, status=404)
+        return no_table(request, str(error))
+    if sentence := wrong_value(view):
+        return no_table(request, sentence)
     if view.state != "fresh" and tables.ask(view):
         transaction.on_commit(tables.announce)
     return view
 
 
+def no_table(request: HttpRequest, sentence: str) -> HttpResponse:
+    more = context(request, _("There is no such table"), sentence=sentence)
+    return render(request, "evaluation/no_table.html", more, status=404)
+
+
+def wrong_value(view: tables.TableView) -> str:
+    """Why a new choice cannot be meant: the values that occur are known from the whole table, while it is fresh."""
+    if view.table or not view.filters:
+        return ""
+    runs = {"run": filter_form.runs(view.spec)} if "run" in view.filters else {}
+    whole = tables.read(view.spec.name, {})
+    known = whole.state == "fresh" and not view.filters.keys() & {*filter_form.CHOOSING}
+    return filter_form.wrong_value(view.filters, {**(options_of(whole) if known else {}), **runs})
+
+
+def options_of(view: tables.TableView) -> Mapping[str, list[str]]:
+    """Values to choose from, as the stored table keeps them."""
+    found: Mapping[str, list[str]] = view.table.about.get("options", {}) if view.table else {}
+    return found
+
+
+def model_colours() -> palette.Palette:
+    """The colours of all models."""
+    return palette.assigned(Model.objects.order_by("pk").values_list("slug", "title"))
+
+
 @for_researchers
 def table_detail(request: HttpRequest, name: str) -> HttpResponse:
-    """One table: figure, numbers, what is not measured, definition, downloads."""
+    """One table: filters, figure, numbers, what is not measured, methods, definition, downloads."""
+    if "" in request.GET.values():
+        kept = {key: str(value) for key, value in request.GET.items() if value}
+        return redirect(f"{request.path}?{urlencode(kept)}" if kept else request.path)
     view = stored(request, name)
     if isinstance(view, HttpResponse):
         return view
-    metrics = list(view.spec.metrics)
-    lines = table_page.lines(view.table, metrics, view.filters) if view.table else []
+    options = options_of(view if view.table else tables.read(name, {}))
     more = context(
         request,
         _(view.spec.title),
         view=view,
-        columns=[column.replace("_", " ") for column in view.spec.columns],
-        metrics=[metric.replace("_", " ") for metric in metrics],
-        lines=lines[: table_page.MOST_LINES],
-        left_out=max(0, len(lines) - table_page.MOST_LINES),
-        choices=table_page.choices(view.table, view.spec.filters, view.filters) if view.table else {},
-        reasons=table_page.reasons(view.table) if view.table else {},
-        methods=table_page.methods(view.table) if view.table else [],
-        definitions={metric.replace("_", " "): _(text) for metric, text in view.spec.metrics.items()},
+        columns=[filter_form.label(column) for column in view.spec.columns],
+        metrics=[metric.replace("_", " ") for metric in view.spec.metrics],
+        fields=filter_form.fields(view.spec, view.filters, {**options, "run": filter_form.runs(view.spec)}),
+        chips=filter_form.chips(view.filters),
+        definitions=methods.definitions(view.spec),
         command=table_page.command(name, view.filters),
         query=f"?{urlencode(view.filters)}" if view.filters else "",
+        **(table_page.shown(view.spec, view.table, view.filters, model_colours()) if view.table else {}),
+        paragraph=methods.paragraph(view.spec, view.table, view.filters, view.computed_at) if view.table else [],
     )
     return render(request, "evaluation/table.html", more)
-
-
-@for_researchers
-def table_csv(request: HttpRequest, name: str) -> HttpResponse:
-    """The stored table as CSV, the same text as `manage.py tables`."""
-    view = stored(request, name)
-    if isinstance(view, HttpResponse) or view.table is None:
-        return view if isinstance(view, HttpResponse) else back(view)
-    return download(to_csv(view.table), "text/csv; charset=utf-8", view, "csv")
-
-
-@for_researchers
-def table_figure(request: HttpRequest, name: str) -> HttpResponse:
-    """The figure as SVG, drawn from the stored table; kept for a while, since drawing takes longer than reading."""
-    view = stored(request, name)
-    if isinstance(view, HttpResponse) or view.table is None:
-        return view if isinstance(view, HttpResponse) else back(view)
-    table = view.table
-    if not view.spec.figure:
-        return back(view)
-    named = f"{name} {table.version} {sorted(view.filters.items())} {view.computed_at} {view.seen}"
-    key = f"figure:{hashlib.sha256(named.encode()).hexdigest()}"
-    drawn = cache.get_or_set(key, lambda: figures.drawn(table, view.spec.drawn, "svg"), FIGURE_SECONDS)
-    return back(view) if drawn is None else download(drawn, "image/svg+xml", view, "svg")
-
-
-def back(view: tables.TableView) -> HttpResponse:
-    """To the page, which says why there is nothing to download yet."""
-    query = f"?{urlencode(view.filters)}" if view.filters else ""
-    return redirect(reverse("evaluation:table", args=[view.spec.name]) + query)
-
-
-def download(content: str | bytes, media_type: str, view: tables.TableView, ending: str) -> HttpResponse:
-    """A file whose name says what it holds, and whether it is a demonstration. Pictures may be shown in a page too."""
-    mark = ".demonstration" if view.table and view.table.demonstration else ""
-    disposition = "inline" if ending == "svg" else "attachment"
-    headers = {"Content-Disposition": f'{disposition}; filename="{view.spec.name}{mark}.{ending}"'}
-    return HttpResponse(content, content_type=media_type, headers=headers)

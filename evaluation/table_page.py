@@ -1,18 +1,17 @@
 """A tidy table as a page shows it: rows of groups, a column per metric, and what could not be said."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-from django.utils.http import urlencode
+from typing import Any
 
 from evaluation.behind import cell_query
 from evaluation.metrics.tidy import Estimate, TidyTable
-from evaluation.ordering import ordered
+from evaluation.palette import Palette, colour
+from evaluation.table_spec import TableSpec
 
 # Lines of a page; the files hold all.
 MOST_LINES = 500
-MOST_VALUES = 250
 MINUS = "−"
 
 
@@ -34,9 +33,35 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Head:
+    """The name of a group; a model's with its colour."""
+
+    text: str
+    colour: str = ""
+
+
+@dataclass(frozen=True)
 class Line:
     groups: tuple[str, ...]
     cells: tuple[Cell | None, ...]
+    heads: tuple[Head, ...] = ()
+
+
+def shown(spec: TableSpec, table: TidyTable, filters: Mapping[str, str], colours: Palette) -> dict[str, Any]:
+    """What the page of a table shows of its numbers."""
+    found = lines(table, list(spec.metrics), filters)
+    return {
+        "lines": [coloured(line, table.columns, colours) for line in found[:MOST_LINES]],
+        "left_out": max(0, len(found) - MOST_LINES),
+        "reasons": reasons(table),
+        "methods": methods(table),
+    }
+
+
+def coloured(line: Line, columns: Sequence[str], colours: Palette) -> Line:
+    """The line with the heads of its groups."""
+    pairs = zip(columns, line.groups, strict=True)
+    return replace(line, heads=tuple(Head(name, colour(name, colours) if c == "model" else "") for c, name in pairs))
 
 
 def lines(table: TidyTable, metrics: Iterable[str], filters: Mapping[str, str] | None = None) -> list[Line]:
@@ -104,17 +129,6 @@ def reasons(table: TidyTable) -> dict[str, list[str]]:
     return {
         reason: [f"{group} ({', '.join(metrics)})" for group, metrics in groups.items()]
         for reason, groups in found.items()
-    }
-
-
-def choices(table: TidyTable, accepted: Iterable[str], filters: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Column → value → the query that keeps its rows beside the present `filters`; columns of one value left out."""
-    names = [column for column in table.columns if column in accepted]
-    values = {column: ordered((row.groups[column] for row in table.rows), column) for column in names}
-    return {
-        column.replace("_", " "): {value: f"?{urlencode({**filters, column: value})}" for value in found[:MOST_VALUES]}
-        for column, found in values.items()
-        if len(found) > 1
     }
 
 

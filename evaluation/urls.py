@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation import dashboards, picture_urls, plan_urls, run_views
+from evaluation import dashboards, picture_urls, plan_urls, run_views, table_files
 
 app_name = "evaluation"
 urlpatterns = [
@@ -11,8 +11,11 @@ urlpatterns = [
     path("runs/<slug:slug>/steer/", run_views.steer, name="steer"),
     path("tables/", dashboards.table_list, name="tables"),
     path("tables/<str:name>/", dashboards.table_detail, name="table"),
-    path("tables/<str:name>/table.csv", dashboards.table_csv, name="csv"),
-    path("tables/<str:name>/figure.svg", dashboards.table_figure, name="figure"),
+    path("tables/<str:name>/table.csv", table_files.table_csv, name="csv"),
+    path("tables/<str:name>/table.json", table_files.table_json, name="json"),
+    path("tables/<str:name>/figure.svg", table_files.table_figure, {"ending": "svg"}, name="figure"),
+    path("tables/<str:name>/figure.pdf", table_files.table_figure, {"ending": "pdf"}, name="pdf"),
+    path("tables/<str:name>/figure.png", table_files.table_figure, {"ending": "png"}, name="png"),
     *picture_urls.urlpatterns,
     *plan_urls.urlpatterns,
 ]

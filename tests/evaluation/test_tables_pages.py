@@ -11,15 +11,17 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from evaluation import table_page, tables
+from evaluation import dashboards, palette, table_page, tables
 from evaluation.models import StoredTable
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
+from wwd.tables import TABLES
 
 pytestmark = pytest.mark.django_db
 NAME = "association.scores"
 LIST = "/admin/evaluation/tables/"
 PAGE = f"{LIST}{NAME}/"
-PAGES = (LIST, PAGE, f"{PAGE}table.csv", f"{PAGE}figure.svg")
+FILES = ("table.csv", "table.json", "figure.svg", "figure.pdf", "figure.png")
+PAGES = (LIST, PAGE, *(PAGE + file for file in FILES))
 Capture = Callable[..., Any]
 
 
@@ -65,7 +67,7 @@ def test_pages_only_answer_reading(researcher: Client, address: str) -> None:
     assert researcher.post(address).status_code == 405
 
 
-@pytest.mark.parametrize("ending", ["", "table.csv", "figure.svg"])
+@pytest.mark.parametrize("ending", ["", *FILES])
 def test_a_wrong_name_is_not_found_and_names_the_near_ones(researcher: Client, ending: str) -> None:
     response = researcher.get(f"{LIST}association.score/{ending}")
     assert response.status_code == 404
@@ -80,10 +82,26 @@ def test_a_filter_that_cannot_be_used_is_not_found_and_stores_nothing(researcher
     assert not StoredTable.objects.exists()
 
 
-def test_the_list_names_every_table_with_its_command(researcher: Client) -> None:
+def test_the_list_names_every_table_in_groups_with_a_sentence(researcher: Client) -> None:
     shown = text_of(researcher, LIST)
-    assert "manage.py tables association.scores --format csv" in shown
-    assert "manage.py tables review.quality --format csv" in shown
+    assert all(f'href="{LIST}{name}/"' in shown for name in TABLES)
+    assert shown.index("Reviews by people") < shown.index("Association with descriptor words")
+    assert "By group, continent, model: normalised score, normalised over all, net, as printed." in shown
+
+
+def test_the_list_says_how_fresh_each_table_is(researcher: Client) -> None:
+    make_stored()
+    assert shown_state(researcher, NAME).startswith("Fresh, computed 2")
+    assert shown_state(researcher, "review.quality").startswith("Never computed")
+    tables.bump("runs.association")
+    assert shown_state(researcher, NAME).startswith("Stale: something has changed since 2")
+    StoredTable.objects.update(error="MemoryError")
+    assert shown_state(researcher, NAME).startswith("The last attempt to compute it failed.")
+
+
+def shown_state(client: Client, name: str) -> str:
+    rest = text_of(client, LIST).partition(f'href="{LIST}{name}/"')[2]
+    return rest.partition('<p class="quiet">')[2]
 
 
 def test_the_admin_index_leads_to_the_tables_for_those_who_may(researcher: Client) -> None:
@@ -106,7 +124,7 @@ def test_a_table_not_computed_yet_says_so_and_is_computed_by_a_worker(
     assert "nothing has changed since" in text_of(researcher, PAGE)
 
 
-@pytest.mark.parametrize("ending", ["table.csv", "figure.svg"])
+@pytest.mark.parametrize("ending", FILES)
 def test_downloads_of_a_table_not_computed_yet_lead_to_the_page_that_says_so(researcher: Client, ending: str) -> None:
     response = researcher.get(f"{PAGE}{ending}?continent=Africa")
     assert response.status_code == 302
@@ -163,13 +181,12 @@ def test_a_filter_in_the_address_reaches_page_downloads_and_command_line(researc
     assert f'href="{PAGE}table.csv?continent=Africa"' in shown
 
 
-def test_a_long_table_leads_to_parts_of_itself(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_table_says_what_it_leaves_out(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     places = [make_place_in("Africa"), make_place_in("Asia")]
     make_association(*(picture_result(place, "painter", 1, number) for number, place in enumerate(places)))
     tables.compute_and_store(NAME, {})
     monkeypatch.setattr(table_page, "MOST_LINES", 1)
     shown = text_of(researcher, PAGE)
-    assert '<a href="?continent=Asia">' in shown
     assert "1 more line is not shown" in shown
     assert shown.count('<th scope="row">') == 3
 
@@ -199,7 +216,9 @@ def test_a_demonstration_says_so_on_page_file_name_and_figure(researcher: Client
 def test_a_selection_that_holds_nothing_says_so(researcher: Client) -> None:
     make_stored()
     tables.compute_and_store(NAME, {"continent": "Atlantis"})
-    assert "Nothing was measured for this choice" in text_of(researcher, f"{PAGE}?continent=Atlantis")
+    assert "Not measured: there is nothing to count for this choice" in text_of(
+        researcher, f"{PAGE}?continent=Atlantis"
+    )
     assert researcher.get(f"{PAGE}figure.svg?continent=Atlantis").status_code == 302
 
 
@@ -220,6 +239,71 @@ def test_the_figure_is_a_picture_that_loads_nothing(researcher: Client) -> None:
     assert researcher.get(f"{PAGE}figure.svg").content.decode() == drawn
 
 
+def test_figures_come_in_the_widths_of_print(researcher: Client) -> None:
+    make_stored()
+    queries = ("?width=8", "?width=17", "?width=9", "?width=")
+    assert [researcher.get(f"{PAGE}figure.svg{query}").status_code for query in queries] == [200, 200, 404, 200]
+
+
+def test_other_files_are_downloads_with_a_name(researcher: Client) -> None:
+    make_stored()
+    for file, begins in {"figure.pdf": b"%PDF-", "figure.png": b"\x89PNG", "table.json": b"{"}.items():
+        response = researcher.get(PAGE + file)
+        assert response.content.startswith(begins)
+        assert response.headers["Content-Disposition"] == f'attachment; filename="{NAME}.{file.partition(".")[2]}"'
+
+
+def test_a_form_offers_the_values_that_occur_and_keeps_what_is_chosen(researcher: Client) -> None:
+    places = [make_place_in("Africa"), make_place_in("Asia")]
+    make_association(*(picture_result(place, "painter", 1, number) for number, place in enumerate(places)), slug="one")
+    tables.compute_and_store(NAME, {})
+    tables.compute_and_store(NAME, {"continent": "Asia"})
+    shown = text_of(researcher, f"{PAGE}?continent=Asia")
+    assert '<form class="filters" method="get">' in shown
+    assert "<option>Africa</option><option selected>Asia</option>" in shown
+    assert '<a href="?">Continent: <bdi dir="auto">Asia</bdi>' in shown
+
+
+def test_the_form_is_there_while_a_choice_is_computed(researcher: Client) -> None:
+    places = [make_place_in("Africa"), make_place_in("Asia")]
+    make_association(*(picture_result(place, "painter", 1, number) for number, place in enumerate(places)))
+    tables.compute_and_store(NAME, {})
+    shown = text_of(researcher, f"{PAGE}?continent=Asia")
+    assert "This table is being computed" in shown
+    assert "<option>Africa</option><option selected>Asia</option>" in shown
+
+
+def test_empty_choices_leave_the_address(researcher: Client) -> None:
+    response = researcher.get(f"{PAGE}?continent=&model=painter&run=")
+    assert (response.status_code, response.headers["Location"]) == (302, f"{PAGE}?model=painter")
+
+
+@pytest.mark.parametrize(("query", "near"), [("continent=Afrika", "Africa"), ("run=vector", "vectors")])
+def test_a_value_that_nothing_has_is_not_found_and_names_the_near_ones(
+    researcher: Client, query: str, near: str
+) -> None:
+    make_stored()
+    response = researcher.get(f"{PAGE}?{query}")
+    assert response.status_code == 404
+    assert f"Did you mean {near}" in response.content.decode()
+    assert StoredTable.objects.count() == 1
+
+
+def test_the_page_says_how_the_numbers_were_made(researcher: Client) -> None:
+    make_stored()
+    shown = text_of(researcher, PAGE)
+    assert "Association with descriptor words: table association.scores, version 2 of its definition" in shown
+    assert "The run vectors of the study association (version " in shown
+    assert "Counted: 14 outcomes, 14 done, 14 clusters." in shown
+
+
+def test_a_model_has_its_colour_beside_its_name(researcher: Client) -> None:
+    make_stored()
+    painter = palette.colour("painter", dashboards.model_colours())
+    assert f'fill="{painter}"/></svg><bdi dir="auto">painter</bdi>' in text_of(researcher, PAGE)
+    assert painter in researcher.get(f"{PAGE}figure.svg").content.decode()
+
+
 def test_a_newly_computed_table_has_a_new_figure(researcher: Client) -> None:
     make_stored()
     before = researcher.get(f"{PAGE}figure.svg").content
@@ -233,6 +317,6 @@ def test_a_stored_page_takes_few_queries_however_many_rows(
     continents = ("Africa", "Asia", "Europe", "Oceania")
     make_association(*(picture_result(make_place_in(name), "painter", 1, n) for n, name in enumerate(continents)))
     tables.compute_and_store(NAME, {})
-    # Session, user, two of permissions, counters, table, plans.
-    with django_assert_max_num_queries(7):
+    # Session, user, two of permissions, counters, table, plans, runs, models.
+    with django_assert_max_num_queries(9):
         text_of(researcher, PAGE)

@@ -3,15 +3,28 @@
 import csv
 import io
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
-from evaluation import table_page
-from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation import filter_form, methods, table_page
+from evaluation.metrics.tidy import Estimate
 from evaluation.ordering import in_order, model_key, ordered
+from evaluation.table_spec import TableSpec
 from evaluation.table_text import from_content, to_content, to_csv
 from tests.evaluation.tables import make_row, make_table
 
+SPEC = TableSpec(
+    name="review.quality",
+    title="A title",
+    source="A paper",
+    version="1",
+    columns=("country", "model"),
+    metrics={"food": "Share of food."},
+    inputs=("reviews",),
+    filters=("country",),
+)
 REASON = "fewer than 5 reviewers: no interval is claimed"
 
 
@@ -128,9 +141,69 @@ def test_csv_quotes_names_and_ends_lines_with_a_line_feed() -> None:
     }
 
 
-def test_values_of_a_column_lead_to_their_rows_and_keep_what_is_chosen() -> None:
-    table = make_table([make_row(country, "Dalle2") for country in ("Kenya", "Côte d'Ivoire")])
-    assert table_page.choices(table, ("country", "run"), {"run": "first"}) == {
-        "country": {"Côte d'Ivoire": "?run=first&country=C%C3%B4te+d%27Ivoire", "Kenya": "?run=first&country=Kenya"}
+# Filters.
+
+
+def test_selects_come_in_one_order_with_what_is_chosen_and_only_where_there_is_a_choice() -> None:
+    table = replace(SPEC, filters=("interval", "country", "run"), choices={"interval": ("bootstrap", "wilson")})
+    found = filter_form.fields(table, {"country": "Kenya"}, {"country": ["Ghana", "Kenya"], "run": ["first"]})
+    assert [(field.name, field.label, field.value) for field in found] == [
+        ("country", "Country", "Kenya"),
+        ("interval", "Interval", ""),
+    ]
+    assert found[0].options == ("Ghana", "Kenya")
+
+
+def test_a_chosen_value_that_no_row_has_any_more_stays_in_its_select() -> None:
+    [field] = filter_form.fields(replace(SPEC, filters=("run",)), {"run": "gone"}, {"run": []})
+    assert (field.value, field.options) == ("gone", ("gone",))
+
+
+def test_chips_lead_to_the_page_without_them() -> None:
+    found = filter_form.chips({"country": "Côte d'Ivoire", "run": "first", "word": "bad"})
+    assert [(chip.label, chip.without) for chip in found] == [
+        ("Run", "?country=C%C3%B4te+d%27Ivoire&word=bad"),
+        ("Country", "?run=first&word=bad"),
+        ("Word", "?country=C%C3%B4te+d%27Ivoire&run=first"),
+    ]
+    assert filter_form.chips({"run": "first"})[0].without == "?"
+
+
+def test_a_value_that_no_row_has_is_answered_with_the_near_ones() -> None:
+    assert "Did you mean Kenya" in filter_form.wrong_value({"country": "Kenia"}, {"country": ["Ghana", "Kenya"]})
+    assert filter_form.wrong_value({"country": "Kenya", "model": "any"}, {"country": ["Kenya"]}) == ""
+
+
+# Methods.
+
+
+def test_the_methods_say_all_that_is_needed_to_cite_a_table() -> None:
+    rows = [make_row("Kenya", "Dalle2"), make_row("Ghana", "Dalle2", n=12, clusters=5)]
+    lacking = make_row("Mali", "Dalle2", value=None, n=0, clusters=0, low=None, high=None, reason="nobody answered")
+    about = {
+        "run": {"slug": "first", "study": "colours", "version": "2", "finished": "2026-01-02"},
+        "counted": {"outcomes": 52, "failed": 0, "clusters": 17},
+        "circumstances": {"card": {"processor": 52}, "torch": {"2.12": 40, "2.13": 12}},
     }
-    assert table_page.choices(table, ("model",), {}) == {}
+    table = make_table([*rows, lacking], notes=("Shares of all reviews.", "x" * 900), about=about)
+    said = methods.paragraph(SPEC, table, {"country": "Kenya"}, datetime(2026, 1, 3, 4, 5, tzinfo=UTC))
+    assert said == [
+        "A title: table review.quality, version 1 of its definition (A paper).",
+        "food: Share of food.",
+        "Only country: Kenya.",
+        "The run first of the study colours (version 2) ended on 2026-01-02.",
+        "Shares of all reviews.",
+        "Counted: 52 outcomes, 17 clusters.",
+        "Of 2 numbers, n is 12–40 and clusters are 5–12.",
+        "1 number is of a small group (n under 30 or under 10 clusters).",
+        "1 number was not measured.",
+        "95 % intervals: bootstrap.",
+        "Circumstances of the outcomes: card processor; torch 2.12 (40), 2.13 (12).",
+        "Computed on 2026-01-03 04:05 UTC.",
+        "The same numbers: manage.py tables review.quality --format csv --filter country=Kenya",
+    ]
+
+
+def test_the_methods_of_an_empty_table_claim_nothing() -> None:
+    said = methods.paragraph(SPEC, make_table(), {}, None)
+    assert said[2:] == ["No interval is claimed.", "The same numbers: manage.py tables review.quality --format csv"]
