@@ -1,4 +1,4 @@
-"""Tables made of other tables' observations: `disparity.<table>` and `compare.<table>`, named like any table."""
+"""Tables of other tables' observations: `disparity.`, `compare.` and `variance.<table>`, named like any table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +14,7 @@ from wwd.tables import TABLES
 KINDS: Mapping[str, str] = {
     "disparity": "evaluation.disparity:spec_of",
     "compare": "evaluation.comparing:spec_of",
+    "variance": "evaluation.variance:spec_of",
 }
 PLACES = ("continent", "country", "language")
 

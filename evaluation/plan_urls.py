@@ -1,10 +1,11 @@
-"""Addresses of plans."""
+"""Addresses of plans and of what one plans with."""
 
 from django.urls import path
 
-from evaluation import plan_views
+from evaluation import plan_views, precision_views
 
 urlpatterns = [
+    path("precision/", precision_views.planner, name="precision"),
     path("plans/", plan_views.plan_list, name="plans"),
     path("plans/new/", plan_views.write, name="plan-new"),
     path("plans/<slug:slug>/", plan_views.detail, name="plan"),

@@ -1,0 +1,125 @@
+"""How wide intervals will be, and which gap can be seen, before the data: for dishes × pictures × reviewers.
+
+In a balanced design of D dishes with I pictures each, R opinions on each picture and P people who share the work
+evenly, N = D·I·R, the mean has the variance
+
+    dish/D + image/(D·I) + reviewer/P + residual/N.
+
+Our intervals of reviews resample dishes and people, and a review weighs the product (pigeonhole bootstrap). Their
+variance is expected to be larger (Owen 2007, Theorem 4): Σ over dishes, people and cells of squared sums of residuals,
+÷ N², so that what only a review has counts three times. Intervals of machine scores resample dishes alone.
+Gaps are those of two groups with dishes and people of their own, found with probability 0.8 at two-sided level 0.05.
+"""
+
+from dataclasses import asdict, dataclass
+from math import sqrt
+from statistics import NormalDist
+
+from evaluation.metrics.bootstrap import LEAST_CLUSTERS, LEAST_REVIEWERS
+from evaluation.metrics.components import Components
+from evaluation.metrics.tidy import SMALL_N
+
+POWER, ALPHA, COVERAGE = 0.8, 0.05, 0.95
+
+
+@dataclass(frozen=True)
+class Design:
+    """One group: `dishes`, pictures per dish, opinions per picture, and `people` among whom the opinions are shared.
+
+    `reviewers` 0: machine scores, one for each picture. Raises ValueError for what cannot be.
+    """
+
+    dishes: int
+    images: int
+    reviewers: int = 0
+    people: int = 0
+
+    def __post_init__(self) -> None:
+        if self.dishes < 1 or self.images < 1 or self.reviewers < 0:
+            raise ValueError("A design has at least one dish and one picture of each.")
+        if self.people < self.reviewers:
+            raise ValueError("Nobody judges the same picture twice: there are at least as many people as opinions.")
+        if self.people > self.n:
+            raise ValueError("There are more people than opinions to give.")
+
+    @property
+    def n(self) -> int:
+        """Observations of the group."""
+        return self.dishes * self.images * max(1, self.reviewers)
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """Why no interval would be claimed, or why the group would count as small: codes, see the planner's page."""
+        found = []
+        if self.dishes < LEAST_CLUSTERS:
+            found.append("dishes")
+        if self.reviewers and self.people < LEAST_REVIEWERS:
+            found.append("people")
+        if self.n < SMALL_N:
+            found.append("small")
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What a design is expected to give. `width` None: no interval would be claimed.
+
+    `gap`: between two groups of this design, by a test that holds its level; `gap_of_intervals`: by intervals of ours,
+    which err to the wide side.
+    """
+
+    design: Design
+    width: float | None
+    gap: float
+    gap_of_intervals: float | None
+
+
+def variance(design: Design, parts: Components) -> float:
+    """Variance of the group's mean."""
+    pictures = design.dishes * design.images
+    people = parts.reviewer / design.people if design.reviewers else parts.reviewer / design.n
+    return parts.dish / design.dishes + parts.image / pictures + people + parts.residual / design.n
+
+
+def interval_variance(design: Design, parts: Components) -> float:
+    """Expected variance of the bootstrap mean: over dishes and people, or over dishes alone for machine scores."""
+    d, n = design.dishes, design.n
+    if not design.reviewers:
+        return variance(design, parts) * (d - 1) / d
+    p, per_dish, per_person = design.people, n / design.dishes, n / design.people
+    # How many opinions a person gives on one dish, by chance: all where everybody judges everything.
+    cell = 1 + (design.images - 1) * design.reviewers / p
+    own, other = 1 - 1 / d, 1 - 1 / p
+    both = own + other + own * other
+    by_dish = parts.dish * (per_dish * own + cell * (other + own * other))
+    by_image = parts.image * (design.reviewers * own + other + own * other)
+    by_person = parts.reviewer * (per_person * other + cell * (own + own * other))
+    return (by_dish + by_image + by_person + parts.residual * both) / n
+
+
+def precision(design: Design, parts: Components, tests: int = 1) -> Precision:
+    """Expected width and gaps; `tests`: how many the family holds, all as strict as Holm's first step."""
+    inner = NormalDist().inv_cdf(0.5 + COVERAGE / 2)
+    outer = NormalDist().inv_cdf(1 - ALPHA / 2 / tests)
+    power = NormalDist().inv_cdf(POWER)
+    real, ours = sqrt(variance(design, parts)), sqrt(interval_variance(design, parts))
+    claimed = not {"dishes", "people"} & set(design.lacks)
+    return Precision(
+        design,
+        2 * inner * ours if claimed else None,
+        sqrt(2) * (outer + power) * real,
+        sqrt(2) * (outer * max(ours, real) + power * real) if claimed else None,
+    )
+
+
+def alternatives(design: Design) -> list[Design]:
+    """The design, then with each of its numbers halved and doubled, as far as that can be."""
+    numbers = asdict(design)
+    found = [design]
+    for name in ("dishes", "images", "reviewers", "people") if design.reviewers else ("dishes", "images"):
+        for changed in (numbers[name] // 2, numbers[name] * 2):
+            try:
+                found.append(Design(**{**numbers, name: changed}))
+            except ValueError:
+                continue
+    return [other for other in dict.fromkeys(found) if bool(other.reviewers) == bool(design.reviewers)]
