@@ -4,15 +4,17 @@ import hashlib
 import logging
 import os
 import random
+import shutil
 import tempfile
 import time
 from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
+from typing import IO
 
 from django.apps import apps
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
@@ -41,6 +43,37 @@ def keep(content: bytes) -> str:
     else:
         write_whole(local, content)
     return sha256
+
+
+def keep_file(source: Path) -> str:
+    """Stores a file that may be larger than memory; returns its SHA-256. Raises OSError, and then leaves nothing."""
+    with source.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+        content.seek(0)
+        path = path_of(sha256)
+        if default_storage.exists(path) and default_storage.size(path) == source.stat().st_size:
+            return sha256
+        try:
+            local = Path(default_storage.path(path))
+        except NotImplementedError:
+            default_storage.save(path, File(content))
+        else:
+            _copy_whole(content, local)
+    return sha256
+
+
+def _copy_whole(content: IO[bytes], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".part-", delete=False) as file:
+        part = Path(file.name)
+        try:
+            shutil.copyfileobj(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+            part.chmod(0o644)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -1,5 +1,15 @@
+from collections.abc import Sequence
+from typing import Any
+
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
+
+
+def exports_go(dishes: Sequence[int], **signal: Any) -> None:
+    """Bundles and reports that were made before a dish was withdrawn may hold it."""
+    from wwd.bundles import jobs
+
+    jobs.remove_all(dishes)
 
 
 class WwdConfig(AppConfig):
@@ -7,8 +17,10 @@ class WwdConfig(AppConfig):
     verbose_name = "World Wide Dishes"
 
     def ready(self) -> None:
+        from collection.signals import dish_withdrawn
         from wwd import checks  # noqa: F401
         from wwd.groups import load_groups
 
+        dish_withdrawn.connect(exports_go)
         # After the last app: all permissions exist by then.
         post_migrate.connect(load_groups, sender=apps.get_app_config("review"), dispatch_uid="wwd.groups")

@@ -97,6 +97,19 @@ def sweep_preparations() -> list[Callable[[], None]]:
     return [partial(preparing.announce, pk) for pk in preparing.waiting()]
 
 
+def sweep_exports() -> list[Callable[[], None]]:
+    from wwd.bundles import jobs
+
+    return [partial(jobs.announce, pk) for pk in jobs.waiting()]
+
+
+def remove_exports() -> list[Callable[[], None]]:
+    from wwd.bundles import jobs
+
+    jobs.remove_old()
+    return []
+
+
 def erase_reviewers() -> list[Callable[[], None]]:
     from review import rights
 
@@ -119,6 +132,8 @@ def jobs() -> list[Job]:
         Job("parts", HOUR, 7 * 60, sweep_parts),
         Job("ingredients", DAY, 20 * 60, sweep_ingredients),
         Job("preparations", settings.SWEEP_SECONDS, 0, sweep_preparations),
+        Job("exports", settings.SWEEP_SECONDS, 0, sweep_exports),
+        Job("old exports", HOUR, 12 * 60, remove_exports),
         Job("campaigns", HOUR, 3 * 60, recheck_campaigns),
         Job("reviewers", HOUR, 8 * 60, erase_reviewers),
         Job("withdrawals", HOUR, 5 * 60, erase_withdrawn),

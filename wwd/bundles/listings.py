@@ -6,11 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 
 from collection.models import Opening
 from evaluation.models import EarlierOutcome, GeneratedImage, Model, Outcome, Run, Unit
-from review.models import Campaign
+from review.models import Campaign, Reviewer
+from wwd.bundles.chosen import View
 from wwd.bundles.gathering import Needed
 from wwd.bundles.rows import without_address
 
@@ -146,6 +147,16 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
         "source": campaign.source,
         "ethics_approval": campaign.ethics_reference.strip() or NO_ETHICS,
     }
+
+
+def campaigns_behind(views: Iterable[View]) -> list[Campaign]:
+    """The campaigns that these views count: those that filters name, else all in which somebody judged a picture."""
+    of_reviews = [view for view in views if "reviews" in view.spec.inputs]
+    if not of_reviews:
+        return []
+    judged = Campaign.objects.filter(Exists(Reviewer.objects.filter(campaign=OuterRef("pk"), reviews__isnull=False)))
+    named = {view.values.get("campaign", "") for view in of_reviews}
+    return list((judged if "" in named else judged.filter(slug__in=named)).order_by("slug"))
 
 
 def collection_ethics() -> str:

@@ -37,6 +37,10 @@ class Restless(RuntimeError):
     """The data changed each time while it was read."""
 
 
+class Uncomputable(RuntimeError):
+    """A table could not be computed; the text names it."""
+
+
 @dataclass(frozen=True)
 class Computed:
     """A view with its table, marked with what plans list of it, how it stands to them, and its fingerprint."""
@@ -145,10 +149,21 @@ def compute(views: Sequence[View], step: Step) -> Iterator[Computed]:
     for view in views:
         step(_("%(table)s is being computed.") % {"table": view.address})
         stored = tables.read(view.table, view.values)
-        table = stored.table if stored.state == "fresh" and stored.table else tables.compute(view.spec, view.values)
-        shown, standing = marked(view.spec, view.values, table, plans)
+        table, standing = stored.table, stored.standing
+        if stored.state != "fresh" or table is None or standing is None:
+            table, standing = marked(view.spec, view.values, anew(view), plans)
         found = tuple(one for plan in plans for one in listed(plan, view.table))
-        yield Computed(view, shown, stored.fingerprint, found, standing)
+        yield Computed(view, table, stored.fingerprint, found, standing)
+
+
+def anew(view: View) -> TidyTable:
+    """The table as the data is now. Raises Uncomputable."""
+    try:
+        return tables.compute(view.spec, view.values)
+    except Exception as error:
+        logger.exception("table %s could not be computed", view.table)
+        text = _("%(table)s could not be computed (%(kind)s). The log says where.")
+        raise Uncomputable(text % {"table": view.address, "kind": type(error).__name__}) from error
 
 
 def add_tables(archive: Archive, computed: Iterable[Computed]) -> None:

@@ -5,10 +5,12 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 SECONDS = 2400
+BEAT = 60
 
 
 @dataclass(frozen=True)
@@ -20,8 +22,11 @@ class Verdict:
     trouble: str = ""
 
 
-def verify(path: Path) -> Verdict:
-    """Recomputes the tables of the bundle at `path` in a process of its own that opens no connection."""
+def verify(path: Path, beat: Callable[[], None] = lambda: None) -> Verdict:
+    """Recomputes the tables of the bundle at `path` in a process of its own that opens no connection.
+
+    `beat` is called every minute meanwhile, and may raise.
+    """
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(path) as packed:
             packed.extractall(folder)
@@ -29,18 +34,30 @@ def verify(path: Path) -> Verdict:
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         # Matplotlib and others look for a home; what they leave there goes with the folder.
         environment = {**kept, "HOME": folder, "PYTHONDONTWRITEBYTECODE": "1"}
-        try:
-            done = subprocess.run(
-                [sys.executable, script.name],
-                cwd=script.parent,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return Verdict(False, (), f"It took longer than {SECONDS} seconds.")
-    lines = tuple(line for line in done.stdout.splitlines() if line)
-    trouble = "" if done.returncode == 0 else (done.stderr.strip().splitlines() or [""])[-1]
-    return Verdict(done.returncode == 0, lines, trouble)
+        running = subprocess.Popen(
+            [sys.executable, script.name],
+            cwd=script.parent,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        return verdict_of(running, beat)
+
+
+def verdict_of(running: "subprocess.Popen[str]", beat: Callable[[], None]) -> Verdict:
+    """Waits for the script, heard of now and then; one that takes too long, or that nobody waits for, is ended."""
+    try:
+        for _turn in range(SECONDS // BEAT):
+            beat()
+            try:
+                out, errors = running.communicate(timeout=BEAT)
+            except subprocess.TimeoutExpired:
+                continue
+            lines = tuple(line for line in out.splitlines() if line)
+            trouble = "" if running.returncode == 0 else (errors.strip().splitlines() or [""])[-1]
+            return Verdict(running.returncode == 0, lines, trouble)
+        return Verdict(False, (), f"It took longer than {SECONDS} seconds.")
+    finally:
+        running.kill()
+        running.wait()

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluation import downloads
 from wwd.bundles import chosen, making
 from wwd.bundles.chosen import ChosenError
-from wwd.bundles.making import Request, Restless
+from wwd.bundles.making import Request, Restless, Uncomputable
 from wwd.bundles.verifying import verify
 
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             target = options["output"] or Path(f"{request.name}.zip")
             taker = self.taker(options)
             held = making.make(request, target, step=self.stderr.write)
-        except (ChosenError, Restless) as error:
+        except (ChosenError, Restless, Uncomputable) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"The bundle could not be written: {error.strerror or error}.") from error

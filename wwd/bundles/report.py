@@ -1,0 +1,171 @@
+"""A report: chosen tables as one page that prints like a paper, shown on the site and made into a PDF."""
+
+import base64
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.staticfiles import finders
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, get_language_bidi
+from django.utils.translation import gettext as _
+
+from evaluation import figures, methods, table_page, tables
+from evaluation.metrics.tidy import TidyTable
+from evaluation.tables import TableView
+from wwd.bundles import listings, source
+from wwd.bundles.blurred import Picture, pictures_of
+from wwd.bundles.chosen import ChosenError, View
+from wwd.bundles.making import Request
+
+STYLE = "report.css"
+# More lines than this are not read on paper; the bundle and the CSV hold all.
+MOST_LINES = 150
+MOST_GROUPS = 40
+# With more columns than this a table is printed across the page.
+PORTRAIT_COLUMNS = 7
+Read = Callable[[View], TableView]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of a report; `table` is None while a worker still computes it."""
+
+    number: int
+    view: View
+    read: TableView
+    lines: Sequence[table_page.Line]
+    left_out: int
+    columns: Sequence[str]
+    metrics: Sequence[str]
+    figure: str
+    reasons: Mapping[str, Sequence[str]]
+    methods: Sequence[str]
+    pictures: Sequence[Picture]
+
+    @property
+    def title(self) -> str:
+        return _(self.read.spec.title)
+
+    @property
+    def table(self) -> TidyTable | None:
+        return self.read.table
+
+    @property
+    def wide(self) -> bool:
+        return len(self.columns) + len(self.metrics) > PORTRAIT_COLUMNS
+
+    @property
+    def definitions(self) -> Mapping[str, str]:
+        return methods.definitions(self.read.spec)
+
+    @property
+    def command(self) -> str:
+        return table_page.command(self.view.table, self.view.values)
+
+
+def as_stored(view: View) -> TableView:
+    """What a page may show: never computed here, asked for where it is not fresh."""
+    read = checked(tables.read, view)
+    if read.state != "fresh" and tables.ask(read):
+        transaction.on_commit(tables.announce)
+    return read
+
+
+def computed(view: View) -> TableView:
+    """For workers and the command line."""
+    return checked(tables.fresh, view)
+
+
+def checked(read: Callable[[str, Mapping[str, str]], TableView], view: View) -> TableView:
+    """Reads the view. Raises ChosenError where a mask does not know its filters."""
+    try:
+        return read(view.table, view.values)
+    except tables.UnknownFilter as error:
+        raise ChosenError(str(error)) from error
+
+
+def section(number: int, view: View, read: TableView, *, pictures: bool) -> Section:
+    """What is shown of one table."""
+    table, spec = read.table, read.spec
+    lines = table_page.lines(table, list(spec.metrics)) if table else []
+    return Section(
+        number=number,
+        view=view,
+        read=read,
+        lines=lines[:MOST_LINES],
+        left_out=max(0, len(lines) - MOST_LINES),
+        columns=[column.replace("_", " ") for column in spec.columns],
+        metrics=[metric.replace("_", " ") for metric in spec.metrics],
+        figure=figure(read),
+        reasons=table_page.reasons(table) if table else {},
+        methods=methods.paragraph(spec, table, view.values, read.computed_at) if table else [],
+        pictures=pictures_of(read) if pictures else [],
+    )
+
+
+def figure(read: TableView) -> str:
+    """The figure as an address that holds the whole picture; empty where there is nothing to draw."""
+    drawn = figures.drawn(read.table, read.spec.drawn, "svg") if read.table and read.spec.figure else None
+    return f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode()}" if drawn else ""
+
+
+def content(request: Request, read: Read, step: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
+    """Everything that the template needs but its style."""
+    sections = []
+    for number, view in enumerate(request.views, start=1):
+        step(_("%(table)s is being computed.") % {"table": view.address})
+        sections.append(section(number, view, read(view), pictures=request.pictures))
+    return {
+        "name": request.name,
+        "sections": sections,
+        "demonstration": any(one.table.demonstration for one in sections if one.table),
+        "waiting": [one for one in sections if one.read.state != "fresh"],
+        "ethics": ethics(request.views),
+        "code": source.commit(),
+        "language": get_language() or "en",
+        "direction": "rtl" if get_language_bidi() else "ltr",
+        "most_groups": MOST_GROUPS,
+        "most_slice": f":{MOST_GROUPS}",
+        "picture_count": sum(len(one.pictures) for one in sections),
+    }
+
+
+def ethics(views: Iterable[View]) -> Mapping[str, str]:
+    """Campaign → its approval, of the campaigns that the tables count; the collection's under no name."""
+    found = {"": listings.collection_ethics()}
+    for campaign in listings.campaigns_behind(views):
+        found[campaign.slug] = campaign.ethics_reference.strip() or listings.NO_ETHICS
+    return found
+
+
+def whole(request: Request, read: Read, step: Callable[[str], None] = lambda text: None) -> tuple[str, int]:
+    """The report as one file that names nothing outside of itself, and how many pictures it holds."""
+    made = content(request, read, step)
+    page = render_to_string("bundles/report.html", {**made, "style": style(made)})
+    return page, int(made["picture_count"])
+
+
+def style(made: Mapping[str, Any]) -> SafeString:
+    """The style sheet as an element of the page, with the running title in the margins of each page."""
+    path = finders.find(STYLE)
+    assert isinstance(path, str)
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123
+        sheet = file.read()
+    running = _("World Wide Dishes, report %(name)s") % {"name": made["name"]}
+    mark = _("Demonstration: no measurement") if made["demonstration"] else ""
+    margins = f"@page{{@top-left{{content:{quoted(running)}}}@top-right{{content:{quoted(mark)}}}}}"
+    # Nothing in it comes from people: the name is checked, the rest are texts of ours; "<" is escaped nevertheless.
+    return mark_safe(f"<style>{sheet}{margins}</style>")  # noqa: S308
+
+
+def quoted(text: str) -> str:
+    """`text` as a string of a style sheet that can end neither the string nor the element."""
+    return '"' + "".join(sign if sign.isalnum() or sign in " ,:.-" else f"\\{ord(sign):06x}" for sign in text) + '"'
+
+
+def link(address: str) -> SafeString:
+    return format_html('<link rel="stylesheet" href="{}">', address)

@@ -1,0 +1,50 @@
+"""`manage.py report`: chosen tables as one page that prints like a paper, as HTML or PDF."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from wwd.bundles import chosen, pdf, report
+from wwd.bundles.chosen import ChosenError
+from wwd.bundles.making import Request, unfinished
+from wwd.bundles.pdf import NoPdf
+
+ENDINGS = (".pdf", ".html")
+
+
+class Command(BaseCommand):
+    help = (
+        "Writes chosen tables as a report: content warning, figures, numbers, methods, what is not measured. "
+        "The output's ending decides between HTML and PDF; PDF needs Chromium."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help="small letters, digits and hyphens, such as kenya-2026")
+        parser.add_argument(
+            "views", nargs="*", metavar="table?filter=value", help="tables, filters as in the address of their page"
+        )
+        parser.add_argument("--plan", action="append", default=[], metavar="SLUG", help="everything that a plan lists")
+        parser.add_argument("--output", type=Path, help="a file ending in .pdf or .html; NAME.pdf where it is left out")
+        parser.add_argument("--pictures", action="store_true", help="some pictures behind each table, blurred")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            views = chosen.views([*options["views"], *(line for slug in options["plan"] for line in chosen.plan(slug))])
+            request = Request(chosen.name(options["name"]), views, options["pictures"])
+            self.write(request, options["output"] or Path(f"{request.name}.pdf"))
+        except (ChosenError, NoPdf) as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"The report could not be written: {error.strerror or error}.") from error
+
+    def write(self, request: Request, target: Path) -> None:
+        if target.suffix not in ENDINGS:
+            raise CommandError(f"The output ends in {' or '.join(ENDINGS)}.")
+        if target.suffix == ".html":
+            with unfinished(target) as part:
+                part.write_text(report.whole(request, report.computed, self.stderr.write)[0], encoding="utf-8")
+        else:
+            pdf.make(request, target, self.stderr.write)
+        self.stdout.write(str(target))
