@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 
 from evaluation import tables
-from evaluation.metrics.tidy import TidyTable
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import StoredTable
-from evaluation.variance import pooled
-from tests.evaluation.tables import make_association, make_place_in, make_row, make_staff, make_table, picture_result
+from evaluation.variance import METRICS, pooled
+from tests.evaluation.tables import make_association, make_place_in, make_staff, make_table, picture_result
 
 pytestmark = pytest.mark.django_db
 PAGE = "/admin/evaluation/precision/"
@@ -33,13 +33,11 @@ def make_pilot() -> None:
 def of_cells(*cells: tuple[str, float | None, int]) -> TidyTable:
     """A table of components: for each (country, value, n) the same value in all four."""
     rows = [
-        make_row(country, "Dalle2", metric, value=value, n=n)
+        TidyRow({"measure": "food", "country": country}, metric, Estimate(value, n, n))
         for country, value, n in cells
-        for metric in ("dish", "image", "reviewer", "residual")
+        for metric in METRICS
     ]
-    for row in rows:
-        dict.__setitem__(row.groups, "measure", "food")  # type: ignore[arg-type]
-    return make_table(rows)
+    return make_table(rows, columns=("measure", "country"))
 
 
 def test_components_are_a_table_with_a_row_for_each_measure_and_cell() -> None:
