@@ -68,16 +68,6 @@ def association_descriptors(cell: Cell, run: Run) -> Behind:
     return Behind("pictures", near, observed, note=note)
 
 
-def association_top(cell: Cell) -> Behind:
-    """The one picture of the row."""
-    named = cell.groups["picture"]
-    rows = GeneratedImage.objects.filter(pk=int(named)) if named.isdigit() else GeneratedImage.objects.none()
-    rows = rows.exclude(WITHDRAWN)
-    value = cell.row.estimate.value if cell.row else None
-    said = "" if value is None else number(value, DIGITS)
-    return Behind("pictures", rows, lambda ids: [Observed(image, value, said=said) for image in ids])
-
-
 @of_run
 def stereotypes(cell: Cell, run: Run) -> Behind:
     """Pictures that the question was asked about."""

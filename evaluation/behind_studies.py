@@ -116,8 +116,19 @@ def of_run(made: Callable[[Cell, Run], Behind]) -> Callable[[Cell], Behind]:
     return source
 
 
+def single(cell: Cell) -> Behind:
+    """The one picture of a row."""
+    named = cell.groups["picture"]
+    rows = GeneratedImage.objects.filter(pk=int(named)) if named.isdigit() else GeneratedImage.objects.none()
+    value = cell.row.estimate.value if cell.row else None
+    said = "" if value is None else number(value, DIGITS)
+    return Behind("pictures", rows.exclude(WITHDRAWN), lambda ids: [Observed(image, value, said=said) for image in ids])
+
+
 def group(cell: Cell) -> Behind:
-    """For a table whose numbers count no single pictures: those of its groups."""
+    """For a table whose numbers count no single pictures: the one that its row names, or those of its groups."""
+    if "picture" in cell.groups:
+        return single(cell)
     by_title = Q()
     if "model" in cell.groups and cell.groups["model"] != "all":
         makers = Maker.objects.filter(Q(slug=cell.groups["model"]) | Q(title=cell.groups["model"]))

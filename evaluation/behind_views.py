@@ -4,19 +4,20 @@ from collections.abc import Callable
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from evaluation import behind_page, tables
 from evaluation.behind import Cell, NoSuchCell, behind, cell_of
-from evaluation.dashboards import context, for_researchers
+from evaluation.dashboards import View, context, for_researchers
 from evaluation.picture_views import after_of
 
 
-def with_cell(view: Callable[[HttpRequest, Cell], HttpResponse]) -> Callable[..., HttpResponse]:
+def with_cell(view: Callable[[HttpRequest, Cell], HttpResponseBase]) -> View:
     """Hands the cell of the address to a view; what names none gets the page that says what is wrong with it."""
 
-    def inner(request: HttpRequest, name: str) -> HttpResponse:
+    def inner(request: HttpRequest, name: str) -> HttpResponseBase:
         try:
             return view(request, cell_of(name, request.GET))
         except (tables.UnknownTable, tables.UnknownFilter, NoSuchCell) as error:

@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.contrib.auth.decorators import permission_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
@@ -19,7 +20,7 @@ from evaluation import filter_form, methods, palette, table_groups, table_page, 
 from evaluation.models import Model
 from wwd.tables import TABLES
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def allowed(permission: str) -> Callable[[View], View]:

@@ -12,7 +12,7 @@ from evaluation.dashboards import allowed, context, for_researchers
 from evaluation.models import GeneratedImage, Subject
 from evaluation.pictures_page import Asked, controls, user_of
 from evaluation.pictures_page import context as pictures
-from evaluation.subject_page import PHOTO, grid_of, photos_of
+from evaluation.subject_page import grid_of, photos_of
 
 NOT_KEPT = {"Cache-Control": "no-store", "Expires": http_date(0), "Cross-Origin-Resource-Policy": "same-origin"}
 
@@ -57,7 +57,6 @@ def subject_pictures(request: HttpRequest, pk: int) -> HttpResponse:
     more = {
         "subject": subject,
         "photos": photos_of(subject, user, asked),
-        "may_see_photos": user.has_perm(PHOTO),
         "grid": grid_of(subject, user, asked, after_of(request)),
         **controls(request, asked),
     }

@@ -136,18 +136,19 @@ def model_name(model: Model | None, mask: Mask) -> str:
 
 
 def rows_for(
-    image_ids: Sequence[int], user: User, asked: Asked = NOTHING, mask: Mask | None = None
+    image_ids: Sequence[int], user: User, asked: Asked = NOTHING, mask: Mask | None = None, *, beside: bool = True
 ) -> list[PictureRow]:
     """A row for each picture, in the order of `image_ids`; unknown ids are left out.
 
     A handful of queries however many pictures: keep to a page of them. Nothing but the fact is told of a picture
-    whose dish was withdrawn. Without a `mask`, names are masked as any plan wishes it.
+    whose dish was withdrawn. Without a `mask`, names are masked as any plan wishes it; without `beside`, nothing of
+    what machines and people said stands beside the pictures.
     """
     rows = GeneratedImage.objects.select_related("subject__dish", "model", "run")
     found = rows.in_bulk(list(image_ids))
     images = [found[key] for key in dict.fromkeys(image_ids) if key in found]
     may_see, why = user.has_perm(SEE), picture_files.why_not(images)
-    told = [image for image in images if not picture_files.is_withdrawn(image)]
+    told = [image for image in images if beside and not picture_files.is_withdrawn(image)]
     scores, opinions = machine_scores.about(told), opinions_of([image.pk for image in told], user)
     hiding = mask_of_models() if mask is None else mask
     return [

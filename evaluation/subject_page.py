@@ -9,9 +9,8 @@ from collection.models import Photo
 from evaluation.models import GeneratedImage, Subject
 from evaluation.ordering import place
 from evaluation.photographs import shared_photos
-from evaluation.pictures_page import Asked, PictureRow, User, rows_for
+from evaluation.pictures_page import SEE, Asked, PictureRow, User, rows_for
 
-PHOTO = "collection.view_photo"
 MOST_PHOTOS = 6
 # Pictures of one page: a place may have thousands.
 PER_PAGE = 60
@@ -49,8 +48,8 @@ class Grid:
 
 
 def photos_of(subject: Subject, user: User, asked: Asked) -> list[Shot]:
-    """The contributor's photos that consent, moderation and the person's permission let be shown."""
-    if subject.dish_id is None or not user.has_perm(PHOTO):
+    """The contributor's photos that consent and moderation make public, for whoever may see pictures."""
+    if subject.dish_id is None or not user.has_perm(SEE):
         return []
     rows = shared_photos(demonstration=subject.demonstration).filter(dish=subject.dish_id).exclude(thumbnail="")
     return [Shot(photo, asked) for photo in rows[:MOST_PHOTOS]]

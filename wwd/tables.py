@@ -46,7 +46,6 @@ BEHIND = {
     "": "evaluation.behind_studies:group",
     "association.descriptors": "evaluation.behind_pictures:association_descriptors",
     "association.scores": "evaluation.behind_pictures:association_scores",
-    "association.top": "evaluation.behind_pictures:association_top",
     "colours.": "evaluation.behind_pictures:colours",
     "generation.": "evaluation.behind_units:of_units",
     "knowledge.": "evaluation.behind_units:of_units",

@@ -1,0 +1,108 @@
+"""Pictures that somebody takes away: one file, or an archive with the terms and a list of what is in it."""
+
+import csv
+import io
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from django.utils.translation import gettext as _
+
+from evaluation import files, picture_files
+from evaluation.downloads import TERMS
+from evaluation.models import GeneratedImage
+
+MOST_PICTURES = 200
+MOST_BYTES = 300_000_000
+COLUMNS = (
+    "picture",
+    "file",
+    "why not",
+    "dish",
+    "countries",
+    "model",
+    "revision",
+    "run",
+    "seed",
+    "sample",
+    "prompt as sent",
+    "prompt as rewritten",
+    "sha256",
+)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A picture of an archive: its row, its content's name, or why it is not there."""
+
+    image: GeneratedImage
+    file: str
+    why: str
+
+
+def name_of(image: GeneratedImage) -> str:
+    """A file name that tells the picture's number and nothing else."""
+    return f"picture-{image.pk}.{picture_files.ENDINGS.get(image.media_type, 'bin')}"
+
+
+def choose(ids: Sequence[int]) -> list[Taken]:
+    """The pictures of `ids` in their order, each with why it cannot be taken, if it cannot."""
+    rows = GeneratedImage.objects.select_related("subject__dish", "model", "run").in_bulk(list(ids)[:MOST_PICTURES])
+    images = [rows[key] for key in ids if key in rows]
+    why = picture_files.why_not(images)
+    return [Taken(image, "" if why[image.pk] else name_of(image), why[image.pk]) for image in images]
+
+
+def packed(chosen: Sequence[Taken]) -> tuple[IO[bytes], list[Taken]]:
+    """A zip archive in a temporary file, and what is in it: a file that is missing or too much says so in the list."""
+    out = tempfile.TemporaryFile()  # noqa: SIM115  (the response that sends it closes it)
+    done, size = [], 0
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+        for each in chosen:
+            content = content_of(each)
+            if each.file and content is None:
+                each = Taken(each.image, "", _("The file of the picture is missing in the storage."))
+            elif content is not None and size + len(content) > MOST_BYTES:
+                each = Taken(each.image, "", _("The archive was full."))
+            elif content is not None:
+                size += len(content)
+                archive.writestr(each.file, content)
+            done.append(each)
+        archive.writestr("terms.txt", "\n".join(map(str, TERMS)) + "\n")
+        archive.writestr("pictures.csv", listed(done))
+    out.seek(0)
+    return out, done
+
+
+def content_of(each: Taken) -> bytes | None:
+    try:
+        return files.read(each.image.sha256) if each.file else None
+    except FileNotFoundError:
+        return None
+
+
+def listed(taken: Sequence[Taken]) -> str:
+    """The list of an archive as CSV, of withdrawn dishes nothing but the picture's number."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for each in taken:
+        told = ["" for _ in COLUMNS[3:]] if picture_files.is_withdrawn(each.image) else list(about(each.image))
+        writer.writerow([each.image.pk, each.file, each.why, *told])
+    return out.getvalue()
+
+
+def about(image: GeneratedImage) -> Iterator[str]:
+    model, run = image.model, image.run
+    yield image.subject.name
+    yield ", ".join(image.subject.labels.get("country", ()))
+    yield model.slug if model else ""
+    yield model.revision if model else ""
+    yield run.slug if run else ""
+    yield "" if image.seed is None else str(image.seed)
+    yield "" if image.sample is None else str(image.sample)
+    yield image.prompt_sent
+    yield image.prompt_revised
+    yield image.sha256
