@@ -81,11 +81,11 @@ class Names:
 
     def learn(self, groups: Iterable[Mapping[str, str]]) -> None:
         """Gives names to all values of a table at once, so that the order in which they are met tells nothing."""
-        met: dict[Kind, set[str]] = {}
+        met: dict[Kind, set[str]] = {kind: set() for column in KINDS if (kind := kind_of(column, places=self.places))}
         for row in groups:
             for column, kind in KINDS.items():
-                if column in row and row[column] not in self.open and kind_of(column, places=self.places):
-                    met.setdefault(kind, set()).add(self._key(kind, row[column]))
+                if kind in met and row.get(column, "") not in self.open:
+                    met[kind].add(self._key(kind, row[column]))
         for kind, values in met.items():
             self._give(kind, values)
 
@@ -108,7 +108,7 @@ class Names:
 
     def _give(self, kind: Kind, values: set[str]) -> None:
         """Stores names for those that have none. Two requests at once agree: the plan is held meanwhile."""
-        if all((kind, value) in self.names for value in values):
+        if any(of == kind for of, _ in self.names) and all((kind, value) in self.names for value in values):
             return
         with transaction.atomic():
             Plan.objects.select_for_update().get(pk=self.plan.pk)

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from evaluation.about import masked as about_masked
 from evaluation.masked_names import Names, kind_of
+from evaluation.masked_pairs import turned
 from evaluation.masked_words import Words
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Plan, PlanAct
@@ -68,7 +69,7 @@ class Mask:
         if self.plan is None:
             return table
         self._names.learn(row.groups for row in table.rows)
-        rows = [self._row(row) for row in table.rows]
+        rows = [turned(self._row(row)) for row in table.rows]
         metrics = list(dict.fromkeys(row.metric for row in table.rows))
         return replace(
             table,

@@ -13,9 +13,10 @@ from django.test import Client
 
 from evaluation import tables
 from evaluation.masked_names import letters
+from evaluation.masked_pairs import turned
 from evaluation.masked_words import HIDDEN
 from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for, mask_of_models
-from evaluation.metrics.tidy import TidyTable
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import MaskedName, Model, Plan, PlanAct, Role
 from evaluation.plan_acts import NoReason, analyses, incomplete, ready, unmask
 from tests.evaluation.make import make_model
@@ -301,3 +302,44 @@ def test_drafts_mask_nothing() -> None:
     assert not MaskedName.objects.exists()
     assert Model.objects.exists()
     assert json.dumps(mask_of_models().text("dall-e-3")) == '"dall-e-3"'
+
+
+# Derived tables.
+
+
+def compared(metric: str, first: str, second: str, **estimate: Any) -> TidyRow:
+    groups = {"compared": "model", "within": "", "first": first, "second": second}
+    values = {"value": 0.25, "n": 40, "clusters": 12, "low": 0.1, "high": 0.5, **estimate}
+    return TidyRow(groups, metric, Estimate(**values))
+
+
+def test_which_of_two_masked_models_comes_first_tells_nothing(masked: Plan) -> None:
+    hiding = mask(masked)
+    pairs = [("alpha-1", "beta-2"), ("alpha-1", "gamma-3"), ("beta-2", "gamma-3")]
+    rows = [compared(metric, *pair) for pair in pairs for metric in ("difference", "first_mean", "second_mean")]
+    hidden = hiding.table(make_table(rows, name="compare.x", columns=("compared", "within", "first", "second")))
+    assert all(row.groups["first"] < row.groups["second"] for row in hidden.rows)
+    for first, second in pairs:
+        shown = hiding.name("model", first), hiding.name("model", second)
+        (difference,) = (
+            row.estimate
+            for row in hidden.rows
+            if row.metric == "difference" and {row.groups["first"], row.groups["second"]} == set(shown)
+        )
+        sign = 1 if shown[0] < shown[1] else -1
+        assert difference.value == 0.25 * sign
+        assert (difference.low, difference.high) == ((0.1, 0.5) if sign == 1 else (-0.5, -0.1))
+
+
+def test_turning_a_comparison_swaps_its_means() -> None:
+    kept, swapped = compared("first_mean", "A", "B"), compared("first_mean", "B", "A")
+    assert turned(kept) == kept
+    assert (turned(swapped).metric, turned(swapped).groups["first"]) == ("second_mean", "A")
+    assert turned(compared("difference", "B", "A", value=None, low=None, high=None)).estimate.value is None
+
+
+def test_names_of_places_leave_all_cells_where_places_are_masked(masked: Plan) -> None:
+    row = TidyRow({"by": "continent", "lowest": "Africa", "worse": ""}, "gap", Estimate(0.1, 40, 12))
+    hidden = mask(masked, places=True).table(make_table([row], columns=("by", "lowest", "worse")))
+    assert "Africa" not in repr(hidden)
+    assert hidden.rows[0].groups["lowest"].startswith("Continent ")
