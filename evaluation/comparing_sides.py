@@ -58,7 +58,7 @@ class Pictures:
     def of(cls, found: Observations) -> "Pictures":
         """By one query for every few thousand pictures, and one for their runs."""
         images, place = np.unique(found.images, return_inverse=True)
-        known = {row[0]: row[1:] for row in rows_of(images.tolist())}
+        known = {row[0]: row[1:] for row in rows_of(images[images > 0].tolist())}
         nobody = (NO_PROMPT, "", None)
         told = [known.get(image, nobody) for image in images.tolist()]
         runs = {run: at for at, run in enumerate(sorted({run for _, _, run in told if run is not None}))}

@@ -100,12 +100,14 @@ def cells(base: TableSpec, found: Observations) -> Iterator[Compared]:
     others = [column for column in base.columns if column not in places]
     for cell, at in observations.cells(found, others):
         held = found.picked(at)
-        for by in places:
+        for by in places if len(held) else ():
             labels = held.labels(by)
             names = ordered((value for value in labels.values if value != ALL), by)
             kinds = np.array([[name in kind for name in names] for kind in labels.kinds], dtype=np.bool_)
             for measure, values in held.values.items():
-                sample = Sample.of(values, held.dishes, held.raters, labels.codes, kinds.reshape(-1, len(names)))
+                sample = Sample.of(
+                    values, held.dishes, held.raters, labels.codes, kinds.reshape(len(labels.kinds), len(names))
+                )
                 yield Compared({"measure": measure, "by": by, **cell}, names, sample)
 
 

@@ -1,0 +1,189 @@
+"""`disparity.<table>`: who is worst, by how much, against what chance gives; and what it never names or compares."""
+
+import pytest
+from django.test import Client
+
+from evaluation import derived, disparity, tables
+from evaluation.metrics.tidy import TidyTable
+from evaluation.table_spec import TableSpec
+from tests.evaluation.deriving import Row, answers, column, estimates, make_base, make_observations, twice
+from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
+from tests.review.tables import make_campaign, make_cell
+from wwd.tables import TABLES
+
+KENYA = answers("Kenya", "painter", 10, (1, 1, 0))
+GHANA = answers("Ghana", "painter", 10, (1, 0, 0))
+TOGO = answers("Togo", "painter", 4, (0, 0, 0, 0, 0, 0, 0, 0))
+DERIVED = [name for name in tables.names() if derived.base_of(name)]
+
+
+def made(base: TableSpec, **filters: str) -> TidyTable:
+    table = disparity.spec_of(base)
+    assert table is not None
+    return tables.compute(table, filters)
+
+
+def test_the_worst_group_is_named_with_its_own_n() -> None:
+    table = made(make_base(make_observations([*KENYA, *GHANA])))
+    [ends] = {(row.groups["lowest"], row.groups["highest"], row.groups["worse"]) for row in table.rows}
+    assert ends == ("Ghana", "Kenya", "Ghana")
+    found = estimates(table, measure="food", by="country", model="painter")
+    assert {metric: found[metric].value for metric in ("gap", "ratio", "variation", "lowest_value")} == pytest.approx(
+        {"gap": 1 / 3, "ratio": 1 / 2, "variation": 1 / 3, "lowest_value": 1 / 3}
+    )
+    assert (found["lowest_value"].n, found["lowest_value"].clusters, found["gap"].n) == (30, 10, 60)
+    assert found["p"].value == pytest.approx(1 / 2001)
+    assert (found["gap"].low, found["gap"].reason[:20]) == (None, "all values are equal")
+    assert "2000 permutations of whole dishes, seed" in found["p"].method
+
+
+def test_a_small_group_is_named_nowhere() -> None:
+    """Togo has nothing but zeros, in 32 answers about four dishes."""
+    table = made(make_base(make_observations([*KENYA, *GHANA, *TOGO])))
+    assert "Togo" not in str(table)
+    assert column(table, "worse") == {"Ghana"}
+
+
+def test_more_is_worse_where_the_table_says_so_and_neither_end_where_it_says_nothing() -> None:
+    both = make_observations([*KENYA, *GHANA])
+    table = made(make_base(twice(both, "disturbing"), worse={"disturbing": "high"}))
+    assert {(row.groups["measure"], row.groups["worse"]) for row in table.rows} == {
+        ("disturbing", "Ghana"),
+        ("food", ""),
+    }
+    assert "Neither end is the worse one: food." in table.notes
+
+
+def test_corrections_are_over_all_models_and_a_filter_changes_no_number() -> None:
+    weaker = [
+        (value, dish, person, places, "sketcher")
+        for value, dish, person, places, _model in [*KENYA, *answers("Ghana", "", 10, (1, 1, 0, 0))]
+    ]
+    base = make_base(make_observations([*KENYA, *GHANA, *weaker]))
+    table = made(base)
+    p = {model: estimates(table, model=model)["p"].value or 0 for model in ("painter", "sketcher")}
+    adjusted = {model: estimates(table, model=model)["p_holm"].value for model in p}
+    assert adjusted == pytest.approx({"painter": 2 * p["painter"], "sketcher": max(p["sketcher"], 2 * p["painter"])})
+    assert made(base, model="sketcher").rows == tuple(row for row in table.rows if row.groups["model"] == "sketcher")
+
+
+def test_measures_are_corrected_on_their_own() -> None:
+    table = made(make_base(twice(make_observations([*KENYA, *GHANA]), "other")))
+    assert all(
+        estimates(table, measure=name)["p_holm"].value == estimates(table)["p"].value for name in ("food", "other")
+    )
+
+
+def test_the_result_without_shared_dishes_stands_beside() -> None:
+    shared = answers(("Africa", "Asia"), "painter", 6, (1, 1, 1))
+    rows = [*answers("Africa", "painter", 10, (0, 0, 0)), *answers("Asia", "painter", 10, (1, 1, 1)), *shared]
+    found = estimates(made(make_base(make_observations(rows, "continent"))))
+    assert found["gap"].value == pytest.approx(1 - 3 / 13)
+    assert (found["gap_unshared"].value, found["gap_unshared"].n) == (1.0, 60)
+    assert found["p_holm_unshared"].value == found["p_unshared"].value
+
+
+def test_without_shared_dishes_that_part_is_not_measured() -> None:
+    found = estimates(made(make_base(make_observations([*KENYA, *GHANA]))))
+    for metric in ("gap_unshared", "gap_expected_unshared", "p_unshared", "p_holm_unshared"):
+        assert (found[metric].value, found[metric].reason) == (None, "no dish lies in several groups")
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (KENYA, "fewer than two groups that are not small"),
+        ([*KENYA, *TOGO], "fewer than two groups that are not small"),
+        (TOGO, "fewer than 10 dishes"),
+        ([*KENYA, *answers("Ghana", "painter", 10, (float("nan"),) * 3)], "fewer than two groups"),
+    ],
+)
+def test_what_cannot_be_compared_says_why_and_names_nobody(rows: list[Row], reason: str) -> None:
+    table = made(make_base(make_observations(rows)))
+    assert column(table, "lowest") == column(table, "worse") == {""}
+    assert {row.metric for row in table.rows} == set(disparity.METRICS)
+    for row in table.rows:
+        assert row.estimate.value is None
+        assert row.metric.endswith("unshared") or reason in row.estimate.reason
+
+
+def test_where_all_are_equal_nobody_is_worst() -> None:
+    table = made(make_base(make_observations([*KENYA, *answers("Ghana", "painter", 12, (1, 0, 1))])))
+    found = estimates(table)
+    assert (found["gap"].value, found["p"].value, column(table, "worse")) == (0.0, 1.0, {""})
+
+
+def test_reviews_say_that_regions_differ_in_raters_too() -> None:
+    people = [*answers("Kenya", "a", 10, (1, 1, 0), people=True), *answers("Ghana", "a", 10, (1, 0, 0), people=True)]
+    with_people, machines = made(make_base(make_observations(people))), made(make_base(make_observations(KENYA)))
+    assert any("differ in the people who judged too" in note for note in with_people.notes)
+    assert not any("people who judged" in note for note in machines.notes)
+    assert "fewer than 5 reviewers" in estimates(with_people)["gap"].reason
+
+
+def test_the_notes_of_the_table_itself_follow() -> None:
+    assert made(make_base(make_observations(KENYA))).notes[-1] == "Said under the table."
+
+
+def test_a_row_of_all_together_is_no_group() -> None:
+    rows = [(value, dish, person, (*places, "all"), model) for value, dish, person, places, model in [*KENYA, *GHANA]]
+    found = estimates(made(make_base(make_observations(rows))))
+    assert (found["gap"].value, found["gap_unshared"].value) == (pytest.approx(1 / 3), None)
+
+
+def test_tables_without_observations_or_places_have_none() -> None:
+    base = make_base(make_observations(KENYA))
+    assert disparity.spec_of(make_base(make_observations(KENYA), observe=None)) is None
+    assert disparity.spec_of(make_base(make_observations(KENYA, "question"))) is None
+    assert disparity.spec_of(base) is not None
+    for name in ("disparity.association.top", "disparity.stereotypes.readings", "disparity.nothing", "disparity."):
+        with pytest.raises(tables.UnknownTable, match="There is no table"):
+            tables.spec(name)
+
+
+def test_a_derived_table_is_stale_when_its_base_is_and_changes_version_with_it() -> None:
+    base, table = tables.spec("review.quality"), tables.spec("disparity.review.quality")
+    assert (table.inputs, table.version) == (base.inputs, f"{base.version}.1")
+    assert "interval" not in table.filters and "country" not in table.filters
+
+
+def test_every_derived_name_stands_after_its_table() -> None:
+    names = tables.names()
+    assert set(names) > set(TABLES)
+    assert names[names.index("review.quality") + 1 :][:2] == ["disparity.review.quality", "compare.review.quality"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", DERIVED)
+def test_an_empty_install_has_empty_derived_tables_that_say_so(name: str) -> None:
+    table = tables.compute(tables.spec(name), {})
+    assert table.rows == ()
+    assert any("no finished run" in note or "no reviews yet" in note for note in table.notes)
+
+
+@pytest.mark.django_db
+def test_rescaled_scores_are_never_compared() -> None:
+    places = (make_place_in("Africa"), make_place_in("Asia"))
+    make_association(*(picture_result(place, "painter", 1, at) for place in places for at in range(15)))
+    for name in ("disparity.association.scores", "compare.association.scores"):
+        table = tables.compute(tables.spec(name), {})
+        assert not {"normalised_score", "normalised_over_all"} & (column(table, "measure") if table.rows else set())
+        assert any(note.startswith("Never compared: normalised_score, normalised_over_all.") for note in table.notes)
+    assert tables.compute(tables.spec("disparity.association.scores"), {"measure": "normalised_score"}).rows == ()
+
+
+@pytest.mark.django_db
+def test_the_page_names_the_worst_country_and_never_a_small_one(client: Client) -> None:
+    campaign = make_campaign()
+    make_cell(campaign, "Kenya", dishes=10, reviewers=3)
+    for country, dishes in (("Ghana", 10), ("Togo", 3)):
+        make_cell(campaign, country, dishes=dishes, reviewers=3, says=lambda dish, who: {"food": False})
+    tables.compute_and_store("disparity.review.quality", {})
+    client.force_login(make_staff())
+    page = client.get("/admin/evaluation/tables/disparity.review.quality/").content.decode()
+    assert "Ghana" in page
+    assert "Togo" not in page
+    assert "differ in the people who judged too" in page
+    assert "/admin/evaluation/tables/review.quality/" in page
+    base = client.get("/admin/evaluation/tables/review.quality/").content.decode()
+    assert "/admin/evaluation/tables/disparity.review.quality/" in base
