@@ -141,7 +141,7 @@ def with_run(base: TableSpec, filters: Filters, found: Observations, other: str)
     parts = differing([run_definition(run) for run in (first, second)])
     compared = compared_by(base.study, parts)
     if not compared:
-        return f"{first.slug} and {second.slug} are not compared: their {said(parts)} differ."
+        return f"{first.slug} and {second.slug} are not compared: they differ in {said(parts)}."
     return of_two(base, filters, (first, second), found, compared)
 
 

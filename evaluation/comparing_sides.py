@@ -153,12 +153,12 @@ def refusal(pair: Pair) -> str:
     """Why a pair is not compared: a sentence naming the parts of the definition that differ; empty where it may be."""
     for side in (pair.first, pair.second):
         if parts := differing(side.definitions):
-            return f"{side.name} is not compared: its pictures were made by different definitions ({said(parts)})."
+            return f"{side.name} is not compared: its own pictures differ in {said(parts)}."
     own = {"models": OF_MODEL, "prompts": OF_PROMPT, "runs": ()}[pair.compared]
     if pair.first.definitions and pair.second.definitions:
         parts = [part for part in differing((pair.first.definitions[0], pair.second.definitions[0])) if part not in own]
         if parts:
-            return f"{pair.first.name} and {pair.second.name} are not compared: {said(parts)} of their pictures differ."
+            return f"{pair.first.name} and {pair.second.name} are not compared: their pictures differ in {said(parts)}."
     return ""
 
 
