@@ -73,7 +73,7 @@ def wrong_value(view: tables.TableView) -> str:
     """Why a new choice cannot be meant: the values that occur are known from the whole table, while it is fresh."""
     if view.table or not view.filters:
         return ""
-    runs = {"run": filter_form.runs(view.spec)} if "run" in view.filters else {}
+    runs = {"run": view.mask.plain(filter_form.runs(view.spec))} if "run" in view.filters else {}
     whole = tables.read(view.spec.name, {})
     known = whole.state == "fresh" and not view.filters.keys() & {*filter_form.CHOOSING}
     return filter_form.wrong_value(view.filters, {**(options_of(whole) if known else {}), **runs})
@@ -106,7 +106,9 @@ def table_detail(request: HttpRequest, name: str) -> HttpResponse:
         view=view,
         columns=[filter_form.label(column) for column in view.spec.columns],
         metrics=[metric.replace("_", " ") for metric in view.spec.metrics],
-        fields=filter_form.fields(view.spec, view.filters, {**options, "run": filter_form.runs(view.spec)}),
+        fields=filter_form.fields(
+            view.spec, view.filters, {**options, "run": view.mask.plain(filter_form.runs(view.spec))}
+        ),
         chips=filter_form.chips(view.filters),
         definitions=methods.definitions(view.spec),
         command=table_page.command(name, view.filters),

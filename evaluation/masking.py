@@ -5,7 +5,7 @@ hides nothing. The mask holds for everybody who reads tables, also on the comman
 numbers themselves, and what people know of the runs that they started.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -58,6 +58,10 @@ class Mask:
     def text(self, text: str) -> str:
         """`text` without any name that is hidden, as whole as it can be."""
         return self._words.hidden(text) if self.active else text
+
+    def plain(self, texts: Iterable[str]) -> list[str]:
+        """Those of `texts` that hold no hidden name: runs to choose from are often called by their model."""
+        return [text for text in texts if self.text(text) == text]
 
     def filters(self, spec: TableSpec, shown: Filters) -> dict[str, str]:
         """The filters behind those of an address. Tables of reviews name models by title, others by slug."""

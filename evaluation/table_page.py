@@ -19,7 +19,8 @@ MINUS = "−"
 class Cell:
     """One number as shown. `exact` has every digit; `value` is None where nothing was measured.
 
-    `behind`: the query of the page that lists what stands behind it.
+    `behind`: the query of the page that lists what stands behind it. `exploratory`: other numbers of the table were
+    planned, this one was not.
     """
 
     value: str | None
@@ -30,6 +31,7 @@ class Cell:
     small: bool
     reason: str
     behind: str = ""
+    exploratory: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,13 @@ def lines(table: TidyTable, metrics: Iterable[str], filters: Mapping[str, str] |
     found: dict[tuple[str, ...], dict[str, Estimate]] = {}
     for row in table.rows:
         found.setdefault(tuple(row.groups[column] for column in table.columns), {})[row.metric] = row.estimate
+    planned = {(tuple(row.groups[c] for c in table.columns), row.metric) for row in table.rows if row.planned}
     digits = {name: decimals(row.estimate for row in table.rows if row.metric == name) for name in names}
 
     def shown(groups: tuple[str, ...], name: str, estimate: Estimate) -> Cell:
         address = cell_query(filters or {}, dict(zip(table.columns, groups, strict=True)), name)
-        return replace(cell(estimate, digits[name]), behind=address)
+        outside = bool(planned) and (groups, name) not in planned
+        return replace(cell(estimate, digits[name]), behind=address, exploratory=outside)
 
     return [
         Line(groups, tuple(shown(groups, name, held[name]) if name in held else None for name in names))

@@ -343,3 +343,12 @@ def test_names_of_places_leave_all_cells_where_places_are_masked(masked: Plan) -
     hidden = mask(masked, places=True).table(make_table([row], columns=("by", "lowest", "worse")))
     assert "Africa" not in repr(hidden)
     assert hidden.rows[0].groups["lowest"].startswith("Continent ")
+
+
+def test_runs_that_are_called_by_a_model_are_not_offered(planner: Client, masked: Plan) -> None:
+    add_pictures("run-of-alpha-1")
+    add_pictures("plain-run")
+    tables.compute_and_store(NAME, {})
+    page = planner.get(PAGE).text
+    assert "plain-run" in page
+    assert SPELLED.findall(page) == []

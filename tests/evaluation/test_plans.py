@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from evaluation import tables
 from evaluation.models import Plan
 from evaluation.plan_content import freeze, intact, published
 from evaluation.plan_data import Data, of_plan, of_table
@@ -267,3 +268,12 @@ def test_the_list_of_the_admin_leads_to_the_page_and_changes_nothing(planner: Cl
     assert plan.title in planner.get("/admin/evaluation/plan/").text
     assert planner.get(f"/admin/evaluation/plan/{plan.pk}/change/").headers["Location"] == f"{PLANS}{plan.slug}/"
     assert planner.post(f"/admin/evaluation/plan/{plan.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_a_table_planned_in_part_marks_its_other_numbers(planner: Client) -> None:
+    make_frozen(tables=[listed("association.scores", "net")])
+    make_units()
+    tables.compute_and_store("association.scores", {})
+    page = planner.get("/admin/evaluation/tables/association.scores/").text
+    assert "In part exploratory: 1 of 4 numbers were planned before the data" in page
+    assert page.count(">exploratory</span>") == 3
