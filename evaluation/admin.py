@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluation import admin_downloads as admin_downloads
 from evaluation import admin_plans as admin_plans
+from evaluation import admin_references as admin_references
 from evaluation.models import (
     DescriptorSet,
     EarlierOutcome,

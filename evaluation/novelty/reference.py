@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -63,7 +63,7 @@ def import_reference(
         if old.sha256 != digest:
             raise BadReference(f"The list {slug} was made from another file. Choose another name for this one.")
         return old, False
-    rows = list(entries(content, known))
+    columns, rows = parsed(content, known)
     if not rows:
         raise BadReference(f"{path.name} holds no dish with a name in its column {known.name}.")
     held = ReferenceList.objects.create(
@@ -71,7 +71,7 @@ def import_reference(
         title=title or known.title,
         source=source or known.source,
         sha256=digest,
-        fields=dict(known.fields),
+        fields={field: held for field, names in known.fields.items() if (held := sorted(columns & set(names)))},
         demonstration=demonstration,
     )
     for row in rows:
@@ -88,24 +88,27 @@ def read(path: Path) -> bytes:
         raise BadReference(f"{path.name} cannot be read: {error.strerror}.") from error
 
 
-def entries(content: bytes, form: Form) -> Iterator[ReferenceDish]:
-    """The dishes of a CSV file; rows without a name are passed over. Raises BadReference for any other file."""
+def parsed(content: bytes, form: Form) -> tuple[set[str], list[ReferenceDish]]:
+    """Columns and dishes of a CSV file; rows without a name are passed over. Raises BadReference for any other file."""
     try:
         reader = csv.DictReader(content.decode("utf-8-sig").replace("\0", "").splitlines(keepends=True))
-        missing = [
-            column for column in (form.name, form.aliases, form.countries) if column not in (reader.fieldnames or [])
-        ]
+        columns = set(reader.fieldnames or ())
+        missing = [column for column in (form.name, form.aliases, form.countries) if column not in columns]
         if missing:
             raise BadReference(f"The file lacks the columns: {', '.join(missing)}.")
-        for position, row in enumerate(reader, 1):
-            if position > MOST_ROWS:
-                raise BadReference(f"The file has more than {MOST_ROWS} rows.")
-            if name := " ".join((row[form.name] or "").split())[:LONGEST_NAME]:
-                yield entry(position, name, row, form)
+        return columns, list(entries(reader, form))
     except UnicodeDecodeError as error:
         raise BadReference("The file is not UTF-8. Save it as CSV in UTF-8.") from error
     except csv.Error as error:
         raise BadReference(f"The file cannot be read as CSV: {error}.") from error
+
+
+def entries(rows: Iterable[Mapping[str, Any]], form: Form) -> Iterator[ReferenceDish]:
+    for position, row in enumerate(rows, 1):
+        if position > MOST_ROWS:
+            raise BadReference(f"The file has more than {MOST_ROWS} rows.")
+        if name := " ".join((row[form.name] or "").split())[:LONGEST_NAME]:
+            yield entry(position, name, row, form)
 
 
 def entry(position: int, name: str, row: Mapping[str, Any], form: Form) -> ReferenceDish:

@@ -78,8 +78,8 @@ def pair_row(rule: str, dish: Described, match: Match, entry: str, many: int) ->
         "dish": f"{dish.name} ({dish.entry.key})",
         "country": ", ".join(dish.places),
         "name": match.name,
-        "reference": entry,
-        "reference_name": match.other,
+        "entry": entry,
+        "entry_name": match.other,
         "how": match.how if match.shared_country else f"{match.how}, other countries",
     }
     return TidyRow(groups, "entries", Estimate(many, 1, 1, reason="a count: no interval is claimed"))
@@ -110,7 +110,7 @@ PAIRS = TableSpec(
     title=_("What dishes were found as in a reference list"),
     source=SOURCE,
     version="1",
-    columns=("rule", "dish", "country", "name", "reference", "reference_name", "how"),
+    columns=("rule", "dish", "country", "name", "entry", "entry_name", "how"),
     metrics={"entries": _("Entries of the list that this dish was found as.")},
     inputs=INPUTS,
     filters=("reference", "rule", "dish"),

@@ -16,6 +16,7 @@ COUNTS = {
     "comparison embeddings": 16,
     "asked dishes": 765,
     "answers of language models": 46_665,
+    "reference dishes": 4654,
 }
 
 

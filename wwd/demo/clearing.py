@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from collection import photos
 from collection.models import Contributor, Dish, Photo, Source
 from evaluation import files
-from evaluation.models import Embedding, GeneratedImage, Run, Subject
+from evaluation.models import Embedding, GeneratedImage, ReferenceList, Run, Subject
 from evaluation.tables import bump
 from review.models import Campaign, CampaignImage, Reviewer
 from wwd.demo.loading import RUNS
@@ -43,7 +43,7 @@ def clear() -> dict[str, int]:
     with transaction.atomic():
         remove_rows()
         if any(found.values()):
-            bump("reviews", *(f"runs.{study}" for study, _config in RUNS.values()))
+            bump("reviews", "dishes", "references", *(f"runs.{study}" for study, _config in RUNS.values()))
     remove_files(hashes)
     photos.remove(*photo_files)
     return found
@@ -68,6 +68,7 @@ def remove_rows() -> None:
     Campaign.objects.filter(DEMONSTRATION).delete()
     runs().delete()
     subjects().delete()
+    ReferenceList.objects.filter(demonstration=True).delete()
     Embedding.objects.filter(model__demonstration=True, image=None, outcome=None).delete()
     Dish.objects.filter(DEMONSTRATION).delete()
     Contributor.objects.filter(DEMONSTRATION).delete()

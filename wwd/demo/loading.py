@@ -12,10 +12,12 @@ from collection.models import Contributor, Dish, Source
 from evaluation import runner
 from evaluation.management.commands.run_study import wait_for
 from evaluation.models import GeneratedImage, Run
+from evaluation.novelty.reference import import_reference
 from review.campaigns import add_invitation, prepare, save_review
 from review.models import Campaign, CampaignImage, Invitation, Questionnaire, Review, Reviewer
 
 FILE = Path(__file__).parent / "dishes.json"
+REFERENCE = Path(__file__).parent / "reference.csv"
 KEY = "demonstration"
 # Far above the numbers that dishes of people get: a demonstration never uses up one of those.
 FIRST_NUMBER = 1_000_000_001
@@ -69,6 +71,9 @@ def dishes() -> list[dict[str, Any]]:
 def load() -> Loaded:
     """Adds what is missing. Writes pictures and commits in steps, so that a load that was cut short goes on."""
     added = add_dishes()
+    import_reference(
+        REFERENCE, KEY, "plain", title="Demonstration", source="Written for this project", demonstration=True
+    )
     before = pictures().count()
     for slug, (study, config) in RUNS.items():
         finish(runner.create_run(study, config, slug=slug))

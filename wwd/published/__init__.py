@@ -6,6 +6,7 @@
 | Community_Review_Generated_Dish_Images.csv | `reviews.py`, `release_form.py` | a closed campaign with its reviews |
 | clip/continents, clip/descriptors_embeddings*.csv | `embeddings.py` | a finished run of *association* |
 | llm/*_compared.csv, *_results.csv, *_failures.csv | `knowledge.py` | a finished run of *knowledge* |
+| ../worldcuisines/kb/*.csv, where they are | `references.py` | lists that novelty is counted against |
 | clip/descriptors.json, vqa_questions.json | `wordings.py` | versions named *as published* |
 
 `importer.py` joins them; `source.py` reads files and notes bad rows; `writing.py` adds what is missing.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.db import transaction
 
-from wwd.published import dishes, embeddings, knowledge, reviews, wordings
+from wwd.published import dishes, embeddings, knowledge, references, reviews, wordings
 from wwd.published.models import import_models
 from wwd.published.source import BadFile, Report, SourceError
 
@@ -47,17 +47,17 @@ PARTS: tuple[Part, ...] = (
 
 
 # Runs commit in steps and go on next time: never inside a transaction, a dry run excepted.
-RUNS: tuple[Part, ...] = (embeddings.import_embeddings, knowledge.import_knowledge)
+RUNS: tuple[Part, ...] = (embeddings.import_embeddings, knowledge.import_knowledge, references.import_references)
 
 
 def import_all(folder: Path, *, dry_run: bool = False, answers: bool = True) -> Report:
     """Loads everything of `folder`/wwd. What could not be loaded is in the report. Raises SourceError.
 
     With `dry_run` the same is done in one transaction that is rolled back. `answers`: also those of language models,
-    which are most of the rows.
+    which are most of the rows, and the lists that novelty is counted against.
     """
     inner, report = check_folder(folder), Report()
-    runs = RUNS if answers else RUNS[:-1]
+    runs = RUNS if answers else RUNS[:1]
     if not dry_run:
         import_parts(inner, report, runs)
         return report
