@@ -5,6 +5,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
@@ -180,6 +181,8 @@ class RunLabel(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "subject", "dimension", "value"], name="one_run_label")]
+        # From a label to its subjects: what stands behind a cell of a table.
+        indexes = [models.Index(fields=["run", "dimension", "value", "subject"], name="subjects_of_labels")]
 
     def __str__(self) -> str:
         return f"{self.dimension}: {self.value}"
@@ -234,6 +237,9 @@ class Unit(models.Model):
             models.Index(fields=["run", "state"]),
             models.Index(fields=["run", "affinity", "id"], condition=Q(state="pending"), name="waiting_units"),
             models.Index(fields=["key"], opclasses=["varchar_pattern_ops"], name="units_by_key"),
+            models.Index(fields=["run", "id"], name="units_in_order"),
+            # Everything that machines said of a picture, also when it is erased.
+            models.Index(KeyTransform("image", "payload"), name="units_about_images"),
         ]
 
     def __str__(self) -> str:

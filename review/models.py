@@ -156,6 +156,7 @@ class CampaignImage(models.Model):
         indexes = [
             models.Index(fields=["campaign", "country"]),
             models.Index(fields=["dish_name"], opclasses=["varchar_pattern_ops"], name="campaign_images_by_dish"),
+            models.Index(fields=["country", "image"], name="campaign_images_of_countries"),
         ]
 
     def __str__(self) -> str:
@@ -454,6 +455,7 @@ class Review(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["reviewer", "image", "repeat"], name="one_review_per_person_and_image")
         ]
+        permissions = [("read_answers", _("Can read single answers of reviewers beside pictures, without any name"))]
 
     def __str__(self) -> str:
         return f"{self.reviewer_id} {self.image_id}"

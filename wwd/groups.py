@@ -19,7 +19,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
             view_model view_prompttemplate view_questionset view_descriptorset add_imagedownload
             view_plan add_plan change_plan unmask_plan
         """,
-        "review": "view_questionnaire",
+        "review": "view_questionnaire read_answers",
     },
     # People and what they told: curation, reports, withdrawals, notes, exclusions, campaigns.
     "steward": {
@@ -34,6 +34,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
             delete_campaigntext view_supportcontact add_supportcontact change_supportcontact delete_supportcontact
             view_invitation add_invitation change_invitation view_campaignimage view_reviewer change_reviewer
             view_reviewerbackground view_note change_note view_assignment change_assignment view_review change_review
+            read_answers
             view_exclusion add_exclusion view_questionnaire view_reviewerconsent
         """,
     },

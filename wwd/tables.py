@@ -57,4 +57,4 @@ BEHIND = {
 # Reviews of pictures, for the pages of pictures in `evaluation`, which may not import `review`.
 OPINIONS = "review.opinions:opinions_of"
 # Whoever may read answers one by one, never with a name.
-ANSWERS = "review.view_review"
+ANSWERS = "review.read_answers"

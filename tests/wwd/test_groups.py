@@ -75,10 +75,11 @@ LISTS: Mapping[str, set[str]] = {
 }
 # Researchers' pages, by name, that a group may open; the rest is refused.
 RUNNING = {"start", "steer"}
+TAKING = {"take-cell", "take-picture"}
 PAGES = {str(pattern.name) for pattern in urls.urlpatterns if isinstance(pattern, URLPattern)}
 OPEN: Mapping[str, set[str]] = {
     "researcher": PAGES - RUNNING,
-    "operator": PAGES,
+    "operator": PAGES - TAKING,
     "steward": {"overview"} & PAGES,
     "ambassador": {"overview"} & PAGES,
 }
