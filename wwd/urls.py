@@ -17,5 +17,6 @@ urlpatterns = [
     path("", include("collection.urls")),
     path("review/", include("review.urls")),
     path("admin/evaluation/", include("evaluation.urls")),
+    path("admin/evaluation/", include("wwd.bundles.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.staticfiles import finders
@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, get_language_bidi
 from django.utils.translation import gettext as _
 
-from evaluation import figures, methods, table_page, tables
+from evaluation import drawing, figures, methods, table_page, tables
 from evaluation.metrics.tidy import TidyTable
 from evaluation.tables import TableView
 from wwd.bundles import listings, source
@@ -24,10 +24,22 @@ from wwd.bundles.making import Request
 STYLE = "report.css"
 # More lines than this are not read on paper; the bundle and the CSV hold all.
 MOST_LINES = 150
-MOST_GROUPS = 40
+MOST_GROUPS = 8
+# Sheets of one figure; the page of the table draws all. Inches: a heading has room above it.
+MOST_SHEETS = 3
+SHEET_WIDTH, SHEET_HEIGHT = 17 / 2.54, 8.4
 # With more columns than this a table is printed across the page.
 PORTRAIT_COLUMNS = 7
 Read = Callable[[View], TableView]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why something is not measured or not claimed, some of what this concerns, and how much more."""
+
+    text: str
+    groups: Sequence[str]
+    more: int
 
 
 @dataclass(frozen=True)
@@ -41,8 +53,9 @@ class Section:
     left_out: int
     columns: Sequence[str]
     metrics: Sequence[str]
-    figure: str
-    reasons: Mapping[str, Sequence[str]]
+    figures: Sequence[str]
+    sheets_left_out: int
+    reasons: Sequence[Reason]
     methods: Sequence[str]
     pictures: Sequence[Picture]
 
@@ -56,7 +69,8 @@ class Section:
 
     @property
     def wide(self) -> bool:
-        return len(self.columns) + len(self.metrics) > PORTRAIT_COLUMNS
+        """Whether its numbers need the page across."""
+        return bool(self.lines) and len(self.columns) + len(self.metrics) > PORTRAIT_COLUMNS
 
     @property
     def definitions(self) -> Mapping[str, str]:
@@ -92,6 +106,7 @@ def section(number: int, view: View, read: TableView, *, pictures: bool) -> Sect
     """What is shown of one table."""
     table, spec = read.table, read.spec
     lines = table_page.lines(table, list(spec.metrics)) if table else []
+    drawn = sheets(read)
     return Section(
         number=number,
         view=view,
@@ -100,17 +115,31 @@ def section(number: int, view: View, read: TableView, *, pictures: bool) -> Sect
         left_out=max(0, len(lines) - MOST_LINES),
         columns=[column.replace("_", " ") for column in spec.columns],
         metrics=[metric.replace("_", " ") for metric in spec.metrics],
-        figure=figure(read),
-        reasons=table_page.reasons(table) if table else {},
+        figures=[as_address(plan) for plan in drawn[:MOST_SHEETS]],
+        sheets_left_out=max(0, len(drawn) - MOST_SHEETS),
+        reasons=reasons(table) if table else [],
         methods=methods.paragraph(spec, table, view.values, read.computed_at) if table else [],
         pictures=pictures_of(read) if pictures else [],
     )
 
 
-def figure(read: TableView) -> str:
-    """The figure as an address that holds the whole picture; empty where there is nothing to draw."""
-    drawn = figures.drawn(read.table, read.spec.drawn, "svg") if read.table and read.spec.figure else None
-    return f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode()}" if drawn else ""
+def sheets(read: TableView) -> list[figures.Plan]:
+    """The figure in parts that fit on a printed page; none where there is nothing to draw."""
+    plan = figures.layout(read.table, read.spec.drawn) if read.table and read.spec.figure else None
+    if plan is None:
+        return []
+    pages = drawing.pages(plan, SHEET_WIDTH, SHEET_HEIGHT)
+    return [replace(plan, panels=tuple(panel for line, _height in page.lines for panel in line)) for page in pages]
+
+
+def as_address(plan: figures.Plan) -> str:
+    """A figure as an address that holds the whole picture."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(drawing.draw(plan, 'svg', SHEET_WIDTH)).decode()}"
+
+
+def reasons(table: TidyTable) -> list[Reason]:
+    found = table_page.reasons(table)
+    return [Reason(text, held[:MOST_GROUPS], max(0, len(held) - MOST_GROUPS)) for text, held in found.items()]
 
 
 def content(request: Request, read: Read, step: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
@@ -128,8 +157,6 @@ def content(request: Request, read: Read, step: Callable[[str], None] = lambda t
         "code": source.commit(),
         "language": get_language() or "en",
         "direction": "rtl" if get_language_bidi() else "ltr",
-        "most_groups": MOST_GROUPS,
-        "most_slice": f":{MOST_GROUPS}",
         "picture_count": sum(len(one.pictures) for one in sections),
     }
 
