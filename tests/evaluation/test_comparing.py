@@ -1,4 +1,4 @@
-"""`compare.<table>`: models, prompts, runs on the same dishes; what is defined differently is refused, with the part."""
+"""`compare.<table>`: models, prompts, runs on the same dishes; other definitions are refused, naming what differs."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
