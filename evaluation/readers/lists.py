@@ -25,7 +25,10 @@ INTRODUCED = re.compile(
     re.IGNORECASE,
 )
 SEPARATED = re.compile(r"\s*[,;、،\n]\s*(?:and\s+|or\s+|&\s*)?|\s+(?:and|&|plus)\s+", re.IGNORECASE)
-CLAUSE = re.compile(r"[,.;:!?\n。،؟]|\bbut\b|\bwhereas\b|\brather\b|\binstead\b")
+CLAUSE = re.compile(
+    r"[,.;:!?\n。،؟]|\bbut\b|\bwhereas\b|(?=\brather than\b|\binstead of\b|\bnot\b|\bnever\b)", re.IGNORECASE
+)
+REPLACED = re.compile(r"\s*instead of\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,8 @@ def read_list(raw: str) -> Listed:
     if broken(text):
         return Listed("failed")
     found = structured(text)
-    if found is None:
-        found = in_prose(text)
+    if found is None or (len(found) == 1 and len(SEPARATED.split(found[0])) > 3):
+        found = in_prose(found[0] if found else text)
     items = cleaned(found)
     return Listed("answered", items) if items else NO_ANSWER
 
@@ -182,22 +185,30 @@ def in_prose(text: str) -> list[str]:
         return []
     tail = text.partition(":")[2].strip() or text
     sentence = re.split(r"[.!?](?:\s|\Z)", tail, maxsplit=1)[0]
-    if len(sentence.split()) > 4 and (found := INTRODUCED.search(sentence)):
-        sentence = sentence[found.end() :]
+    first = SEPARATED.search(sentence)
+    before = sentence[: first.start()] if first else sentence
+    if len(sentence.split()) > 4:
+        sentence = sentence[max([0, *(found.end() for found in INTRODUCED.finditer(before))]) :]
     parts = [part for part in SEPARATED.split(sentence) if part.strip()]
     return parts if len(parts) > 1 or len(sentence.split()) <= 4 else []
 
 
 def cleaned(items: Sequence[str]) -> tuple[str, ...]:
     """Items without quotes and full stops around them, each once, the empty and the overlong left out."""
-    plain = [item.strip(" \t\n'\".,;*").strip() for item in items[:MOST_ITEMS]]
+    plain = [bare(item) for item in items[:MOST_ITEMS]]
     kept = {folded(item): item for item in reversed(plain) if 0 < len(item) <= LONGEST_ITEM and folded(item)}
     return tuple(dict.fromkeys(item for item in plain if kept.get(folded(item)) == item))
 
 
-def named_in(item: str, options: Mapping[str, Sequence[str]]) -> set[str]:
+def bare(item: str) -> str:
+    """The item without full stops around it, and without a pair of quotes."""
+    plain = item.strip(" \t\n.,;*")
+    return plain[1:-1].strip() if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "'\"" else plain
+
+
+def named_in(item: str, options: Mapping[str, Sequence[str]], most: int = 4 * LONGEST_ITEM) -> set[str]:
     """Codes of the options whose words stand in `item`, those left out that stand only within a longer one."""
-    text = f" {folded(item.replace('_', ' '))[: 4 * LONGEST_ITEM]} "
+    text = f" {folded(item[:most].replace('_', ' '))} "
     codes = set()
     words = [(folded(word), code) for code, names in options.items() for word in names]
     for word, code in sorted(words, key=lambda pair: -len(pair[0])):
@@ -211,6 +222,6 @@ def said_in(text: str, options: Mapping[str, Sequence[str]]) -> set[str]:
     """Options that prose names in a part of a sentence in which nothing is denied."""
     codes: set[str] = set()
     for part in CLAUSE.split(text)[: 4 * MOST_ITEMS]:
-        if not NEGATION.search(part):
+        if not (NEGATION.search(part) or REPLACED.match(part)):
             codes |= named_in(part, options)
     return codes

@@ -19,6 +19,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 from evaluation.metrics.tidy import TidyTable
+from evaluation.observations import Observations
+from evaluation.studies import knowledge_judged as judged
 from evaluation.studies import knowledge_specs as specs
 from evaluation.studies import knowledge_tables as tables
 from evaluation.studies.base import Catalogue, ConfigError, OutcomeData, Plan, Result, Study, Work
@@ -30,6 +32,18 @@ TABLES = {
     "failures": partial(tables.failures_table, specs.FAILURES_CONTINENT),
     "failures_country": partial(tables.failures_table, specs.FAILURES_COUNTRY),
     "failures_language": partial(tables.failures_table, specs.FAILURES_LANGUAGE),
+    "judge": partial(judged.judge_table, specs.JUDGE),
+    "disagreements": partial(judged.disagreements_table, specs.DISAGREEMENTS),
+    "consistency": partial(judged.consistency_table, specs.CONSISTENCY),
+}
+OBSERVED = {
+    "fields": partial(tables.observe_fields, specs.FIELDS_CONTINENT),
+    "fields_country": partial(tables.observe_fields, specs.FIELDS_COUNTRY),
+    "fields_language": partial(tables.observe_fields, specs.FIELDS_LANGUAGE),
+    "failures": partial(tables.observe_failures, specs.FAILURES_CONTINENT),
+    "failures_country": partial(tables.observe_failures, specs.FAILURES_COUNTRY),
+    "failures_language": partial(tables.observe_failures, specs.FAILURES_LANGUAGE),
+    "judge": partial(judged.observe_judge, specs.JUDGE),
 }
 
 
@@ -58,6 +72,10 @@ class Knowledge(Study):
         if table not in self.tables:
             raise ValueError(f"knowledge has no table {table!r}")
         return TABLES[table](outcomes)
+
+    def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
+        """Answers one by one; the agreement of samples and counts of wordings are no means of answers."""
+        return OBSERVED[table](outcomes) if table in OBSERVED else None
 
 
 def answer_key(subject: int, model: str, question: str, sample: int) -> str:

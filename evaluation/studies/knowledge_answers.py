@@ -1,16 +1,21 @@
-"""Answers about dishes as numbers: every answer of a run, read by the rules of the paper and by readers of ours."""
+"""Answers about dishes as numbers: every answer of a run by the rules of the paper, and by readers of ours."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.metrics.bootstrap import Interval, one_way
+from evaluation.metrics.overlap import iou
 from evaluation.metrics.sem import population_sem
 from evaluation.metrics.tidy import Estimate
+from evaluation.readers.countries import countries_in, read_countries, right
+from evaluation.readers.ingredients import ingredients_in, read_ingredients
+from evaluation.readers.lists import named_in, read_options
 from evaluation.studies.base import OutcomeData
-from evaluation.studies.knowledge_fields import DESCRIPTION, FIELDS, failures_of, published_iou
+from evaluation.studies.knowledge_fields import DESCRIPTION, FIELDS, OPTIONS, failures_of, published_iou
 
 Floats = npt.NDArray[np.float64]
 PER_CENT = 100.0
@@ -18,14 +23,23 @@ NOT_COUNTED = np.nan
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """What an answer says. `state`: of the reader, or of the unit where no answer came."""
+
+    state: str
+    said: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Scored:
-    """One answer. `values`: metric → per cent, NaN where the answer does not count for it; `said`: what it names."""
+    """One answer. `values`: metric → per cent, NaN where the answer does not count for it; `said`: what was read."""
 
     field: str
     model: str
     cluster: str
     labels: Mapping[str, tuple[str, ...]]
     sample: int
+    unit: int
     values: Mapping[str, float]
     said: frozenset[str] = frozenset()
 
@@ -47,16 +61,62 @@ def as_published(row: OutcomeData) -> float:
     return NOT_COUNTED if found is None else found
 
 
+def read(row: OutcomeData) -> Read:
+    """The answer by our readers: what it names, and what became of it where nothing could be read."""
+    if row.state != "done":
+        return Read(row.state)
+    if row.payload["question"] == "country":
+        named = read_countries(row.text, row.subject)
+        return Read(named.state, frozenset(named.codes))
+    return read_set(row.payload["question"], row.text)
+
+
+@lru_cache(16384)
+def read_set(name: str, text: str) -> Read:
+    """An answer that lists options or ingredients. Samples often say the same."""
+    if name == "ingredients":
+        listed = read_ingredients(text)
+        return Read(listed.state, listed.names)
+    chosen = read_options(text, OPTIONS[name])
+    return Read(chosen.state, frozenset(chosen.items))
+
+
+@lru_cache(8192)
+def truth_of(name: str, truth: str) -> frozenset[str]:
+    """What the contributor says, in the words of the readers."""
+    if name == "country":
+        return frozenset(countries_in(truth))
+    if name == "ingredients":
+        return ingredients_in(truth)
+    return frozenset(named_in(truth, OPTIONS[name], len(truth)))
+
+
+def our_score(row: OutcomeData, found: Read) -> float:
+    """1 or 0 for a country, an IoU for a set; an answer that says nothing is wrong, a failed call does not count."""
+    name = row.payload["question"]
+    truth = truth_of(name, row.payload["truth"])
+    if not truth or found.state == "failed":
+        return NOT_COUNTED
+    if name == "country":
+        return float(right(found.said, truth))
+    return iou(found.said, truth) or 0.0
+
+
 def scored(outcomes: Iterable[OutcomeData]) -> Iterator[Scored]:
     """Every answer that is about a field, in the order of the run."""
     for row in outcomes:
         if row.payload["question"] in FIELDS:
-            values = {"as_published": PER_CENT * as_published(row)}
-            yield of_row(row, values)
+            found = read(row)
+            values = {
+                "as_published": PER_CENT * as_published(row),
+                "read": PER_CENT * our_score(row, found),
+                "unread": PER_CENT * (found.state != "answered"),
+            }
+            yield of_row(row, values, found.said)
 
 
 def described(outcomes: Iterable[OutcomeData]) -> Iterator[Scored]:
-    """Every description with the failures that its words show, and whether there is none."""
+    """Every description with the failures that its words show; whether it was refused."""
     for row in outcomes:
         if row.payload["question"] == DESCRIPTION:
             values = {kind: PER_CENT * shown for kind, shown in failures_of(row.text).items()}
@@ -66,7 +126,8 @@ def described(outcomes: Iterable[OutcomeData]) -> Iterator[Scored]:
 
 
 def of_row(row: OutcomeData, values: Mapping[str, float], said: frozenset[str] = frozenset()) -> Scored:
-    return Scored(row.payload["question"], row.model, row.cluster, row.labels, row.payload["sample"], values, said)
+    payload = row.payload
+    return Scored(payload["question"], row.model, row.cluster, row.labels, payload["sample"], row.unit_id, values, said)
 
 
 Cells = dict[tuple[str, str, str], list[Scored]]

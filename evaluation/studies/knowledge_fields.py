@@ -6,6 +6,39 @@ from evaluation.metrics.overlap import iou
 
 DESCRIPTION = "description"
 FIELDS = ("country", "time_of_day", "type_of_dish", "utensils", "ingredients")
+# Option → the words that mean it, for our reader. Fingers are hands: a contributor writes the one, a model the other.
+OPTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "time_of_day": {
+        "breakfast": ("breakfast", "morning"),
+        "lunch": ("lunch", "lunchtime", "midday", "noon"),
+        "dinner": ("dinner", "supper", "evening meal"),
+        "snack": ("snack", "snacks"),
+        "anytime": ("anytime", "any time", "all day", "throughout the day"),
+    },
+    "type_of_dish": {
+        "starter": ("starter", "starters", "appetizer", "appetiser"),
+        "soup": ("soup", "soups"),
+        "salad": ("salad", "salads"),
+        "sauce": ("sauce", "sauces"),
+        "side_dish": ("side dish", "side dishes"),
+        "main_alone": ("main dish stand alone", "main dish standalone", "one pot meal", "main dish on its own"),
+        "main_sides": ("main dish eaten with sides", "main dish with sides", "eaten with sides"),
+        "small_shared": ("small plate bowl for sharing", "small plate or bowl for sharing", "small plate for sharing"),
+        "small_collection": (
+            "small plate bowl served as a part of a collection",
+            "small plate bowl served as part of a collection",
+            "small plate or bowl one of several",
+        ),
+        "dessert": ("dessert", "desserts"),
+    },
+    "utensils": {
+        "knife": ("knife", "knives"),
+        "fork": ("fork", "forks"),
+        "spoon": ("spoon", "spoons", "tablespoon", "teaspoon", "ladle"),
+        "chopsticks": ("chopsticks", "chopstick"),
+        "hand": ("hand", "hands", "finger", "fingers", "right hand", "left hand", "bare hands"),
+    },
+}
 # The options that the published comparison looks for as parts of the text; "other" is none of them.
 PUBLISHED_OPTIONS: Mapping[str, Sequence[str]] = {
     "time_of_day": ("breakfast", "lunch", "dinner", "snack", "anytime"),

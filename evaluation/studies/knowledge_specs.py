@@ -1,6 +1,7 @@
 """The named tables of what language models know, and the definitions of their numbers."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.utils.translation import gettext_noop as _
 
@@ -15,7 +16,16 @@ FIELD_METRICS = {
         "intersection over union of the options found as parts of the text, over the answers about dishes whose "
         "contributor named one. Ingredients: a judge model's intersection ÷ its union, not clipped."
     ),
+    "read": _(
+        "Per cent, by readers without any model. Country: share of the answers that name one of the dish's countries. "
+        "Others: mean intersection over union of what is named, by normal form and alias, with what the contributor "
+        "named. An answer that says nothing counts as wrong; a call that failed does not count."
+    ),
+    "unread": _(
+        "Per cent of the questions asked whose answer was ambiguous, named nothing, was refused, empty, or failed."
+    ),
     "sem": _("Standard error of *as published* the way the paper computes it: population deviation ÷ √rows."),
+    "sem_read": _("The same of *read*."),
 }
 FAILURE_METRICS = {
     "share": _(
@@ -26,23 +36,73 @@ FAILURE_METRICS = {
 }
 
 
+OBSERVED_FIELDS = ("as_published", "read", "unread")
+
+
 def spec(
-    name: str, title: str, columns: tuple[str, ...], metrics: Mapping[str, str], undrawn: tuple[str, ...]
+    name: str,
+    title: str,
+    columns: tuple[str, ...],
+    metrics: Mapping[str, str],
+    filters: tuple[str, ...] = (),
+    **more: Any,
 ) -> TableSpec:
-    filters = ("run", *columns)
     return TableSpec(
-        f"knowledge.{name}", title, SOURCE, "1", columns, metrics, INPUTS, filters, study="knowledge", undrawn=undrawn
+        name=f"knowledge.{name}",
+        title=title,
+        source=SOURCE,
+        version="1",
+        columns=columns,
+        metrics=metrics,
+        inputs=INPUTS,
+        filters=filters or ("run", *columns),
+        study="knowledge",
+        **more,
     )
 
 
 def of_fields(name: str, title: str, place: str) -> TableSpec:
-    return spec(name, title, ("field", place, "model"), FIELD_METRICS, ("sem",))
+    return spec(
+        name,
+        title,
+        ("field", place, "model"),
+        FIELD_METRICS,
+        undrawn=("sem", "sem_read"),
+        observed=OBSERVED_FIELDS,
+        worse={"as_published": "low", "read": "low", "unread": "high"},
+    )
 
 
 def of_failures(name: str, title: str, place: str) -> TableSpec:
-    return spec(name, title, ("failure", place, "model"), FAILURE_METRICS, ("sem",))
+    return spec(
+        name,
+        title,
+        ("failure", place, "model"),
+        FAILURE_METRICS,
+        undrawn=("sem",),
+        observed=("share",),
+        worse={"share": "high"},
+    )
 
 
+JUDGE_METRICS = {
+    "as_published": _("Per cent, as in `knowledge.fields`, over the answers that both rules count."),
+    "read": _("Per cent by our readers, over the same answers."),
+    "difference": _("*Read* minus *as published* in percentage points, answer by answer."),
+    "differ": _("Per cent of the answers about which both rules differ at all."),
+}
+CONSISTENCY_METRICS = {
+    "agreement": _(
+        "Per cent. Mean over the dishes of the agreement between samples: intersection over union of what two samples "
+        "of one dish name, over all pairs; two that name nothing agree. Agreement is no sign of being right."
+    ),
+}
+DISAGREEMENT_METRICS = {
+    "answers": _(
+        "How many answers of this wording about a dish of these countries the judge model and our reader see "
+        "differently."
+    ),
+}
 FIELDS_CONTINENT = of_fields("fields", _("What language models know about dishes, by continent"), "continent")
 FIELDS_COUNTRY = of_fields("fields_country", _("What language models know about dishes, by country"), "country")
 FIELDS_LANGUAGE = of_fields(
@@ -52,4 +112,26 @@ FAILURES_CONTINENT = of_failures("failures", _("How descriptions of dishes fail,
 FAILURES_COUNTRY = of_failures("failures_country", _("How descriptions of dishes fail, by country"), "country")
 FAILURES_LANGUAGE = of_failures(
     "failures_language", _("How descriptions of dishes fail, by the language of their name"), "language"
+)
+JUDGE = spec(
+    "judge",
+    _("What a judge model accepted and what can be read, by continent"),
+    ("field", "continent", "model"),
+    JUDGE_METRICS,
+    observed=tuple(JUDGE_METRICS),
+    undrawn=("differ",),
+)
+DISAGREEMENTS = spec(
+    "disagreements",
+    _("Answers about countries that a judge model and our reader see differently"),
+    ("kind", "answer", "countries", "model"),
+    DISAGREEMENT_METRICS,
+    filters=("run", "kind", "model"),
+    figure=False,
+)
+CONSISTENCY = spec(
+    "consistency",
+    _("How much samples of one model agree with each other, by continent"),
+    ("field", "continent", "model"),
+    CONSISTENCY_METRICS,
 )

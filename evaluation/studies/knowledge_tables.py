@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from evaluation.metrics.tidy import TidyRow, TidyTable
+from evaluation.observations import Labels, Observations, coded, none_of
 from evaluation.studies.base import OutcomeData
 from evaluation.studies.knowledge_answers import (
+    Floats,
     Scored,
     cells,
     column,
@@ -18,6 +20,7 @@ from evaluation.studies.knowledge_answers import (
     sem_of,
 )
 from evaluation.studies.knowledge_fields import FAILURES
+from evaluation.studies.knowledge_specs import OBSERVED_FIELDS
 from evaluation.table_spec import TableSpec
 
 NO_VERDICT = "no answer was judged, or no contributor named an option"
@@ -32,9 +35,8 @@ SEM_NOTE = "`sem` takes rows (dish × sample) for independent, as the paper does
 def fields_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
     """A row for each field, place and model."""
     _, place, _ = table.columns
-    answers, counted = [], Counter[str]()
-    for each in scored(noted(outcomes, counted)):
-        answers.append(each)
+    counted = Counter[str]()
+    answers = list(scored(noted(outcomes, counted)))
     rows: list[TidyRow] = []
     for (field, where, model), members in cells(answers, place).items():
         rows += field_rows({"field": field, place: where, "model": model}, members)
@@ -43,10 +45,11 @@ def fields_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable
 
 def field_rows(named: Mapping[str, str], members: Sequence[Scored]) -> Iterator[TidyRow]:
     clusters = labels_of(members, lambda each: each.cluster)
-    published = column(members, "as_published")
-    [mean] = estimates(published[:, None], clusters, NO_VERDICT)
-    yield TidyRow(named, "as_published", mean)
-    yield TidyRow(named, "sem", sem_of(published, clusters, NO_VERDICT))
+    values = np.column_stack([column(members, metric) for metric in OBSERVED_FIELDS])
+    for metric, mean in zip(OBSERVED_FIELDS, estimates(values, clusters, NO_VERDICT), strict=True):
+        yield TidyRow(named, metric, mean)
+    for metric, held in (("sem", values[:, 0]), ("sem_read", values[:, 1])):
+        yield TidyRow(named, metric, sem_of(held, clusters, NO_VERDICT))
 
 
 def failures_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
@@ -55,8 +58,7 @@ def failures_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTab
     counted = Counter[str]()
     rows_ = list(noted(outcomes, counted))
     found = cells(described(rows_), place)
-    asked = cells(scored(rows_), place)
-    groups = dict.fromkeys((where, model) for _, where, model in (*found, *asked))
+    groups = dict.fromkeys((where, row.model) for row in rows_ for where in row.labels.get(place, ()))
     rows: list[TidyRow] = []
     for where, model in groups:
         rows += failure_rows({place: where, "model": model}, found.get(("description", where, model), []))
@@ -70,6 +72,40 @@ def failure_rows(named: Mapping[str, str], members: Sequence[Scored]) -> Iterato
         groups = {"failure": kind, **named}
         yield TidyRow(groups, "share", mean)
         yield TidyRow(groups, "sem", sem_of(held, clusters, NO_DESCRIPTION))
+
+
+def observe_fields(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
+    """An observation for each answer."""
+    answers = list(scored(outcomes))
+    values = {metric: column(answers, metric) for metric in table.observed}
+    return observations(table, answers, values, [(each.field,) for each in answers])
+
+
+def observe_failures(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
+    """An observation for each description and kind of failure."""
+    pairs = [(kind, each) for each in described(outcomes) for kind in KINDS]
+    shares = np.array([each.values[kind] for kind, each in pairs], dtype=np.float64)
+    return observations(table, [each for _, each in pairs], {"share": shares}, [(kind,) for kind, _ in pairs])
+
+
+def observations(
+    table: TableSpec, answers: Sequence[Scored], values: Mapping[str, Floats], first: Sequence[tuple[str, ...]]
+) -> Observations:
+    """The answers as observations; `first` are the values of the table's first column."""
+    name, place, _ = table.columns
+    return Observations(
+        values=values,
+        groups={
+            name: Labels.of(first),
+            place: Labels.of(each.labels.get(place, ()) for each in answers),
+            "model": Labels.each(each.model for each in answers),
+        },
+        dishes=coded(each.cluster for each in answers),
+        raters=None,
+        images=none_of(len(answers)),
+        units=np.array([each.unit for each in answers], dtype=np.int64),
+        reviews=none_of(len(answers)),
+    )
 
 
 def noted(outcomes: Iterable[OutcomeData], counted: Counter[str]) -> Iterator[OutcomeData]:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
-from evaluation import tables
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import Run, Unit
 from evaluation.ordering import CONTINENTS
+from evaluation.runner.results import outcomes
+from evaluation.studies.base import OutcomeData
+from evaluation.studies.knowledge import Knowledge
 from wwd.published.knowledge import RUN
 from wwd.published.source import Report
 
@@ -28,19 +30,21 @@ def expected(published: Path) -> Mapping[str, Any]:
     return content
 
 
-def compute(name: str, blocker: DjangoDbBlocker) -> TidyTable:
-    with blocker.unblock():
-        return tables.compute(tables.spec(name), {})
+@pytest.fixture(scope="module")
+def rows(answered: Report, django_db_blocker: DjangoDbBlocker) -> list[OutcomeData]:
+    """All published answers, read once: every table below is made of them."""
+    with django_db_blocker.unblock():
+        return list(outcomes(Run.objects.get(slug=RUN)))
 
 
 @pytest.fixture(scope="module")
-def fields(answered: Report, django_db_blocker: DjangoDbBlocker) -> TidyTable:
-    return compute("knowledge.fields", django_db_blocker)
+def fields(rows: list[OutcomeData]) -> TidyTable:
+    return Knowledge().summarise("fields", rows, {})
 
 
 @pytest.fixture(scope="module")
-def failures(answered: Report, django_db_blocker: DjangoDbBlocker) -> TidyTable:
-    return compute("knowledge.failures", django_db_blocker)
+def failures(rows: list[OutcomeData]) -> TidyTable:
+    return Knowledge().summarise("failures", rows, {})
 
 
 def cell(table: TidyTable, metric: str, **groups: str) -> Estimate:
@@ -91,3 +95,37 @@ def test_the_answers_are_a_finished_run_that_was_made_elsewhere() -> None:
     assert Unit.objects.filter(run=run).count() == 765 * (5 + 5 + 1) * 5 + 765 * (5 + 1)
     assert set(run.labels.values_list("dimension", flat=True)) == {"country", "continent", "language", "kind"}
     assert not Unit.objects.filter(run=run, subject__dish=None).exists()
+
+
+def test_a_judge_model_accepts_more_than_can_be_read(rows: list[OutcomeData]) -> None:
+    judge = Knowledge().summarise("judge", rows, {})
+    groups = {"field": "country", "continent": "Africa", "model": "gpt-3.5"}
+    difference = cell(judge, "difference", **groups)
+    assert difference.value == pytest.approx(-4.296875)
+    assert difference.high is not None
+    assert difference.high < -2
+    assert cell(judge, "as_published", **groups).value == pytest.approx(60.8984375)
+
+
+def test_disagreements_about_countries_are_listed_by_kind(rows: list[OutcomeData]) -> None:
+    """At least 3 % of GPT 3.5's answers; a neighbour accepted for Algeria and for the Netherlands are among them."""
+    found = Knowledge().summarise("disagreements", rows, {})
+    counts = [(row.groups, row.estimate.n) for row in found.rows]
+    assert sum(n for groups, n in counts if groups["model"] == "gpt-3.5") / 3825 > 0.03
+    accepted = {(groups["answer"], groups["countries"]) for groups, _ in counts if "another" in groups["kind"]}
+    assert {("Tunisia", "Algeria"), ("Denmark", "Netherlands")} <= accepted
+    assert {groups["kind"] for groups, _ in counts} == {
+        "another country accepted",
+        "no country named, accepted",
+        "several countries named, accepted",
+        "the country itself rejected",
+        "a part of the country, or its whole, rejected",
+        "a name that countries share rejected",
+    }
+
+
+def test_one_sample_of_each_dish_has_nothing_to_agree_with(rows: list[OutcomeData]) -> None:
+    found = Knowledge().summarise("consistency", rows, {})
+    groups = {"field": "country", "continent": "Asia"}
+    assert cell(found, "agreement", model="llama-3-70b", **groups).value is None
+    assert (cell(found, "agreement", model="gpt-3.5", **groups).value or 0) > 95
