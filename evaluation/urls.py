@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from evaluation import dashboards, picture_urls, plan_urls, run_views, table_files
+from evaluation import dashboards, overview_views, picture_urls, plan_urls, run_views, table_files
 
 app_name = "evaluation"
 urlpatterns = [
+    path("overview/", overview_views.overview, name="overview"),
     path("runs/start/", run_views.start, name="start"),
     path("runs/<slug:slug>/", run_views.detail, name="run"),
     path("runs/<slug:slug>/steer/", run_views.steer, name="steer"),

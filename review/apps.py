@@ -32,7 +32,9 @@ class ReviewConfig(AppConfig):
         from review.loading import load_all
         from review.models import Exclusion, Review
         from review.tables import describing  # noqa: F401 (registers what describes tables of reviews)
+        from review.waiting import register_kinds
 
+        register_kinds()
         post_migrate.connect(load_all, sender=self)
         post_delete.connect(removed_review_makes_tables_stale, sender=Review)
         post_save.connect(exclusion_makes_tables_stale, sender=Exclusion)
