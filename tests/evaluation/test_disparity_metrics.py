@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from evaluation.metrics.disparity import PERMUTATIONS, Blocks, Disparity, disparity
 from evaluation.metrics.groups import Sample
@@ -223,6 +224,7 @@ def test_holm_is_the_closed_test_of_all_families(p: list[float]) -> None:
     families = [held for size in places for held in combinations(places, size + 1)]
     closed = [max(min(1.0, len(f) * min(p[j] for j in f)) for f in families if i in f) for i in places]
     assert holm(p) == pytest.approx(closed)
+    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
 
 
 def test_a_p_value_is_never_nothing() -> None:
