@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from django.contrib.staticfiles import finders
@@ -19,6 +20,7 @@ from evaluation.tables import TableView
 from wwd.bundles import listings, source
 from wwd.bundles.blurred import Picture, pictures_of
 from wwd.bundles.chosen import ChosenError, View
+from wwd.bundles.fitting import Fit, fit
 from wwd.bundles.making import Request
 
 STYLE = "report.css"
@@ -28,8 +30,6 @@ MOST_GROUPS = 8
 # Sheets of one figure; the page of the table draws all. Inches: a heading has room above it.
 MOST_SHEETS = 3
 SHEET_WIDTH, SHEET_HEIGHT = 17 / 2.54, 8.4
-# With more columns than this a table is printed across the page.
-PORTRAIT_COLUMNS = 7
 Read = Callable[[View], TableView]
 
 
@@ -67,10 +67,10 @@ class Section:
     def table(self) -> TidyTable | None:
         return self.read.table
 
-    @property
-    def wide(self) -> bool:
-        """Whether its numbers need the page across."""
-        return bool(self.lines) and len(self.columns) + len(self.metrics) > PORTRAIT_COLUMNS
+    @cached_property
+    def fit(self) -> Fit:
+        """How its numbers fit on paper."""
+        return fit(self.columns, self.metrics, self.lines) if self.lines else "upright"
 
     @property
     def definitions(self) -> Mapping[str, str]:
@@ -125,11 +125,19 @@ def section(number: int, view: View, read: TableView, *, pictures: bool) -> Sect
 
 def sheets(read: TableView) -> list[figures.Plan]:
     """The figure in parts that fit on a printed page; none where there is nothing to draw."""
-    plan = figures.layout(read.table, read.spec.drawn) if read.table and read.spec.figure else None
+    table, drawn = read.table, read.spec.drawn
+    if table is None or not read.spec.figure or not measured(table, drawn):
+        return []
+    plan = figures.layout(table, drawn)
     if plan is None:
         return []
     pages = drawing.pages(plan, SHEET_WIDTH, SHEET_HEIGHT)
     return [replace(plan, panels=tuple(panel for line, _height in page.lines for panel in line)) for page in pages]
+
+
+def measured(table: TidyTable, metrics: Sequence[str]) -> bool:
+    """Whether there is anything to draw but dashes."""
+    return any(row.estimate.value is not None for row in table.rows if row.metric in metrics)
 
 
 def as_address(plan: figures.Plan) -> str:
