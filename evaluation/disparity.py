@@ -1,6 +1,7 @@
 """`disparity.<table>`: how far groups of dishes lie apart in a table, for every measure, model and kind of place."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -35,6 +36,8 @@ METRICS: Mapping[str, str] = {
     "p_unshared": _("The same share of random labelings, without these dishes."),
     "p_holm_unshared": _("The same after Holm's correction, without these dishes."),
 }
+ENDS = ("lowest", "highest", "worse")
+DRAWN = {"gap": "", "gap_expected": ", by chance"}
 RATERS = (
     "Regions differ in the people who judged too, not in the pictures alone: dishes are relabelled, people are not, so "
     "a small p may come from either."
@@ -59,13 +62,33 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         title=_("Disparity between regions"),
         source=f"{base.source}; Good 2005; Phipson & Smyth 2010; Holm 1979",
         version=f"{base.version}.1",
-        columns=("measure", *others, "by", *model, "lowest", "highest", "worse"),
+        columns=("measure", *others, "by", *model, *ENDS),
         metrics=METRICS,
         inputs=base.inputs,
         filters=("measure", "by", *(name for name in base.filters if name not in dropped)),
         choices={name: values for name, values in base.choices.items() if name not in dropped} | {"by": tuple(places)},
         compute=partial(compute, base),
+        undrawn=tuple(metric for metric in METRICS if metric != "gap"),
+        redrawn=with_chance,
     )
+
+
+def with_chance(table: TidyTable) -> TidyTable:
+    """Gaps with what chance alone gives below each of them; the groups' names stand in the table."""
+    columns = tuple(column for column in table.columns if column not in ENDS)
+    rows = [
+        replace(
+            row,
+            groups={
+                **{name: row.groups[name] for name in columns},
+                "measure": row.groups["measure"] + DRAWN[row.metric],
+            },
+            metric="gap",
+        )
+        for row in table.rows
+        if row.metric in DRAWN
+    ]
+    return replace(table, columns=columns, rows=tuple(rows))
 
 
 def compute(base: TableSpec, filters: Filters) -> TidyTable:
@@ -123,7 +146,7 @@ def named(cell: Compared, worse: str | None) -> dict[str, str]:
     """The lowest and the highest group, and which of them is the worse one; empty where there is no such."""
     found = cell.found
     if not found.gap:
-        return {"lowest": "", "highest": "", "worse": ""}
+        return dict.fromkeys(ENDS, "")
     ends = {"low": cell.name(found.lowest), "high": cell.name(found.highest)}
     return {"lowest": ends["low"], "highest": ends["high"], "worse": ends[worse] if worse else ""}
 

@@ -68,7 +68,8 @@ def figure(view: tables.TableView, table: TidyTable, ending: Ending, width: int)
     named = f"{source} {view.computed_at} {ending} {width} {sorted(colours.items())} {view.seen}"
     key = f"figure:{hashlib.sha256(named.encode()).hexdigest()}"
     look = Look(width, source, colours)
-    return cache.get_or_set(key, lambda: figures.drawn(table, view.spec.drawn, ending, look), FIGURE_SECONDS)
+    to_draw = view.spec.to_draw(table)
+    return cache.get_or_set(key, lambda: figures.drawn(to_draw, view.spec.drawn, ending, look), FIGURE_SECONDS)
 
 
 def back(view: tables.TableView) -> HttpResponse:

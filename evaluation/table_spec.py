@@ -23,7 +23,8 @@ class TableSpec:
     `compute`, or from `study`: then that study's `summarise` makes it from a run (filter `run`). `observe` gives the
     observations that its numbers are means of (a study's table: by `Study.observe`); None where they are no means.
     `observed`: for a study's table, the metrics that `Study.observe` gives. `worse`: which end of a metric is the worse
-    one; metrics left out have none. `rescaled`: metrics that are for looking at only, never compared.
+    one; metrics left out have none. `rescaled`: metrics that are for looking at only, never compared. `redrawn`: makes
+    of the table the one that the figure shows, where bars of the table itself would say little.
     """
 
     name: str
@@ -43,6 +44,11 @@ class TableSpec:
     observed: tuple[str, ...] = ()
     worse: Mapping[str, Literal["low", "high"]] = field(default_factory=dict)
     rescaled: tuple[str, ...] = ()
+    redrawn: Callable[[TidyTable], TidyTable] | None = None
+
+    def to_draw(self, table: TidyTable) -> TidyTable:
+        """What the figure of this table shows."""
+        return self.redrawn(table) if self.redrawn else table
 
     @property
     def drawn(self) -> list[str]:
