@@ -101,7 +101,7 @@ class Names:
         return self.slugs.get(value, value) if kind == Kind.MODEL else value
 
     def _known(self, kind: Kind) -> set[str]:
-        """Everything of a kind that could be met: it is named together, the first time one is asked for."""
+        """Everything of a kind that could be met: it is named the first time, after what was met."""
         if kind == Kind.MODEL:
             return {model.slug for model in self.models if model.slug not in self.open}
         return set(Country.objects.values_list("name", flat=True)) if kind == Kind.COUNTRY else set(CONTINENTS)
@@ -113,10 +113,15 @@ class Names:
         with transaction.atomic():
             Plan.objects.select_for_update().get(pk=self.plan.pk)
             held = set(MaskedName.objects.filter(plan=self.plan, kind=kind).values_list("value", flat=True))
-            new = sorted((self._known(kind) | values) - held)
-            random.Random(f"{self.plan.mask_seed}:{kind}:{len(held)}").shuffle(new)
+            new = self._shuffled(kind, values - held) + self._shuffled(kind, self._known(kind) - values - held)
             MaskedName.objects.bulk_create(
                 MaskedName(plan=self.plan, kind=kind, value=value, shown=PREFIX[kind] + letters(len(held) + number))
                 for number, value in enumerate(new)
             )
         self._held = {}
+
+    def _shuffled(self, kind: Kind, values: set[str]) -> list[str]:
+        """In an order that follows from the plan's seed alone."""
+        found = sorted(values)
+        random.Random(f"{self.plan.mask_seed}:{kind}:{' '.join(found)}").shuffle(found)
+        return found

@@ -12,7 +12,7 @@ TURNED = "difference"
 def turned(row: TidyRow) -> TidyRow:
     """`row` with the earlier letter first, where it compares two models; all numbers follow."""
     groups = row.groups
-    if groups.get("compared") != "model" or groups["first"] <= groups["second"]:
+    if groups.get("compared") != "models" or groups["first"] <= groups["second"]:
         return row
     estimate = negative(row.estimate) if row.metric == TURNED else row.estimate
     return replace(

@@ -1,6 +1,7 @@
 """Hidden names in running text: notes, reasons, methods, cells that hold more than one name."""
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 
 from evaluation.masked_names import MASKED_ROLES, Kind, Names
@@ -9,6 +10,8 @@ from evaluation.ordering import model_key
 HIDDEN = "Hidden while names are masked: a note that would tell which model is meant."
 # The definition of a run, written as `name: value; name: value`: settings tell a model as well as its name does.
 SETTINGS = re.compile(r"(?:^|; )(?:model|revision|backend|identifier|steps|guidance|scheduler|size): ")
+# `Reviewers: Kenya, Dalle2: 7; Kenya, Dalle3: 9.`
+LIST = re.compile(r"(?P<head>[^;:]*: )?(?P<parts>.*; .*?)(?P<end>\.?)", re.DOTALL)
 # Shorter revisions may be parts of anything.
 SHORT = 5
 
@@ -30,18 +33,18 @@ class Words:
         self._names = names
 
     @cached_property
-    def spellings(self) -> dict[str, str]:
-        """What is looked for, in small letters → what stands there instead."""
-        found = {}
+    def spellings(self) -> dict[str, tuple[Kind, str]]:
+        """What is looked for, in small letters → its kind, and what stands there instead."""
+        found: dict[str, tuple[Kind, str]] = {}
         for model in self._names.models:
             if model.role in MASKED_ROLES:
-                shown = self._names.shown("model", model.slug)
+                shown = Kind.MODEL, self._names.shown("model", model.slug)
                 plain = model.title.partition(" (")[0]
                 for name in (model.title, plain, model.slug, model.identifier):
                     found[name.casefold()] = shown
-        for (kind, value), shown in self._names.names.items():
+        for (kind, value), name in self._names.names.items():
             if kind == Kind.MODEL or self._names.places:
-                found.setdefault(value.casefold(), shown)
+                found.setdefault(value.casefold(), (Kind(kind), name))
         return {name: shown for name, shown in found.items() if name}
 
     @cached_property
@@ -58,9 +61,34 @@ class Words:
         return {trace for trace in {*filter(numbered, keys), *revisions} if len(trace) >= SHORT}
 
     def hidden(self, text: str) -> str:
-        """`text` with masked names in the place of real ones, or a sentence that says that it is hidden."""
+        """`text` with masked names in the place of real ones, or a sentence that says that it is hidden.
+
+        The order of names in a text is that of the real ones: the parts of a list are sorted anew, and a part that
+        names two is hidden.
+        """
         if SETTINGS.search(text):
             return HIDDEN
-        shown = self.pattern.sub(lambda found: self.spellings[found.group().casefold()], text)
+        listed = LIST.fullmatch(text)
+        if not listed:
+            return self._part(text)
+        head, parts = self._part(listed["head"] or ""), [*map(self._part, listed["parts"].split("; "))]
+        if HIDDEN in (head, *parts):
+            return HIDDEN
+        as_they_were = parts == listed["parts"].split("; ")
+        return head + "; ".join(parts if as_they_were else sorted(parts)) + listed["end"]
+
+    def _part(self, text: str) -> str:
+        """A part of a text that may name one model and one place."""
+        met = {self.spellings[found.casefold()] for found in self.pattern.findall(text)}
+        shown = self.pattern.sub(lambda found: self.spellings[found.group().casefold()][1], text)
         plain = "".join(sign for sign in shown.casefold() if sign.isalnum())
-        return HIDDEN if any(trace in plain for trace in self.traces) else shown
+        several = len(met) > len({kind for kind, _name in met})
+        return HIDDEN if several or any(trace in plain for trace in self.traces) else shown
+
+    def notes(self, notes: Sequence[str]) -> list[str]:
+        """Notes, those that name something in the order of what they say now, at the places of such notes."""
+        shown = [*map(self.hidden, notes)]
+        changed = [place for place, note in enumerate(notes) if shown[place] != note]
+        for place, note in zip(changed, sorted(shown[place] for place in changed), strict=True):
+            shown[place] = note
+        return list(dict.fromkeys(shown))

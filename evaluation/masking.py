@@ -75,12 +75,13 @@ class Mask:
         self._names.learn(row.groups for row in table.rows)
         rows = [turned(self._row(row)) for row in table.rows]
         metrics = list(dict.fromkeys(row.metric for row in table.rows))
+        extra = {self.text(key): self.text(v) if isinstance(v, str) else v for key, v in table.extra.items()}
         return replace(
             table,
             rows=in_order(rows, table.columns, metrics),
-            notes=(about(self.plan, self.places), *(self.text(note) for note in table.notes)),
+            notes=(about(self.plan, self.places), *self._words.notes(table.notes)),
             about=about_masked(table.about, self),
-            extra={self.text(key): self.text(v) if isinstance(v, str) else v for key, v in table.extra.items()},
+            extra=dict(sorted(extra.items())),
         )
 
     def _row(self, row: TidyRow) -> TidyRow:
