@@ -10,6 +10,7 @@ computed again holds the same intervals.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,8 @@ ONE_WAY = f"percentile bootstrap over clusters, {DRAWS} draws, seed {SEED}"
 TWO_WAY = f"percentile bootstrap over dishes and reviewers, {DRAWS} draws, seed {SEED}"
 _TAILS = (2.5, 97.5)
 _CHUNK = 250
+# Draws of more clusters are too large to be kept: 2,000 clusters take 32 MB.
+_MOST_KEPT = 2000
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.generic]
@@ -45,7 +48,7 @@ def one_way(values: npt.ArrayLike, clusters: Labels, weights: Floats | None = No
     """
     single = np.zeros(len(clusters), dtype=np.intp)
     sums, counts = _per_cell(values, clusters, single, weights)
-    first = _multiplicities(np.random.default_rng(SEED), sums.shape[1])
+    [first] = _drawn(sums.shape[1])
     means = _resampled_means(sums, counts, first, np.ones((DRAWS, 1)))
     lacks = [_lack(counts[k], LEAST_CLUSTERS, "clusters", 1, "") for k in range(len(counts))]
     return [_interval(draws, ONE_WAY, lack) for draws, lack in zip(means.T, lacks, strict=True)]
@@ -58,9 +61,8 @@ def two_way(values: npt.ArrayLike, dishes: Labels, reviewers: Labels, weights: F
     `one_way`. Length k.
     """
     sums, counts = _per_cell(values, dishes, reviewers, weights)
-    rng = np.random.default_rng(SEED)
-    first = _multiplicities(rng, sums.shape[1])
-    means = _resampled_means(sums, counts, first, _multiplicities(rng, sums.shape[2]))
+    first, second = _drawn(sums.shape[1], sums.shape[2])
+    means = _resampled_means(sums, counts, first, second)
     lacks = [_lack(counts[k], LEAST_CLUSTERS, "dishes", LEAST_REVIEWERS, "reviewers") for k in range(len(counts))]
     return [_interval(draws, TWO_WAY, lack) for draws, lack in zip(means.T, lacks, strict=True)]
 
@@ -74,7 +76,8 @@ def of_sums(parts: Floats, statistic: Callable[[Floats], Floats], clusters: str 
     if len(parts) < LEAST_CLUSTERS:
         reason = f"fewer than {LEAST_CLUSTERS} {clusters}: no interval is claimed"
         return [Interval(None, None, reason=reason)] * statistic(parts.sum(axis=0, keepdims=True)).shape[1]
-    drawn = statistic(_multiplicities(np.random.default_rng(SEED), len(parts)) @ parts)
+    [weights] = _drawn(len(parts))
+    drawn = statistic(weights @ parts)
     return [
         _interval(draws, f"percentile bootstrap over {clusters}, {DRAWS} draws, seed {SEED}", "") for draws in drawn.T
     ]
@@ -98,6 +101,22 @@ def _per_cell(
         sums[k] = np.bincount(cell, weights=held, minlength=sums[k].size).reshape(shape)
         counts[k] = np.bincount(cell, weights=present[:, k], minlength=sums[k].size).reshape(shape)
     return sums, counts
+
+
+def _drawn(*clusters: int) -> tuple[Floats, ...]:
+    """The draws of each kind of clusters. They depend on their numbers alone, and a table has many cells of a size."""
+    return _kept_draws(clusters) if sum(clusters) <= _MOST_KEPT else _new_draws(clusters)
+
+
+def _new_draws(clusters: tuple[int, ...]) -> tuple[Floats, ...]:
+    rng = np.random.default_rng(SEED)
+    found = tuple(_multiplicities(rng, number) for number in clusters)
+    for draws in found:
+        draws.flags.writeable = False
+    return found
+
+
+_kept_draws = lru_cache(maxsize=16)(_new_draws)
 
 
 def _multiplicities(rng: np.random.Generator, clusters: int) -> Floats:

@@ -1,11 +1,14 @@
 """Which reviews a table counts, and what is said about those it does not: one definition for all tables of reviews."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from collection.models import Dish, Source
 from evaluation.models import Role
@@ -61,7 +64,7 @@ class Opinion(NamedTuple):
         return self.role == Role.CAMERA
 
 
-FIELDS = (
+KNOWN = (
     "pk",
     "image__country",
     "image__image__model__title",
@@ -69,18 +72,8 @@ FIELDS = (
     "image__image",
     "image__image__subject__source_key",
     "reviewer__source_key",
-    "reviewer",
-    "repeat",
-    "associates",
-    "familiarity",
-    "food",
-    "correct_dish",
-    "quality",
-    "match",
-    "disturbing",
-    "published_flags",
-    "answers",
 )
+SAID = ("repeat", "associates", "familiarity", "food", "correct_dish", "quality", "match", "disturbing")
 
 
 @dataclass(frozen=True)
@@ -104,17 +97,35 @@ class Pool:
 def pool(filters: Filters, *, repeats: bool = False) -> Pool:
     """The reviews that `filters` choose. With `repeats`, second answers of the same person about a picture too."""
     everybody, demonstration = _real_ones(candidates(filters, repeats=repeats, include_excluded=True))
-    found = everybody if filters.get("excluded") == "with" else everybody.filter(reviewer__exclusion=None)
-    questionnaire = chosen_questionnaire(found, filters)
+    with_them = filters.get("excluded") == "with"
+    given = tally(everybody)
+    kept = [one for one in given if with_them or not one.excluded]
+    questionnaire = chosen_questionnaire(kept, filters)
     if questionnaire is None:
-        return Pool(found.none(), None, demonstration, (NOTHING_YET,))
-    mine = Q(reviewer__campaign__questionnaire=questionnaire)
+        return Pool(everybody.none(), None, demonstration, (NOTHING_YET,))
+    found = everybody if with_them else everybody.filter(reviewer__exclusion=None)
     notes = [f"Reviews with questionnaire {questionnaire}. Clusters are dishes.", *about_narrowing(filters)]
-    others = found.exclude(mine).count()
-    if others:
+    if others := sum(one.reviews for one in kept if one.questionnaire != questionnaire.pk):
         notes.append(f"Reviews with another questionnaire, left out: {others}. The filter questionnaire shows them.")
-    notes += _about_excluded(everybody.filter(mine), with_them=filters.get("excluded") == "with")
+    left = [one.reviews for one in given if one.excluded and one.questionnaire == questionnaire.pk]
+    notes += _about_excluded(len(left), sum(left), with_them=with_them)
+    mine = Q(reviewer__campaign__questionnaire=questionnaire)
     return Pool(found.filter(mine), questionnaire, demonstration, tuple(notes))
+
+
+class Given(NamedTuple):
+    """How many reviews one person gave, with which questionnaire, and whether they are left out."""
+
+    questionnaire: int
+    excluded: bool
+    reviews: int
+
+
+def tally(reviews: QuerySet[Review]) -> list[Given]:
+    """The reviews by person, counted in one pass: all that a table says about those it leaves out."""
+    of_person = ("reviewer", "reviewer__campaign__questionnaire", "reviewer__exclusion")
+    rows = reviews.order_by().values_list(*of_person).annotate(given=Count("pk"))
+    return [Given(questionnaire, left_out is not None, n) for _person, questionnaire, left_out, n in rows]
 
 
 def candidates(filters: Filters, *, repeats: bool, include_excluded: bool) -> QuerySet[Review]:
@@ -142,37 +153,77 @@ def _real_ones(reviews: QuerySet[Review]) -> tuple[QuerySet[Review], bool]:
     return reviews, reviews.exists()
 
 
-def chosen_questionnaire(reviews: QuerySet[Review], filters: Filters) -> Questionnaire | None:
+def chosen_questionnaire(given: Iterable[Given], filters: Filters) -> Questionnaire | None:
     """The questionnaire version that the filter names, else the one with the most reviews."""
-    counts = reviews.values_list("reviewer__campaign__questionnaire").annotate(given=Count("pk"))
-    for pk, _given in counts.order_by("-given", "-reviewer__campaign__questionnaire"):
-        questionnaire = Questionnaire.objects.get(pk=pk)
-        if filters.get("questionnaire") in (None, str(questionnaire)):
-            return questionnaire
+    counts = Counter[int]()
+    for one in given:
+        counts[one.questionnaire] += one.reviews
+    versions = Questionnaire.objects.in_bulk(list(counts))
+    for pk in sorted(counts, key=lambda pk: (-counts[pk], -pk)):
+        if filters.get("questionnaire") in (None, str(versions[pk])):
+            return versions[pk]
     return None
 
 
-def _about_excluded(reviews: QuerySet[Review], *, with_them: bool) -> list[str]:
+def _about_excluded(people: int, reviews: int, *, with_them: bool) -> list[str]:
     """How many people were left out by a recorded decision, and how to see the table the other way."""
-    theirs = reviews.exclude(reviewer__exclusion=None).aggregate(
-        people=Count("reviewer", distinct=True), given=Count("pk")
-    )
-    if not theirs["people"]:
+    if not people:
         return []
-    what = f"{theirs['given']} reviews by {theirs['people']} people whom a steward decided to leave out"
+    what = f"{reviews} reviews by {people} people whom a steward decided to leave out"
     if with_them:
         return [f"Counted here: {what}. The filter excluded=without leaves them out."]
     return [f"Left out: {what}, each with a recorded reason. The filter excluded=with counts them."]
 
 
+class Said(Mapping[str, Any]):
+    """What stands in a JSON column, read when somebody asks for it: of a million reviews most tables read columns."""
+
+    __slots__ = ("held", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.held: Mapping[str, Any] | None = None
+
+    def all(self) -> Mapping[str, Any]:
+        if self.held is None:
+            self.held = json.loads(self.text) or {}
+        return self.held
+
+    def __contains__(self, key: object) -> bool:
+        """A key that does not even stand in the text is not there."""
+        return str(key) in self.text and key in self.all()
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self:
+            raise KeyError(key)
+        return self.all()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.all())
+
+    def __len__(self) -> int:
+        return len(self.all())
+
+
+NOTHING: Mapping[str, Any] = {}
+
+
 def opinions(reviews: QuerySet[Review]) -> Iterator[Opinion]:
-    """The reviews as tables need them; a picture whose model is not known has the model ""."""
-    for pk, country, model, role, image, dish, key, reviewer, *said in reviews.values_list(*FIELDS).iterator(
-        chunk_size=5000
-    ):
-        *columns, flags, answers = said
-        known = (pk, country, model or "", role or "", image, dish, person(key, reviewer))
-        yield Opinion._make((*known, *columns, flags or {}, answers))
+    """The reviews as tables need them; a picture whose model is not known has the model "".
+
+    There may be millions: names that many share are held once, and JSON is read only where it is asked for.
+    """
+    persons: dict[str, str] = {}
+    names: dict[str, str] = {}
+    texts = (Cast(column, TextField()) for column in ("reviewer_id", "published_flags", "answers"))
+    for row in reviews.values_list(*KNOWN, *SAID, *texts).iterator(chunk_size=5000):
+        pk, country, model, role, image, dish, key = row[: len(KNOWN)]
+        *said, who, flags, answers = row[len(KNOWN) :]
+        if who not in persons:
+            persons[who] = person(key, UUID(who))
+        country, model, role, dish = (names.setdefault(name or "", name or "") for name in (country, model, role, dish))
+        known = (pk, country, model, role, image, dish, persons[who])
+        yield Opinion._make((*known, *said, Said(flags) if flags else NOTHING, Said(answers)))
 
 
 def person(source_key: str | None, reviewer: UUID) -> str:

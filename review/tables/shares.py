@@ -60,12 +60,10 @@ class Cell:
 
     @classmethod
     def of(cls, read: Iterable[tuple[Placed, Sequence[bool | None]]]) -> "Cell":
-        held = list(read)
-        return cls(
-            np.array([values for _, values in held], dtype=np.float64),
-            np.array([one.dish for one, _ in held]),
-            np.array([one.reviewer for one, _ in held]),
-        )
+        gathered = Gathered([], [], [])
+        for one, values in read:
+            gathered.add(one, values)
+        return gathered.cell
 
     @property
     def people(self) -> int:
@@ -74,6 +72,24 @@ class Cell:
     @property
     def dish_count(self) -> int:
         return len(np.unique(self.dishes))
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What a cell is made of, review after review."""
+
+    values: list[Sequence[bool | None]]
+    dishes: list[str]
+    reviewers: list[str]
+
+    def add(self, one: Placed, values: Sequence[bool | None]) -> None:
+        self.values.append(values)
+        self.dishes.append(one.dish)
+        self.reviewers.append(one.reviewer)
+
+    @property
+    def cell(self) -> Cell:
+        return Cell(np.array(self.values, dtype=np.float64), np.array(self.dishes), np.array(self.reviewers))
 
 
 def table_of_shares(
@@ -138,11 +154,11 @@ def counted(chosen: Pool, made: Shares) -> Iterable[Opinion]:
 
 def by_cell(found: Iterable[tuple[Placed, Sequence[bool | None]]]) -> dict[tuple[str, str], Cell]:
     """What was read of reviews by country and model, in the one order of both."""
-    groups: dict[tuple[str, str], list[tuple[Placed, Sequence[bool | None]]]] = defaultdict(list)
+    groups: dict[tuple[str, str], Gathered] = defaultdict(lambda: Gathered([], [], []))
     for one, values in found:
-        groups[one.country, one.model].append((one, values))
+        groups[one.country, one.model].add(one, values)
     in_order = sorted(groups, key=lambda key: (place("country", key[0]), place("model", key[1])))
-    return {key: Cell.of(groups[key]) for key in in_order}
+    return {key: groups[key].cell for key in in_order}
 
 
 def cell_rows(groups: Mapping[str, str], metrics: Sequence[str], cell: Cell, filters: Filters) -> Iterable[TidyRow]:
