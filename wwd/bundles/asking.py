@@ -13,6 +13,7 @@ from evaluation.models import Plan
 from wwd.bundles import chosen, making
 from wwd.bundles.chosen import ChosenError, View
 from wwd.bundles.making import Request
+from wwd.tables import TABLES
 
 LONGEST = 20_000
 
@@ -54,8 +55,19 @@ class ExportForm(forms.Form):
             del self.fields["pictures"]
 
     def tables(self) -> Iterable[Choice]:
-        """All tables, in the order of their names."""
-        return [Choice(name, _(tables.spec(name).title), name in self.ticked) for name in tables.names()]
+        """The tables themselves, in the order of their names."""
+        return [self._choice(name) for name in sorted(TABLES)]
+
+    def derived(self) -> Iterable[Choice]:
+        """The tables that are derived from another one."""
+        return [self._choice(name) for name in tables.names() if name not in TABLES]
+
+    def opened(self) -> bool:
+        """Whether one of the derived tables is ticked."""
+        return bool(self.ticked - set(TABLES))
+
+    def _choice(self, name: str) -> Choice:
+        return Choice(name, _(tables.spec(name).title), name in self.ticked)
 
     def clean_name(self) -> str:
         return self._or_error(lambda: chosen.name(self.cleaned_data["name"]))

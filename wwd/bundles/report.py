@@ -26,7 +26,7 @@ from wwd.bundles.making import Request
 STYLE = "report.css"
 # More lines than this are not read on paper; the bundle and the CSV hold all.
 MOST_LINES = 150
-MOST_GROUPS = 8
+MOST_GROUPS = 4
 # Sheets of one figure; the page of the table draws all. Inches: a heading has room above it.
 MOST_SHEETS = 3
 SHEET_WIDTH, SHEET_HEIGHT = 17 / 2.54, 8.4
@@ -128,7 +128,7 @@ def sheets(read: TableView) -> list[figures.Plan]:
     table, drawn = read.table, read.spec.drawn
     if table is None or not read.spec.figure or not measured(table, drawn):
         return []
-    plan = figures.layout(table, drawn)
+    plan = figures.layout(read.spec.to_draw(table), drawn)
     if plan is None:
         return []
     pages = drawing.pages(plan, SHEET_WIDTH, SHEET_HEIGHT)

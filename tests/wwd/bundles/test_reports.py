@@ -1,0 +1,127 @@
+"""Reports: one file that names nothing outside, marked on each page, printed by Chromium, and said where that fails."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from evaluation.models import GeneratedImage
+from evaluation.table_page import Cell, Line
+from tests.evaluation.make import make_dish, make_image, make_model
+from tests.evaluation.tables import make_place_in
+from tests.review.make import make_picture
+from tests.wwd.bundles.make import make_world
+from wwd.bundles import blurred, chosen, pdf, report
+from wwd.bundles.fitting import fit
+from wwd.bundles.making import Request
+from wwd.bundles.pdf import NoPdf
+
+VIEWS = ("review.quality?country=Kenya", "colours.diversity")
+
+
+def make_request(*views: str, pictures: bool = False) -> Request:
+    return Request("kenya", chosen.views(views or VIEWS), pictures)
+
+
+def cells(*values: str, interval: str | None = None) -> tuple[Cell, ...]:
+    return tuple(Cell(value, value, 40, 12, interval, False, "") for value in values)
+
+
+@pytest.mark.django_db
+def test_a_report_is_one_file_with_warning_numbers_methods_and_what_is_not_measured() -> None:
+    make_world()
+    page, pictures = report.whole(make_request(), report.computed)
+    assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page) == []
+    assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in page
+    assert "<script" not in page
+    assert page.index("Content warning.") < page.index("1. How different in colour")
+    assert page.count('<section class="table') == 2
+    assert "Nothing was measured for this choice." in page
+    assert "country = <bdi" in page
+    assert "Exploratory: no plan was made before the data." in page
+    assert "Missing" not in page and "Board of Nairobi, 2026/17" in page
+    assert pictures == 0
+
+
+@pytest.mark.django_db
+def test_a_demonstration_is_marked_in_the_margin_of_every_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = {"name": "kenya", "demonstration": True}
+    assert '@top-right{content:"Demonstration: no measurement"}' in report.style(made)
+    assert '@top-right{content:""}' in report.style({**made, "demonstration": False})
+
+
+def test_running_titles_end_neither_their_text_nor_the_page() -> None:
+    assert report.quoted('a"</style>') == '"a\\000022\\00003c\\00002fstyle\\00003e"'
+
+
+def test_tables_lie_across_where_they_do_not_fit_upright() -> None:
+    few, many = [Line(("Kenya",), cells("0.500"))], [Line(("Kenya",), cells(*["0.500"] * 8, interval="0.400, 0.600"))]
+    assert fit(["country"], ["food"], few) == "upright"
+    assert fit(["country"], ["food"] * 8, many) == "across"
+    assert (
+        fit(["country"] * 6, ["raw agreement"] * 10, [Line(("A long name of a place",) * 6, cells(*["0.5"] * 10))])
+        == "dense"
+    )
+    assert fit([], [], []) == "upright"
+
+
+@pytest.mark.django_db
+def test_pictures_are_small_blurred_and_of_public_dishes_alone() -> None:
+    painter = make_model("painter")
+    shown = make_image(make_place_in("Africa"), painter, sha256=blurred.files.keep(make_picture("red", (900, 600))))
+    found = blurred.blurred(shown)
+    assert found is not None and found.address.startswith("data:image/jpeg;base64,")
+    hidden = make_dish("Hidden", state="hidden").subjects.create(kind="dish", name="Hidden", source_key="hidden")
+    GeneratedImage.objects.create(subject=hidden, model_id=painter.id, sha256="a" * 64, source_key="hidden")
+    keys = list(GeneratedImage.objects.values_list("pk", flat=True))
+    assert blurred.shown(keys) == [shown]
+    shown.sha256 = "f" * 64
+    assert blurred.blurred(shown) is None
+
+
+def test_pictures_come_from_the_whole_length_of_the_list() -> None:
+    assert list(blurred.spread(list(range(80)))) == [0, 10, 20, 30, 40, 50, 60, 70]  # type: ignore[arg-type]
+    assert list(blurred.spread([])) == []
+
+
+@pytest.mark.django_db
+def test_without_chromium_a_sentence_says_what_to_do(settings: Settings, tmp_path: Path) -> None:
+    settings.CHROMIUM = "/no/such/chromium"
+    with pytest.raises(CommandError, match="There is no Chromium on the worker"):
+        call_command("report", "kenya", "generation.counts", output=tmp_path / "x.pdf", stderr=io.StringIO())
+    call_command("report", "kenya", "generation.counts", output=tmp_path / "x.html", stdout=io.StringIO())
+    assert [path.name for path in tmp_path.iterdir()] == ["x.html"]
+
+
+@pytest.mark.parametrize(
+    ("script", "says"), [("exit 3", "status 3"), ("exit 0", "status 0"), ("sleep 9", "longer than")]
+)
+def test_a_chromium_that_prints_nothing_is_told(
+    script: str, says: str, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "chromium"
+    broken.write_text(f"#!/bin/sh\n{script}\n")
+    broken.chmod(0o755)
+    settings.CHROMIUM = str(broken)
+    monkeypatch.setattr(pdf, "SECONDS", 1)
+    with pytest.raises(NoPdf, match=says):
+        pdf.write("<p>page</p>", tmp_path / "x.pdf")
+    assert [path.name for path in tmp_path.iterdir()] == ["chromium"]
+
+
+@pytest.mark.django_db
+def test_other_endings_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"ends in \.pdf or \.html"):
+        call_command("report", "kenya", "generation.counts", output=tmp_path / "x.docx")
+
+
+@pytest.mark.browser
+@pytest.mark.django_db
+def test_chromium_prints_a_report(tmp_path: Path) -> None:
+    make_world()
+    pdf.make(make_request("review.quality"), tmp_path / "x.pdf")
+    content = (tmp_path / "x.pdf").read_bytes()
+    assert content.startswith(b"%PDF") and content.count(b"/Type /Page\n") + content.count(b"/Type /Page ") >= 2
