@@ -7,6 +7,8 @@ ENV PYTHONUNBUFFERED=1 \
     WWD_VAR_DIR=/var/lib/wwd \
     WWD_STATIC_ROOT=/srv/static \
     WWD_LOG_FORMAT=json
+# Letters of figures in scripts beyond those that requirements.txt brings.
+RUN apt-get update && apt-get install -y --no-install-recommends fonts-noto-core && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 10001 --home-dir /var/lib/wwd --create-home wwd
 WORKDIR /srv/app
 COPY requirements.txt ./

@@ -13,6 +13,7 @@ from typing import Literal
 
 from evaluation import palette
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyTable
+from evaluation.observations import ALL
 from evaluation.ordering import ordered, place
 from evaluation.plan_marks import in_short
 
@@ -129,7 +130,7 @@ def _panels(table: TidyTable, metrics: Sequence[str]) -> Iterator[Panel]:
     for group in groups:
         for metric in metrics:
             if bars := found.get((group, metric)):
-                title = ", ".join((*group, metric.replace("_", " ")))
+                title = ", ".join((*group, metric)).replace("_", " ")
                 yield Panel(title, scales[metric], tuple(_in_order(bars, along)))
 
 
@@ -140,7 +141,8 @@ def along_of(columns: Sequence[str]) -> str:
 
 
 def _in_order(bars: Sequence[Bar], along: str) -> list[Bar]:
-    return sorted(bars, key=lambda bar: (place(along, bar.place), place("model", bar.model)))
+    """By place and model; a row over all places comes last."""
+    return sorted(bars, key=lambda bar: (bar.place == ALL, place(along, bar.place), place("model", bar.model)))
 
 
 def scale(estimates: Iterator[Estimate]) -> tuple[float, float]:
