@@ -70,6 +70,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         filters=("measure", *more, *(name for name in base.filters if name not in dropped)),
         choices={name: values for name, values in base.choices.items() if name not in dropped},
         compute=partial(compute, base),
+        study=base.study,
         undrawn=tuple(metric for metric in METRICS if metric != "difference"),
     )
 

@@ -68,6 +68,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         filters=("measure", "by", *(name for name in base.filters if name not in dropped)),
         choices={name: values for name, values in base.choices.items() if name not in dropped} | {"by": tuple(places)},
         compute=partial(compute, base),
+        study=base.study,
         undrawn=tuple(metric for metric in METRICS if metric != "gap"),
         redrawn=with_chance,
     )

@@ -25,6 +25,9 @@ NAMES = {
     "questionnaire": gettext_noop("Questionnaire"),
     "excluded": gettext_noop("People who were left out"),
     "interval": gettext_noop("Interval"),
+    "measure": gettext_noop("Measure"),
+    "by": gettext_noop("Groups by"),
+    "with": gettext_noop("Compared with the run"),
 }
 # What these choose decides which values the others have.
 CHOOSING = ("run", "campaign", "questionnaire")
@@ -63,7 +66,7 @@ def fields(spec: TableSpec, filters: Filters, options: Mapping[str, Sequence[str
     found = []
     for name in in_order(spec.filters):
         value = filters.get(name, "")
-        held = list(options.get(name, spec.choices.get(name, ())))
+        held = list(options.get("run" if name == "with" else name, spec.choices.get(name, ())))
         if value and value not in held:
             held.append(value)
         if len(held) > 1 or value:

@@ -56,6 +56,8 @@ BEHIND = {
     "association.scores": "evaluation.behind_pictures:association_scores",
     "colours.": "evaluation.behind_pictures:colours",
     "generation.": "evaluation.behind_units:of_units",
+    "compare.": "evaluation.behind_derived:comparison",
+    "disparity.": "evaluation.behind_derived:disparity",
     "knowledge.": "evaluation.behind_units:of_units",
     "review.": "review.behind_tables:behind",
     "stereotypes.": "evaluation.behind_pictures:stereotypes",

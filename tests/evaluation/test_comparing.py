@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from evaluation import comparing, tables
 from evaluation.metrics.tidy import TidyTable
@@ -14,7 +15,7 @@ from evaluation.studies.base import Result, SubjectData, UnitPlan
 from evaluation.table_spec import TableSpec
 from tests.evaluation.deriving import Row, answers, column, estimates, make_base, make_observations
 from tests.evaluation.make import make_image, make_model, make_subject, vector_result
-from tests.evaluation.tables import word_results
+from tests.evaluation.tables import make_staff, word_results
 from tests.review.tables import make_campaign, make_maker, make_people, make_review, make_shown
 
 pytestmark = pytest.mark.django_db
@@ -283,6 +284,29 @@ def test_few_dishes_have_a_difference_but_no_interval_and_no_test() -> None:
     found = estimates(made(make_base(make_observations(rows))), country="all")
     assert (found["difference"].value, found["difference"].low, found["difference"].small) == (0.5, None, True)
     assert (found["p"].value, found["p"].reason[:22]) == (None, "fewer than 10 dishes w")
+
+
+def test_behind_a_difference_stand_the_pictures_of_a_model_in_a_place(client: Client) -> None:
+    subjects = dishes()
+    make_scores([(make_picture(subject, name), subject, 1.0) for subject in subjects for name in ("one", "two")])
+    for name in ("association.scores", "compare.association.scores"):
+        tables.compute_and_store(name, {})
+    client.force_login(make_staff())
+    names = {"compared": "models", "within": "", "first": "one", "second": "two"}
+    for place, seen in (("Africa", "all pictures of two here"), ("all", "choose a row with a place")):
+        groups = {"measure": "net", "group": "taste", "continent": place, **names}
+        query = {**{f"cell.{name}": value for name, value in groups.items()}, "metric": "second_mean"}
+        page = client.get("/admin/evaluation/tables/compare.association.scores/behind/", query).content.decode()
+        assert seen in page
+        assert page.count('class="picture"') == (DISHES if place == "Africa" else 0)
+
+
+def test_the_page_offers_the_other_runs(client: Client) -> None:
+    two_runs()
+    client.force_login(make_staff())
+    page = client.get("/admin/evaluation/tables/compare.association.scores/").content.decode()
+    assert 'name="with"' in page
+    assert client.get("/admin/evaluation/tables/compare.association.scores/?run=first&with=second").status_code == 200
 
 
 def test_tables_without_models_have_none() -> None:

@@ -141,6 +141,12 @@ def test_tables_without_observations_or_places_have_none() -> None:
             tables.spec(name)
 
 
+def test_the_figure_shows_gaps_beside_what_chance_gives() -> None:
+    table = disparity.with_chance(made(make_base(make_observations([*KENYA, *GHANA]))))
+    assert table.columns == ("measure", "by", "model")
+    assert [(row.groups["measure"], row.metric) for row in table.rows] == [("food", "gap"), ("food, by chance", "gap")]
+
+
 def test_a_derived_table_is_stale_when_its_base_is_and_changes_version_with_it() -> None:
     base, table = tables.spec("review.quality"), tables.spec("disparity.review.quality")
     assert (table.inputs, table.version) == (base.inputs, f"{base.version}.1")
@@ -187,3 +193,29 @@ def test_the_page_names_the_worst_country_and_never_a_small_one(client: Client) 
     assert "/admin/evaluation/tables/review.quality/" in page
     base = client.get("/admin/evaluation/tables/review.quality/").content.decode()
     assert "/admin/evaluation/tables/disparity.review.quality/" in base
+    assert client.get("/admin/evaluation/tables/disparity.review.quality/figure.svg").status_code == 200
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("metric", "ends", "seen"),
+    [
+        ("gap", ("Ghana", "Kenya", "Ghana"), "the lowest group, Ghana"),
+        ("highest_value", ("Ghana", "Kenya", "Ghana"), "the highest group, Kenya"),
+        ("gap", ("", "", ""), "No group is lower or higher"),
+    ],
+)
+def test_behind_a_gap_stand_the_pictures_of_the_group_at_its_end(
+    client: Client, metric: str, ends: tuple[str, str, str], seen: str
+) -> None:
+    campaign = make_campaign()
+    make_cell(campaign, "Kenya", dishes=10, reviewers=3)
+    make_cell(campaign, "Ghana", dishes=10, reviewers=3, says=lambda dish, who: {"food": not any(ends)})
+    for name in ("review.quality", "disparity.review.quality"):
+        tables.compute_and_store(name, {})
+    client.force_login(make_staff())
+    groups = {"measure": "food", "by": "country", "model": "Dalle2", **dict(zip(disparity.ENDS, ends, strict=True))}
+    query = {**{f"cell.{name}": value for name, value in groups.items()}, "metric": metric}
+    page = client.get("/admin/evaluation/tables/disparity.review.quality/behind/", query).content.decode()
+    assert seen in page
+    assert ('class="picture"' in page) == any(ends)
