@@ -5,12 +5,15 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
+from collection.models import Dish
 from evaluation import subjects
-from evaluation.models import DescriptorSet, GeneratedImage, Model, PromptTemplate, QuestionSet, Run, Subject
+from evaluation.models import DescriptorSet, GeneratedImage, Model, PromptTemplate, QuestionSet, Run, Subject, Unit
 from evaluation.names import unknown
 from evaluation.studies.base import (
+    AnswerData,
     ConfigError,
     DescriptorData,
+    DishData,
     ImageData,
     ModelData,
     PromptData,
@@ -48,6 +51,12 @@ def version_of(rows: QuerySet[Versioned], what: str, slug: str, version: str) ->
         raise ConfigError(unknown(f"version of {what} {slug!r} named", version, found))
     ours = [row for row in found.values() if row.version != AS_PUBLISHED]
     return found[version] if version else (ours or list(found.values()))[-1]
+
+
+def dish_data(row: Dish) -> DishData:
+    """What a contributor says about a dish, as a study sees it."""
+    countries = tuple(place.name for place in row.places.all())
+    return DishData(countries, tuple(row.time_of_day), tuple(row.kinds), row.utensils, row.ingredients)
 
 
 class DatabaseCatalogue:
@@ -88,4 +97,22 @@ class DatabaseCatalogue:
             ImageData(row.pk, subject_data(row.subject), row.model.slug, row.seed, row.sample, row.sha256)
             for row in rows
             if row.model is not None
+        ]
+
+    def dishes(self, subjects: Sequence[SubjectData]) -> Mapping[int, DishData]:
+        """Subject id → what the contributor of its dish says; subjects without a dish are left out."""
+        ids = [subject.id for subject in subjects]
+        rows = Subject.objects.filter(pk__in=ids, dish__isnull=False).select_related("dish")
+        return {row.pk: dish_data(row.dish) for row in rows.prefetch_related("dish__places") if row.dish is not None}
+
+    def answers(self, run: str) -> Sequence[AnswerData]:
+        """The texts that the units of a run gave, by the run's slug; those about withdrawn dishes are left out."""
+        if not Run.objects.filter(slug=run).exists():
+            raise ConfigError(unknown("run", run, Run.objects.values_list("slug", flat=True)))
+        rows = Unit.objects.filter(run__slug=run, state=Unit.State.DONE).exclude(outcome__text="")
+        rows = rows.exclude(subject=None).exclude(subject__dish__state=Dish.State.WITHDRAWN)
+        return [
+            AnswerData(row.key, subject_data(row.subject), row.model.slug, row.payload, row.outcome.text)
+            for row in rows.select_related("subject", "model", "outcome").order_by("pk")
+            if row.subject is not None
         ]

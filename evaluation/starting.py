@@ -15,6 +15,7 @@ from evaluation.studies.base import ConfigError, Study
 
 CHAIN = "@"
 PICTURES_FROM = "generation"
+ANSWERS_FROM = "knowledge"
 RECENT = 50
 
 
@@ -95,6 +96,9 @@ def choices(study: Study, name: str) -> Sequence[tuple[str, Any]] | None:
         runs = Run.objects.filter(study=PICTURES_FROM).order_by("-created_at")[:RECENT]
         chain = [(f"{CHAIN}{PICTURES_FROM}", _("the pictures that this chain makes"))] if name == "images" else []
         return [*chain, *((run.slug, run.slug) for run in runs)]
+    if name == "answers":
+        answered = Run.objects.filter(study=ANSWERS_FROM).order_by("-created_at")[:RECENT]
+        return [(run.slug, run.slug) for run in answered]
     if name in ("model", "encoder"):
         rows = Model.objects.filter(role__in=study.needs).order_by("demonstration", "slug")
         return [(row.slug, f"{row.title} ({row.slug})") for row in rows]

@@ -30,6 +30,8 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {
     },
     "chat": {
         "openai": "evaluation.backends.openai_chat:OpenAIChat",
+        "standin": "evaluation.backends.standin_chat:StandinChat",
+        "transformers": "evaluation.backends.local_chat:LocalChat",
     },
 }
 # Made elsewhere: their pictures enter by import, nothing is ever executed.

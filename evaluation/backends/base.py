@@ -90,6 +90,25 @@ class Answer:
     circumstances: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Conversation:
+    """What a chat model is told, in the form of the OpenAI protocol: `role` and `content` of each message.
+
+    `seed` belongs to the sample; backends that take none are asked anew for each.
+    """
+
+    messages: tuple[Mapping[str, str], ...]
+    seed: int = 0
+
+
+class Chat(Protocol):
+    """Answers conversations, each by itself, as if no other had been asked."""
+
+    def converse(self, conversations: Sequence[Conversation]) -> Iterator[Answer]:
+        """One answer for each, in their order. What was given before an error counts."""
+        ...
+
+
 class VisualAnswerer(Protocol):
     """Answers questions about pictures. `readings`: how its answers can be had.
 

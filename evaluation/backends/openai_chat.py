@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from evaluation.backends.base import Answer, Asked, BackendError, Question, Reading
+from evaluation.backends.base import Answer, Asked, BackendError, Conversation, Question, Reading
 from evaluation.backends.decoding import media_type
 from evaluation.backends.provider import CallFailed, Provider, Refused
 from evaluation.studies.base import ModelData
@@ -40,6 +40,10 @@ class OpenAIChat:
     def about(self, picture: Mapping[str, Any], question: Question) -> Answer:
         content = [picture, {"type": "text", "text": question.text}]
         return self.chat([{"role": "user", "content": content}], ABOUT_PICTURES)
+
+    def converse(self, conversations: Sequence[Conversation]) -> Iterator[Answer]:
+        """See `Chat`. Providers take no seed of ours: each sample is a call, answered before the next is paid for."""
+        return (self.chat(each.messages) for each in conversations)
 
     def chat(self, messages: Sequence[Message], options: Mapping[str, Any] | None = None) -> Answer:
         """The answer to a conversation. `options` stand where the model's own say nothing. Raises BackendError."""

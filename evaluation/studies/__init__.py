@@ -10,6 +10,7 @@ STUDIES = {
     "association": "evaluation.studies.association:Association",
     "stereotypes": "evaluation.studies.stereotypes:Stereotypes",
     "colours": "evaluation.studies.colours:Colours",
+    "judging": "evaluation.studies.judging:Judging",
     "knowledge": "evaluation.studies.knowledge:Knowledge",
 }
 

@@ -90,6 +90,28 @@ class ImageData:
     sha256: str
 
 
+@dataclass(frozen=True)
+class DishData:
+    """What its contributor says about a dish: countries as written, codes of App. B.4, utensils and ingredients."""
+
+    countries: tuple[str, ...]
+    time_of_day: tuple[str, ...]
+    kinds: tuple[str, ...]
+    utensils: str
+    ingredients: str
+
+
+@dataclass(frozen=True)
+class AnswerData:
+    """A text that a unit of another run gave, to be asked about. `model` is the slug of whoever answered."""
+
+    key: str
+    subject: SubjectData
+    model: str
+    payload: Mapping[str, Any]
+    text: str
+
+
 class Catalogue(Protocol):
     """What a plan may ask for. Everything comes in a stable order, so that the same config gives the same keys.
 
@@ -107,6 +129,10 @@ class Catalogue(Protocol):
     def questions(self, slug: str, version: str = "") -> QuestionsData: ...
 
     def images(self, run: str) -> Sequence[ImageData]: ...
+
+    def dishes(self, subjects: Sequence[SubjectData]) -> Mapping[int, DishData]: ...
+
+    def answers(self, run: str) -> Sequence[AnswerData]: ...
 
 
 @dataclass(frozen=True)

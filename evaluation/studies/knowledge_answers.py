@@ -54,7 +54,7 @@ def as_published(row: OutcomeData) -> float:
         return float(row.numbers.get("match", np.nan))
     if name == "ingredients":
         union = row.numbers.get("union", 0)
-        return row.numbers["intersection"] / union if union else NOT_COUNTED
+        return row.numbers.get("intersection", 0) / union if union else NOT_COUNTED
     if row.state != "done":
         return NOT_COUNTED
     found = published_iou(row.text, row.payload["truth"], name)

@@ -56,6 +56,8 @@ PUBLISHED_OPTIONS: Mapping[str, Sequence[str]] = {
     ),
     "utensils": ("fork", "knife", "spoon", "chopsticks", "finger", "hand"),
 }
+# Code of a kind (App. B.4) → its words as published, in which both rules find it.
+KIND_WORDS: Mapping[str, str] = dict(zip(OPTIONS["type_of_dish"], PUBLISHED_OPTIONS["type_of_dish"], strict=True))
 # App. H.3: a description that holds one of these words, in either case, is a failure of this kind.
 FAILURES: Mapping[str, Sequence[str]] = {
     "apologises": ("sorry", "apologize", "i'm afraid", "unfortunately"),

@@ -88,8 +88,15 @@ def of_failures(name: str, title: str, place: str) -> TableSpec:
 JUDGE_METRICS = {
     "as_published": _("Per cent, as in `knowledge.fields`, over the answers that both rules count."),
     "read": _("Per cent by our readers, over the same answers."),
-    "difference": _("*Read* minus *as published* in percentage points, answer by answer."),
+    "difference": _("*Read* minus the other rule in percentage points, answer by answer."),
     "differ": _("Per cent of the answers about which both rules differ at all."),
+}
+JUDGED_METRICS = {
+    "judged": _(
+        "Per cent. Country: share of the answers that the judge model of the run accepted. Ingredients: its "
+        "intersection ÷ its union, not clipped. Over the answers that both judge and readers count."
+    ),
+    **{name: words for name, words in JUDGE_METRICS.items() if name != "as_published"},
 }
 CONSISTENCY_METRICS = {
     "agreement": _(
@@ -134,4 +141,17 @@ CONSISTENCY = spec(
     _("How much samples of one model agree with each other, by continent"),
     ("field", "continent", "model"),
     CONSISTENCY_METRICS,
+)
+JUDGED = TableSpec(
+    name="judging.fields",
+    title=_("What a judge model says of answers and what can be read, by continent"),
+    source=SOURCE,
+    version="1",
+    columns=("field", "continent", "model"),
+    metrics=JUDGED_METRICS,
+    inputs=("runs.judging", "withdrawals"),
+    filters=("run", "field", "continent", "model"),
+    study="judging",
+    observed=tuple(JUDGED_METRICS),
+    undrawn=("differ",),
 )

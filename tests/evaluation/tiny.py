@@ -182,3 +182,22 @@ def make_picture(width: int = 96, height: int = 64, *, seed: int = 0, form: str 
     picture = Image.fromarray(np.clip(soft + grain, 0, 255).astype(np.uint8)).convert(mode)
     picture.save(stream, form)
     return stream.getvalue()
+
+
+def save_chat(folder: Path, *, seed: int = 0) -> Path:
+    """A language model of 32 dimensions with a template for conversations."""
+    import torch
+    from transformers import CLIPTokenizer, LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(seed)
+    vocabulary, merges = make_vocabulary()
+    size = len(vocabulary)
+    ends = {"bos_token_id": size - 2, "eos_token_id": size - 1, "pad_token_id": size - 1}
+    layers = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 32, "intermediate_size": 64}
+    LlamaForCausalLM(LlamaConfig(vocab_size=size, max_position_embeddings=256, **layers, **ends)).save_pretrained(
+        folder
+    )
+    tokenizer = CLIPTokenizer(vocab=vocabulary, merges=merges, model_max_length=200)
+    tokenizer.chat_template = "{% for message in messages %}{{ message['content'] }} {% endfor %}"
+    tokenizer.save_pretrained(folder)
+    return folder
