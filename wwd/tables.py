@@ -56,6 +56,8 @@ BEHIND = {
     "association.descriptors": "evaluation.behind_pictures:association_descriptors",
     "association.scores": "evaluation.behind_pictures:association_scores",
     "colours.": "evaluation.behind_pictures:colours",
+    "compare.": "evaluation.behind_derived:comparison",
+    "disparity.": "evaluation.behind_derived:disparity",
     "generation.": "evaluation.behind_units:of_units",
     "knowledge.": "evaluation.behind_units:of_units",
     "review.": "review.behind_tables:behind",
