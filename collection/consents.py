@@ -142,9 +142,10 @@ def consent_for(wanted: Iterable[str] = ()) -> Shown:
 
 
 def wanted_languages(request: HttpRequest) -> list[str]:
-    """The languages that this person reads: chosen on the page, else as their browser says."""
+    """The languages that this person reads: chosen on the page or in its address, else as their browser says."""
     accepted = parse_accept_lang_header(request.headers.get("Accept-Language", "")[:500])
     chosen = request.POST.getlist("language")[:1] or request.GET.getlist("language")[:1]
+    chosen += [code] if (code := getattr(request, "chosen_language", "")) else []
     return [*chosen, *(tag for tag, _quality in accepted if tag != "*")]
 
 

@@ -27,6 +27,7 @@ urlpatterns = [
     path("withdrawn/", withdrawn.page, name="withdrawn"),
     path("withdrawn.json", withdrawn.as_json, name="withdrawn-json"),
     path("leaderboard/", pages.leaderboard, name="leaderboard"),
+    path("translation/", pages.translation, name="translation"),
     path("dishes/", public.dishes, name="dishes"),
     path("dishes/<int:number>/", public.dish, name="public-dish"),
     path("dishes/<int:number>/report/", public.report_dish, name="report-dish"),

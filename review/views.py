@@ -28,6 +28,7 @@ from wwd.middleware import never_compress, uncompressed
 
 JOIN = "review.join"
 COOKIE = "reviewer"
+DEFAULT = "en"
 ALSO_SPOKEN = ("ar",)
 COOKIE_SECONDS = 30 * 24 * 3600
 
@@ -51,8 +52,10 @@ def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 
 def spoken(request: HttpRequest) -> str:
-    """The language of the review's pages: the review knows some that the rest of the site does not yet."""
-    current = get_language() or "en"
+    """The language of the review's pages: those of its questionnaires."""
+    current = get_language() or DEFAULT
+    if current.split("-")[0] not in (*ALSO_SPOKEN, DEFAULT):
+        current = DEFAULT
     for tag, _weight in parse_accept_lang_header(request.headers.get("Accept-Language", "")[:500]):
         if tag.split("-")[0] in (*ALSO_SPOKEN, current.split("-")[0]):
             return tag.split("-")[0] if tag.split("-")[0] in ALSO_SPOKEN else current

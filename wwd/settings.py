@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+from django.conf.locale import LANG_INFO
 
 from wwd.env import Env, EnvError
 
@@ -59,7 +60,7 @@ MIDDLEWARE = [
     "wwd.middleware.HeadersMiddleware",
     "wwd.middleware.BodyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    "wwd.languages.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -80,6 +81,7 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.i18n",
+                "wwd.languages.context",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
@@ -168,7 +170,26 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
+# Each by its own name: whoever looks for a language reads that one.
+LANGUAGES = [
+    ("en", "English"),
+    ("ar", "العربية"),
+    ("es", "Español"),
+    ("fr", "Français"),
+    ("ha", "Hausa"),
+    ("hi", "हिन्दी"),
+    ("id", "Bahasa Indonesia"),
+    ("pt", "Português"),
+    ("sw", "Kiswahili"),
+    ("yo", "Yorùbá"),
+]
+# Two that Django has no translation of itself.
+LANG_INFO.update(
+    {
+        code: {"bidi": False, "code": code, "name": name, "name_local": name}
+        for code, name in (("ha", "Hausa"), ("yo", "Yorùbá"))
+    }
+)
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"

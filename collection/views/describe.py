@@ -32,9 +32,9 @@ from collection.views.shown import (
     empty_dish_page,
     more_page,
     not_known,
-    suggestions_page,
     turn_over,
     typing,
+    typing_page,
 )
 
 
@@ -73,8 +73,8 @@ def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     contributor = contributor_for(sent)
     if sent.proof is None or not (contributor or shown_consent(sent.proof)):
         return refused_dish(request, sent)
-    if "suggest" in request.POST:
-        return suggestions_page(request, sent.proof, asks_consent=contributor is None)
+    if "suggest" in request.POST or "speak" in request.POST:
+        return typing_page(request, sent.proof, asks_consent=contributor is None)
     form = DishForm(request.POST, asks_consent=contributor is None)
     mode = "correct" if request.POST.get("choice") == "correction" else "new"
     if not form.is_valid():

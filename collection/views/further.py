@@ -42,6 +42,9 @@ def more(request: HttpRequest, sent: Sent) -> HttpResponse:
     contributor, dish = author_and_dish(sent)
     if "skip" in request.POST:
         return photo_page(request, contributor, dish)
+    if "speak" in request.POST:
+        typed = MoreForm(initial=typing(request.POST, MoreForm))
+        return more_page(request, contributor, dish, typed, proof=sent.proof)
     form = MoreForm(request.POST)
     if not form.is_valid():
         return more_page(request, contributor, dish, form, proof=sent.proof)

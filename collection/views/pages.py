@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from collection.doors import photo_to_show
 from collection.ingredients import suggest
 from collection.leaderboard import by_country
+from collection.opening import current_opening
 
 FIRST_PLACES = 5
 
@@ -21,6 +22,12 @@ def start(request: HttpRequest) -> HttpResponse:
 @require_safe
 def leaderboard(request: HttpRequest) -> HttpResponse:
     return render(request, "collection/leaderboard.html", {"board": by_country()})
+
+
+@require_safe
+def translation(request: HttpRequest) -> HttpResponse:
+    """What a draft translation is, and how to help with it."""
+    return render(request, "collection/translation.html", {"opening": current_opening()})
 
 
 @require_safe

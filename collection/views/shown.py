@@ -67,6 +67,7 @@ def dish_page(
         "mode": mode,
         "notice": notice,
         "suggestions": suggestions,
+        "speak": mode,
         "countries": [place.name for place in all_places()],
         "shown": shown_consent(proof) if form.asks_consent else None,
         "demonstration": accepting() is Accepting.DEMONSTRATION,
@@ -74,12 +75,14 @@ def dish_page(
     return render(request, "collection/dish.html", context)
 
 
-def suggestions_page(request: HttpRequest, proof: Proof, *, asks_consent: bool) -> HttpResponse:
-    """The same typing with ingredients to tick; nothing is stored and nothing is judged yet."""
+def typing_page(request: HttpRequest, proof: Proof, *, asks_consent: bool) -> HttpResponse:
+    """The same typing in another language, or with ingredients to tick; nothing is stored and nothing is judged yet."""
     typed = {**typing(request.POST, DishForm), **{name: name in request.POST for name in ConsentForm.base_fields}}
     form = DishForm(initial=typed, asks_consent=asks_consent)
-    mode = request.POST["suggest"] if request.POST["suggest"] in ("ask", "correct") else "new"
-    return dish_page(request, proof, form, mode=mode, suggestions=suggest_for(typed.get("ingredients", "")))
+    wish = request.POST.get("suggest", request.POST.get("speak"))
+    mode = wish if wish in ("ask", "correct") else "new"
+    suggestions = suggest_for(typed.get("ingredients", "")) if "suggest" in request.POST else None
+    return dish_page(request, proof, form, mode=mode, suggestions=suggestions)
 
 
 def empty_dish_page(request: HttpRequest, contributor: Contributor, place_of: Dish | None = None) -> HttpResponse:
@@ -108,6 +111,7 @@ def more_page(
     context = {
         **receipt_context(dish),
         "form": form or MoreForm(initial=more_answers(dish)),
+        "speak": "more",
         "proof": proof or Proof.new("more", contributor.pk, dish.pk),
         "notice": notice,
     }

@@ -1,0 +1,138 @@
+"""Ten languages: by the address, by the browser, without any cookie, and what was typed stays."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+
+from collection.models import Dish
+from tests.collection.make import ANSWERS, CONSENT, stranger, tokens
+from tests.collection.make import page as posted
+from wwd.languages import split
+from wwd.messages import lacking, texts_of, wanted
+
+CODES = [code for code, _name in settings.LANGUAGES]
+OTHERS = [code for code in CODES if code != "en"]
+
+
+def page(client: Client, path: str, **headers: str) -> str:
+    response = client.get(path, headers=headers)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_an_address_with_a_language_keeps_it_in_every_link_and_form(code: str, client: Client, db: None) -> None:
+    text = page(client, f"/{code}/", **{"Accept-Language": "de"})
+    assert f'<html lang="{code}" dir="{"rtl" if code == "ar" else "ltr"}">' in text
+    own = re.findall(r'(?:href|action)="(/[^"]*)"', text)
+    languages = {f"/{other}/" for other in CODES}
+    assert own and all(path.startswith((f"/{code}/", "/static/")) or path in languages for path in own)
+
+
+def test_the_browser_chooses_where_the_address_does_not(client: Client, db: None) -> None:
+    response = client.get("/", headers={"Accept-Language": "sw-TZ, en;q=0.5"})
+    assert response.headers["Content-Language"] == "sw"
+    assert "Accept-Language" in response.headers["Vary"]
+    assert client.get("/", headers={"Accept-Language": "xx"}).headers["Content-Language"] == "en"
+    fixed = client.get("/en/", headers={"Accept-Language": "sw"})
+    assert fixed.headers["Content-Language"] == "en"
+    assert "Accept-Language" not in fixed.headers.get("Vary", "")
+
+
+@pytest.mark.parametrize("path", ["/fr/admin/", "/fr/healthz", "/fr/review/x/", "/fr/static/site.css", "/xx/", "/fr"])
+def test_other_addresses_have_no_language(path: str, client: Client, db: None) -> None:
+    assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "parts"),
+    [
+        ("/fr/", ("fr", "/")),
+        ("/fr/dish/", ("fr", "/dish/")),
+        ("/fr/fr/", ("fr", "/fr/")),
+        ("/french/", ("", "/french/")),
+        ("/fr/admin/x", ("", "/fr/admin/x")),
+        ("//fr/", ("", "//fr/")),
+    ],
+)
+def test_a_language_is_taken_off_an_address_once(path: str, parts: tuple[str, str]) -> None:
+    assert split(path) == parts
+
+
+def test_staff_read_english_whatever_their_browser_asks(admin_client: Client, admin_user: User) -> None:
+    response = admin_client.get("/admin/", headers={"Accept-Language": "fr"})
+    assert response.headers["Content-Language"] == "en"
+
+
+def test_another_language_in_the_middle_of_a_dish_keeps_the_typing_and_stores_nothing(db: None) -> None:
+    client = stranger()
+    first = client.get("/describe/").content.decode()
+    second = posted(client, "/describe/", {**CONSENT, "proof": tokens(first)["/describe/"]})
+    typed = {**ANSWERS, "local_name": "مقلوبة"}
+    third = posted(client, "/ar/dish/", {**typed, "proof": tokens(second)["/dish/"], "speak": "new"})
+    assert '<html lang="ar" dir="rtl">' in third
+    assert 'value="مقلوبة"' in third
+    assert not Dish.objects.exists()
+    fourth = posted(client, "/ar/dish/", {**typed, "proof": tokens(third)["/ar/dish/"]})
+    assert Dish.objects.get().local_name == "مقلوبة"
+    fifth = posted(client, "/ar/more/", {"drink": "شاي", "proof": tokens(fourth)["/ar/more/"], "speak": "more"})
+    assert 'value="شاي"' in fifth
+    assert Dish.objects.get().drink == ""
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_no_text_of_the_public_pages_is_untranslated(code: str) -> None:
+    """Mended by: python script/messages.py, and then the words."""
+    assert lacking(code) == []
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_placeholders_survive_translation(code: str) -> None:
+    import gettext
+
+    found = gettext.translation("django", settings.LOCALE_PATHS[0], [code])
+    holes = re.compile(r"%\(\w+\)[sd]|\{\w+\}|</?\w+[^>]*>")
+    for text in wanted(code):
+        said = (
+            [found.ngettext(text.one, text.several, n) for n in range(12)]
+            if text.several
+            else [found.gettext(text.one)]
+        )
+        for one in said:
+            assert sorted(set(holes.findall(one))) <= sorted(set(holes.findall(text.one + text.several))), (text, one)
+            if not text.several:
+                assert sorted(holes.findall(one)) == sorted(holes.findall(text.one)), (text, one)
+
+
+@pytest.mark.parametrize(
+    ("number", "form"), [(0, 0), (1, 1), (2, 2), (3, 3), (10, 3), (11, 4), (99, 4), (100, 5), (103, 3)]
+)
+def test_arabic_has_six_plurals(number: int, form: int) -> None:
+    import gettext
+
+    found = gettext.translation("django", settings.LOCALE_PATHS[0], ["ar"])
+    catalogue = found._catalog  # type: ignore[attr-defined]
+    assert found.ngettext("%(number)s dish", "%(number)s dishes", number) == catalogue["%(number)s dish", form]
+
+
+def test_a_draft_says_so_and_names_a_way_to_help(client: Client, db: None) -> None:
+    text = page(client, "/ha/")
+    assert 'href="/ha/translation/"' in text
+    assert page(client, "/ha/translation/")
+    assert "/translation/" not in page(client, "/en/")
+
+
+def test_texts_are_found_in_templates_and_code(tmp_path: Path) -> None:
+    template = tmp_path / "x.html"
+    template.write_text(
+        '{% load i18n %}{% translate "It’s" %}'
+        "{% blocktranslate count n=n %}{{ n }} a{% plural %}{{ n }} b{% endblocktranslate %}"
+    )
+    assert [tuple(text) for text in texts_of(template)] == [("It’s", ""), ("%(n)s a", "%(n)s b")]
+    code = tmp_path / "x.py"
+    code.write_text('a = _("one" " two")\nb = ngettext("c", "d", 3)\nc = other("e")\n')
+    assert {tuple(text) for text in texts_of(code)} == {("one two", ""), ("c", "d")}
