@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Model, Q, QuerySet
 
-from collection.models import Country, Dish
+from collection.models import Country, Dish, DishContinent, DishCountry, DishLanguage, Photo, PhotoLink
 from evaluation import models as evaluation
 from evaluation.models import GeneratedImage, Outcome, Run, Subject, Unit
 from evaluation.study_tables import chosen_run
@@ -23,8 +23,11 @@ from wwd.bundles.chosen import View
 
 RUNS = "runs."
 REVIEWS = ("reviews", SKIPS)
+DISHES, REFERENCES = "dishes", "references"
 # What may change a table without rows of its own: what was withdrawn is in no bundle.
 NO_ROWS = ("withdrawals",)
+# Their clusters are contributors, of whom a bundle tells nothing, not even which dishes have the same one.
+OF_PEOPLE = "overview."
 CHUNK = 1000
 GONE = Dish.State.WITHDRAWN
 
@@ -66,8 +69,10 @@ class Needed:
 
 
 def unknown_inputs(view: View) -> list[str]:
-    """Inputs of the view whose rows no bundle holds: its table comes along and cannot be computed anew."""
-    known = (*REVIEWS, *NO_ROWS)
+    """What the view is computed from and no bundle holds: its table comes along and cannot be computed anew."""
+    if view.table.startswith(OF_PEOPLE):
+        return ["people and devices"]
+    known = (*REVIEWS, *NO_ROWS, DISHES, REFERENCES)
     return [name for name in view.spec.inputs if name not in known and not name.startswith(RUNS)]
 
 
@@ -95,8 +100,15 @@ def gather(views: Sequence[View]) -> Needed:
     needed = Needed()
     for run in runs_of(views):
         add_run(needed, run)
-    if any(name in REVIEWS for view in views for name in view.spec.inputs):
-        add_reviews(needed, campaigns_of(views))
+    again = [view for view in views if not unknown_inputs(view)]
+    named = {name for view in again for name in view.spec.inputs}
+    if named & set(REVIEWS):
+        add_reviews(needed, campaigns_of(again))
+    if DISHES in named:
+        add_dishes(needed)
+    if REFERENCES in named:
+        needed.add_rows(evaluation.ReferenceList.objects.all())
+        needed.add_rows(evaluation.ReferenceDish.objects.all())
     add_what_these_name(needed)
     needed.hidden = words_of_hidden_dishes(needed)
     return needed
@@ -149,6 +161,15 @@ def add_reviews(needed: Needed, campaigns: set[str]) -> None:
         needed.add_named(review.Questionnaire, part, "questionnaire")
     for shown in needed.chunks(CampaignImage):
         needed.add_named(GeneratedImage, shown, "image")
+
+
+def add_dishes(needed: Needed) -> None:
+    """The dishes that the public sees, with what tables count of them."""
+    public = Dish.objects.accepted()
+    needed.add_rows(public)
+    for about in (DishCountry, DishLanguage, DishContinent, PhotoLink):
+        needed.add_rows(about._default_manager.filter(dish__in=public))
+    needed.add_rows(Photo.objects.filter(dish__in=public, state=Photo.State.ACCEPTED))
 
 
 def add_what_these_name(needed: Needed) -> None:

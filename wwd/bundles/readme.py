@@ -38,7 +38,8 @@ CONTENTS = (
 LEFT_OUT = (
     "Contributors, personal details, what reviewers told about themselves, accounts of staff, times of reviews. "
     "Reviewers are numbers that stand nowhere else.",
-    "Everything about dishes that were withdrawn.",
+    "Everything about dishes that were withdrawn. Words of dishes that are not shown to the public say “withdrawn”.",
+    "What people told about their dishes, but for names, places, languages: of the rest an x says that it was told.",
     "What reviewers wrote in their own words and nobody of the staff has read yet: of it only function words and the "
     "words that a table counts are left, the others are an x. The tables come out the same.",
     "Addresses and keys of providers.",

@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 from uuid import UUID
@@ -13,6 +14,7 @@ from django.db import connection, transaction
 from django.db.models import BinaryField, DateTimeField, Field, Model
 from django.db.models.fields import NOT_PROVIDED
 
+from collection.models import Dish, Occasion, Photo, PhotoLink
 from evaluation import models as evaluation
 from review import models as review
 from review.hidden_words import hidden
@@ -27,6 +29,9 @@ Change = Callable[[Row], Row]
 REACHED_BY = ("base_url", "key", "url", "token")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 INSERT_AT_ONCE = 500
+# Of what people told about a dish only its names leave; of the rest, whether they told anything.
+TOLD = ["regions", "cultures", "time_of_day", "kinds", "utensils", "drink", "ingredients", "recipe", "more_details"]
+TOLD_SIGN = "x"
 
 
 def write(shape: Shape, needed: Needed, change: Change, target: IO[str]) -> None:
@@ -49,7 +54,7 @@ def plain(value: Any) -> str:
 def changes(needed: Needed) -> dict[type[Model], Change]:
     """How rows are changed before they leave: people become numbers, unread words are hidden, addresses go."""
     people = labels(row for part in needed.chunks(review.Reviewer) for row in part)
-    given: Iterator[int] = iter(range(1, len(needed.of(review.Assignment)) + 1))
+    given, photos = count(1), count(1)
     words = Words(needed)
 
     def theirs(row: Row) -> Row:
@@ -60,12 +65,21 @@ def changes(needed: Needed) -> dict[type[Model], Change]:
         return {**row, "id": identity(number), "source_key": label(number)}
 
     return {
+        Dish: of_dish,
+        PhotoLink: lambda row: {**row, "url": TOLD_SIGN if row["url"] else ""},
+        Photo: lambda row: {**row, "id": identity(next(photos))},
         evaluation.Model: lambda row: {**row, "parameters": without_address(row["parameters"])},
         review.Reviewer: reviewer,
         review.Exclusion: theirs,
         review.Assignment: lambda row: {**theirs(row), "id": identity(next(given))},
         review.Review: lambda row: {**theirs(row), "answers": words.of(row)},
     }
+
+
+def of_dish(row: Row) -> Row:
+    told = {name: [TOLD_SIGN] if isinstance(row[name], list) else TOLD_SIGN for name in TOLD if row[name]}
+    occasions = {"occasions": Occasion.BOTH.value} if row["occasions"] else {}
+    return {**row, **told, **occasions}
 
 
 def without_address(parameters: Mapping[str, Any]) -> Mapping[str, Any]:

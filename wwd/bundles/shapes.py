@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Field, Model
 
-from collection.models import Country, Dish
+from collection.models import Country, Dish, DishContinent, DishCountry, DishLanguage, Photo, PhotoLink
 from evaluation import models as evaluation
 from review import models as review
 
@@ -48,7 +48,19 @@ def only(model: type[Model], kept: str, why: str) -> Shape:
 
 SHAPES = (
     Shape(Country),
-    only(Dish, "id number source state local_name", ELSEWHERE),
+    only(
+        Dish,
+        "id number source state local_name english_name regions cultures time_of_day kinds utensils drink occasions "
+        "ingredients recipe more_details",
+        ELSEWHERE,
+    ),
+    Shape(DishCountry),
+    Shape(DishLanguage),
+    Shape(DishContinent),
+    only(PhotoLink, "id dish_id kind url none_exists", ELSEWHERE),
+    only(Photo, "id dish_id state taken_by_me may_be_shared no_people is_photograph", FILES),
+    Shape(evaluation.ReferenceList),
+    Shape(evaluation.ReferenceDish),
     Shape(evaluation.Model),
     Shape(evaluation.PromptTemplate),
     Shape(evaluation.QuestionSet),

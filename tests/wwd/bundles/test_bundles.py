@@ -22,6 +22,7 @@ from evaluation import tables
 from evaluation.models import Model as Maker
 from evaluation.models import Run, StoredTable
 from review.models import Campaign, Review, Reviewer
+from tests.evaluation.make import make_dish
 from tests.review.tables import make_campaign, make_cell
 from tests.wwd.bundles.make import READ, SECRET, VIEWS, lines, make_bundle, make_world, manifest
 from wwd.bundles import chosen, gathering, making, source, verifying
@@ -163,6 +164,17 @@ def test_a_table_of_rows_that_stay_comes_along_and_says_so(monkeypatch: pytest.M
     monkeypatch.setattr(tables, "spec", lambda name: spec)
     view = chosen.of("generation.counts", {})
     assert gathering.unknown_inputs(view) == ["contributors"]
+    assert gathering.unknown_inputs(chosen.of("overview.totals", {})) == ["people and devices"]
+
+
+def test_of_what_people_told_about_a_dish_only_its_names_leave(tmp_path: Path) -> None:
+    dish = make_dish("Waakye", ingredients=SECRET, recipe=SECRET, kinds=["soup"], occasions="special")
+    dish.links.create(url=f"https://example.org/{SECRET}")
+    folder = make_bundle(tmp_path, "novelty.fields", "novelty.countries")
+    [row] = lines(folder, "collection.dish")
+    assert (row["local_name"], row["ingredients"], row["recipe"], row["kinds"]) == ("Waakye", "x", "x", ["x"])
+    assert SECRET not in (folder / "data" / "collection.photolink.jsonl").read_text()
+    assert verifying.verify(tmp_path / "test.zip").equal
 
 
 @pytest.mark.parametrize("model", [shape.model for shape in SHAPES], ids=lambda model: model.__name__)
@@ -170,7 +182,15 @@ def test_every_column_is_kept_or_left_out_for_a_reason(model: type[Model]) -> No
     """Fails for a column that was added since: decide in wwd/bundles/shapes.py whether it may leave."""
     decided = {
         "Country": "code name aliases continents",
-        "Dish": "id number source state local_name",
+        "Dish": "id number source state local_name english_name regions cultures time_of_day kinds utensils drink "
+        "occasions ingredients recipe more_details",
+        "DishCountry": "id dish_id position name country_id",
+        "DishLanguage": "id dish_id position name code",
+        "DishContinent": "id dish_id continent",
+        "PhotoLink": "id dish_id kind url none_exists",
+        "Photo": "id dish_id state taken_by_me may_be_shared no_people is_photograph",
+        "ReferenceList": "id slug title source sha256 fields demonstration created_at",
+        "ReferenceDish": "id reference_id position name aliases countries filled",
         "Model": "id slug title role backend identifier revision parameters price demonstration",
         "PromptTemplate": "id slug version text source",
         "QuestionSet": "id slug version questions source",
