@@ -10,6 +10,8 @@ from django.db.models import Model
 from django.urls import NoReverseMatch, URLPattern, reverse
 
 from evaluation import tables, urls
+from evaluation.behind import cell_query
+from evaluation.gallery_views import has_gallery
 from evaluation.models import GeneratedImage, Outcome, Run, StoredTable
 from wwd.tables import TABLES
 
@@ -77,8 +79,12 @@ def researchers() -> Iterator[Page]:
 
 def pages_of(name: str, arguments: list[str]) -> Iterator[Page]:
     """The pages of one address: of every table, of every run, or one where it takes something else."""
-    if arguments == ["name"]:
-        for table in names():
+    if name in ("behind", "take-cell"):
+        yield from cells(name)
+    elif name == "subject-pictures":
+        yield from made(name, {"pk": value_of("subject")})
+    elif arguments == ["name"]:
+        for table in names() if name != "gallery" else [each for each in names() if has_gallery(tables.spec(each))]:
             yield from made(name, {"name": table}, stored=True)
     elif arguments == ["slug"]:
         for run in Run.objects.order_by("pk"):
@@ -96,6 +102,18 @@ def made(name: str, arguments: dict[str, Any], *, stored: bool = False) -> Itera
         )
     except NoReverseMatch as error:
         print(f"not measured: {name}: {error}")
+
+
+def cells(name: str) -> Iterator[Page]:
+    """What stands behind the first and the last cell of every table, each with its second page."""
+    for table in names():
+        stored = tables.read(table, {}).table
+        for row in (stored.rows[0], stored.rows[-1]) if stored and stored.rows else ():
+            query = cell_query({}, row.groups, row.metric)
+            for page in made(name, {"name": table}):
+                yield Page(f"{page.name} {query}", page.address + query)
+                if name == "behind":
+                    yield Page(f"{page.name} {query} on", f"{page.address}{query}&after=5000")
 
 
 def value_of(argument: str) -> Any:

@@ -17,6 +17,7 @@ from evaluation.table_page import number
 
 PLACED = ("end", "place", "picture")
 OWN = ("show", "of")
+ENDS = ("top", "bottom")
 MOST = 120
 DIGITS = 3
 Key = tuple[str, ...]
@@ -86,7 +87,7 @@ def shelves(columns: Sequence[str], rows: Iterable[TidyRow], pictures: Mapping[i
             group,
             {
                 end: [(pictures[pk], ", ".join(numbers)) for pk, numbers in held.items() if pk in pictures]
-                for end, held in ends.items()
+                for end, held in sorted(ends.items(), key=lambda pair: ENDS.index(pair[0]) if pair[0] in ENDS else 2)
             },
         )
         for group, ends in found.items()

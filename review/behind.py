@@ -71,7 +71,7 @@ def shown_in(cell: Cell) -> QuerySet[CampaignImage]:
         rows = rows.filter(country=cell.groups["country"])
     title = cell.groups.get("model") or cell.filters.get("model") or ""
     if title and title != ALL:
-        rows = rows.filter(image__model__in=list(Model.objects.filter(title=title).values_list("pk", flat=True)))
+        rows = rows.filter(image__model__title=title)
     elif title or "model" in cell.groups:
         rows = rows.exclude(image__model=None)
     return rows
