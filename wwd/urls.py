@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.utils.translation import gettext_lazy as _
 
 from wwd import health
+from wwd.translation_page import translations
 
 admin.site.site_header = admin.site.site_title = _("World Wide Dishes")
 admin.site.index_title = _("For staff")
@@ -18,5 +19,6 @@ urlpatterns = [
     path("review/", include("review.urls")),
     path("admin/evaluation/", include("evaluation.urls")),
     path("admin/evaluation/", include("wwd.bundles.urls")),
+    path("admin/translations/", translations, name="translations"),
     path("admin/", admin.site.urls),
 ]
