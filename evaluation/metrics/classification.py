@@ -20,7 +20,7 @@ Codes = npt.NDArray[np.intp]
 Labels = npt.NDArray[np.generic]
 # Into so many groups of equal size values are put for an interval where more of them differ; the value is exact.
 AUC_GROUPS = 100
-RANK_GROUPS = (32, 16)
+RANK_GROUPS = (24, 16)
 
 
 class Agreement(NamedTuple):
@@ -97,7 +97,7 @@ def spearman(first: Floats, second: Floats, weights: Floats) -> float | None:
 
 
 def spearman_interval(first: Floats, second: Floats, weights: Floats, clusters: Labels) -> Interval:
-    """Its interval, resampling `clusters` (n,) and ranking anew. Values are put into 32 and 16 groups."""
+    """Its interval, resampling `clusters` (n,) and ranking anew. Values are put into 24 and 16 groups."""
     (row, rows), (column, columns) = (
         grouped(values, most) for values, most in zip((first, second), RANK_GROUPS, strict=True)
     )

@@ -1,7 +1,5 @@
 """What people said of pictures, as arrays: one row per opinion, pictures numbered, questions side by side."""
 
-from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +41,6 @@ class People:
     dishes: Codes
     unit: Codes
     levels: npt.NDArray[np.float32]
-    reviewers: Mapping[str, int]
     notes: tuple[str, ...]
     demonstration: bool
 
@@ -96,7 +93,6 @@ class Gathering:
         self.unit: list[int] = []
         self.chunks: list[npt.NDArray[np.float32]] = []
         self.rows: list[list[float | None]] = []
-        self.reviewers: defaultdict[str, set[str]] = defaultdict(set)
 
     def add(self, opinion: Opinion) -> None:
         key = (opinion.country, opinion.image)
@@ -104,7 +100,6 @@ class Gathering:
         if number == len(self.dish_names):
             self.dish_names.append(opinion.dish)
         self.unit.append(number)
-        self.reviewers[opinion.country].add(opinion.reviewer)
         self.rows.append([question.level(opinion) for question in self.questions])
         if len(self.rows) == 20_000:
             self.pack()
@@ -124,7 +119,6 @@ class Gathering:
             dishes.astype(np.intp),
             np.array(self.unit, dtype=np.intp),
             np.concatenate(self.chunks),
-            {country: len(held) for country, held in sorted(self.reviewers.items())},
             chosen.notes,
             chosen.demonstration,
         )

@@ -1,8 +1,7 @@
 """What machines say of pictures: labels, probabilities and scores of the runs of a study, by picture."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.metrics import association
+from evaluation.metrics.classification import divided
 from evaluation.models import Outcome, Run, Unit
 from evaluation.runner.results import WITHDRAWN
 from evaluation.studies.base import OutcomeData
@@ -87,61 +87,57 @@ def of_colours(run: Run) -> Iterator[Reading]:
 def of_stereotypes(run: Run) -> Iterator[Reading]:
     """Of each question in the registry: the option chosen, and its probability where the run gives probabilities.
 
-    In a run of probabilities the answers in words, given for some pictures only, are left out.
+    In a run of probabilities the answers in words, given for some pictures only, are left out. So is a question that
+    has other options under the same code.
     """
+    yes = {code: pair.yes for pair in PAIRS if pair.study == "stereotypes" for code in pair.what}
     logits = run.config.get("reading") == "logits"
-    for codes, yes in ((pair.what, pair.yes) for pair in PAIRS if pair.study == "stereotypes"):
-        for code in codes:
-            totals = answers(run, code, yes, "logits" if logits else "generated")
-            if totals:
-                yield stereotype(run, code, yes, totals, logits)
-
-
-Totals = Mapping[int, tuple[int, Floats]]
-
-
-@lru_cache
-def place_of(yes: str, options: tuple[str, ...]) -> int | None:
-    """Which of the options is `yes`, compared without case."""
-    return next((place for place, option in enumerate(options) if option.casefold() == yes), None)
-
-
-def answers(run: Run, code: str, yes: str, reading: str) -> Totals:
-    """Picture → place of `yes` among its options, and the sum of their shares over all orders that could be read.
-
-    A question with other options under the same code is left out.
-    """
-    rows = Outcome.objects.filter(unit__run=run, unit__payload__question=code).exclude(WITHDRAWN)
-    found: dict[int, tuple[int, Floats]] = {}
-    for payload, state, text, numbers in rows.values_list("unit__payload", "unit__state", "text", "numbers").iterator(
-        chunk_size=CHUNK
-    ):
-        place = place_of(yes, tuple(payload["options"]))
-        if payload["reading"] != reading or place is None:
-            continue
-        shares, _why = read(one_answer(payload, state, text, numbers))
-        total = found.setdefault(payload["image"], (place, np.zeros(len(payload["options"]))))[1]
-        if shares is not None:
-            total += shares
-    return found
+    asked: dict[str, Answers] = {}
+    rows = Outcome.objects.filter(unit__run=run, unit__payload__question__in=list(yes)).exclude(WITHDRAWN)
+    values = rows.values_list("unit__payload", "unit__state", "text", "numbers")
+    for payload, state, text, numbers in values.iterator(chunk_size=CHUNK):
+        code, options = payload["question"], payload["options"]
+        answers = asked.get(code) or asked.setdefault(code, Answers(options, yes[code]))
+        if payload["reading"] == ("logits" if logits else "generated") and options == answers.options:
+            shares, _why = read(one_answer(payload, state, text, numbers))
+            answers.add(payload["image"], shares)
+    for code, answers in asked.items():
+        if answers.place is not None:
+            yield answers.reading(run, code, logits)
 
 
 def one_answer(payload: Mapping[str, Any], state: Any, text: str, numbers: Mapping[str, float]) -> OutcomeData:
     return OutcomeData("", state, "", "", "", {}, payload, text, numbers)
 
 
-def stereotype(run: Run, code: str, yes: str, totals: Totals, logits: bool) -> Reading:
-    """The option `yes` of one question. Where two options are chosen as often, none is."""
-    images = np.array(list(totals), dtype=np.int64)
-    chosen, chance = (np.full(len(images), np.nan) for _ in range(2))
-    for row, (place, total) in enumerate(totals.values()):
-        best = np.flatnonzero(total == total.max())
-        if total.any() and len(best) == 1:
-            chosen[row] = best[0] == place
-        if total.any():
-            chance[row] = total[place] / total.sum()
-    score = chance if logits else None
-    return in_order(Reading("stereotypes", run.slug, code, images, chosen, score, logits, yes))
+class Answers:
+    """Answers to one question about many pictures; `place`: which of its options means yes, compared without case."""
+
+    def __init__(self, options: Sequence[str], yes: str) -> None:
+        self.options, self.yes = options, yes
+        self.place = next((place for place, option in enumerate(options) if option.casefold() == yes), None)
+        self.numbers: dict[int, int] = {}
+        self.rows: list[int] = []
+        self.shares: list[Floats] = []
+
+    def add(self, image: int, shares: Floats | None) -> None:
+        """One more answer about a picture: shares of the options (k,), None where it could not be read."""
+        row = self.numbers.setdefault(image, len(self.numbers))
+        if shares is not None:
+            self.rows.append(row)
+            self.shares.append(shares)
+
+    def reading(self, run: Run, code: str, logits: bool) -> Reading:
+        """All orders of the options together. Where two options are chosen as often, none is."""
+        total = np.zeros((len(self.numbers), len(self.options)))
+        if self.rows:
+            np.add.at(total, np.array(self.rows), np.array(self.shares))
+        answered, highest = total.sum(axis=1) > 0, total.max(axis=1, keepdims=True)
+        decided = answered & ((total == highest).sum(axis=1) == 1)
+        images = np.array(list(self.numbers), dtype=np.int64)
+        chosen = np.where(decided, total.argmax(axis=1) == self.place, np.nan)
+        chance = divided(total[:, self.place or 0], total.sum(axis=1)) if logits else None
+        return in_order(Reading("stereotypes", run.slug, code, images, chosen, chance, logits, self.yes))
 
 
 def in_order(reading: Reading) -> Reading:

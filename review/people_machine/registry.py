@@ -3,15 +3,14 @@
 One explicit list. A pair that is not in it is not computed; a new one is a line here and in docs/researcher.md.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from review.models import Questionnaire, Review
 from review.questionnaires import questions
 from review.tables.controls import dish_or_not
 from review.tables.counting import Opinion
-from review.tables.quality import as_counted
-from review.unappetising import text_codes
+from review.unappetising import as_published, text_codes
 
 Level = Callable[[Opinion], float | None]
 FOOD, DISH, GOOD = "food", "correct_dish, no food is no", "good_quality"
@@ -83,7 +82,7 @@ def asked_of_people(questionnaire: Questionnaire) -> tuple[Question, ...]:
         Question(GOOD, lambda opinion: opinion.quality, 3),
         Question(MATCH, match, 2),
         Question(DISTURBING, disturbing),
-        Question(UNAPPETISING, lambda opinion: as_counted(opinion, texts)[-1]),
+        Question(UNAPPETISING, lambda opinion: unappetising(opinion, texts)),
         Question(PEOPLE, lambda opinion: said(ticked(opinion, PEOPLE), ("people", "faces"))),
         Question(OUTDOORS, lambda opinion: either(ticked(opinion, OUTDOORS), ("outdoors",), ("indoors",))),
         Question(UTENSILS, lambda opinion: either(ticked(opinion, "utensils_correct"), THERE, ("utensils_wanted",))),
@@ -91,7 +90,7 @@ def asked_of_people(questionnaire: Questionnaire) -> tuple[Question, ...]:
 
 
 THERE = ("utensils_correct", "utensils_incorrect", "utensils_unwanted")
-Ticked = Callable[[Opinion, str], frozenset[str] | None]
+Ticked = Callable[[Opinion, str], Sequence[str] | None]
 
 
 def ticks(questionnaire: Questionnaire) -> Ticked:
@@ -99,24 +98,25 @@ def ticks(questionnaire: Questionnaire) -> Ticked:
     asked = [question for question in questions(questionnaire.definition) if question.kind == "several"]
     home = {option: question.code for question in asked for option in question.options}
 
-    def ticked(opinion: Opinion, option: str) -> frozenset[str] | None:
-        answer = opinion.answers.get(home.get(option, ""))
-        return None if answer is None else frozenset(answer)
-
-    return ticked
+    return lambda opinion, option: opinion.answers.get(home.get(option, ""))
 
 
-def said(ticked: frozenset[str] | None, boxes: tuple[str, ...]) -> bool | None:
+def said(ticked: Sequence[str] | None, boxes: tuple[str, ...]) -> bool | None:
     """Whether one of the boxes was ticked; a box that was shown and left alone is a no."""
-    return None if ticked is None else not ticked.isdisjoint(boxes)
+    return None if ticked is None else any(box in ticked for box in boxes)
 
 
-def either(ticked: frozenset[str] | None, yes: tuple[str, ...], no: tuple[str, ...]) -> bool | None:
+def either(ticked: Sequence[str] | None, yes: tuple[str, ...], no: tuple[str, ...]) -> bool | None:
     """Yes by a box of `yes`, no by one of `no`; None where both or neither are ticked."""
-    if ticked is None:
-        return None
-    there, absent = not ticked.isdisjoint(yes), not ticked.isdisjoint(no)
+    there, absent = said(ticked, yes), said(ticked, no)
     return None if there == absent else there
+
+
+def unappetising(opinion: Opinion, texts: tuple[str, ...]) -> bool:
+    """As `review.quality` counts it: as released, else by the published rule on the questions `texts`."""
+    if "unappetising" in opinion.flags:
+        return bool(opinion.flags["unappetising"])
+    return as_published(str(opinion.answers[code]) for code in texts if code in opinion.answers)
 
 
 def match(opinion: Opinion) -> float | None:
