@@ -15,6 +15,12 @@ COPY requirements.txt ./
 RUN pip install -r requirements.txt
 
 FROM base AS web
+# "yes": with Chromium and letters of all scripts, which make PDF files of reports.
+ARG WITH_PDF=no
+RUN if [ "$WITH_PDF" = yes ]; then apt-get update && apt-get install -y --no-install-recommends chromium fonts-noto-core \
+    && rm -rf /var/lib/apt/lists/*; fi
+ARG WWD_COMMIT=
+ENV WWD_COMMIT=$WWD_COMMIT
 COPY . .
 # A key only for this step; the folder keeps nothing of it.
 RUN SECRET_KEY=collecting WWD_VAR_DIR=/tmp/collecting python manage.py collectstatic --no-input && rm -rf /tmp/collecting
@@ -27,6 +33,8 @@ CMD ["gunicorn", "-c", "deploy/gunicorn.conf.py", "--bind", "0.0.0.0:8000"]
 FROM base AS worker
 COPY requirements-worker.txt ./
 RUN pip install -r requirements-worker.txt
+ARG WWD_COMMIT=
+ENV WWD_COMMIT=$WWD_COMMIT
 COPY . .
 USER wwd
 VOLUME /var/lib/wwd
