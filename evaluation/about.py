@@ -26,6 +26,8 @@ NARROWING = (*LABELS, PROMPT)
 MOST_OPTIONS = 300
 # What differs from call to call says nothing about how a table was made.
 MOST_KINDS = 12
+# So many circumstances that differ are held before they are added up.
+MOST_HELD = 10_000
 
 describers: dict[str, Callable[[TableSpec, Filters], About]] = {}
 
@@ -75,7 +77,10 @@ def masked(found: About, mask: "Mask") -> About:
 
 
 class Watched:
-    """The outcomes that `filters` choose, one after the other, and what was seen of all of them on the way."""
+    """The outcomes that `filters` choose, one after the other, and what was seen of all of them on the way.
+
+    Many share their labels and circumstances: each mapping is looked into once, or counted and looked into at the end.
+    """
 
     def __init__(self, found: Iterable[OutcomeData], filters: Filters) -> None:
         self.found, self.filters = found, filters
@@ -83,26 +88,47 @@ class Watched:
         self.circumstances: dict[str, Counter[str]] = {}
         self.counted: Counter[str] = Counter()
         self.clusters: set[str] = set()
+        # Kept with their ids, so that no other mapping can get the same one meanwhile.
+        self.labels: dict[int, Mapping[str, tuple[str, ...]]] = {}
+        self.under: dict[int, tuple[Mapping[str, Any], int]] = {}
 
     def __iter__(self) -> Iterator[OutcomeData]:
         for row in self.found:
-            for name in NARROWING:
-                self.options[name].update(values_of(row, name))
+            self.look(row)
             # What is about no subject, such as the vectors of words, belongs to every choice.
             if not row.subject or all(value in values_of(row, name) for name, value in self.filters.items()):
                 self.note(row)
                 yield row
 
+    def look(self, row: OutcomeData) -> None:
+        """Notes what filters could choose."""
+        if row.prompt:
+            self.options[PROMPT].add(row.prompt)
+        if id(row.labels) not in self.labels:
+            self.labels[id(row.labels)] = row.labels
+            for name in LABELS:
+                self.options[name].update(row.labels.get(name, ()))
+
     def note(self, row: OutcomeData) -> None:
         self.counted[row.state] += 1
         self.clusters.add(row.cluster)
-        for name, value in row.circumstances.items():
-            seen = self.circumstances.setdefault(name, Counter())
-            if len(seen) <= MOST_KINDS and isinstance(value, str | int | bool):
-                seen[str(value)] += 1
+        held, n = self.under.get(id(row.circumstances), (row.circumstances, 0))
+        self.under[id(row.circumstances)] = held, n + 1
+        if len(self.under) > MOST_HELD:
+            self.add_up()
+
+    def add_up(self) -> None:
+        """Counts what the circumstances say, in the order in which they came."""
+        for circumstances, n in self.under.values():
+            for name, value in circumstances.items():
+                seen = self.circumstances.setdefault(name, Counter())
+                if len(seen) <= MOST_KINDS and isinstance(value, str | int | bool):
+                    seen[str(value)] += n
+        self.under.clear()
 
     def about(self) -> About:
         """See the module."""
+        self.add_up()
         return {
             "options": {name: ordered(values, name)[:MOST_OPTIONS] for name, values in self.options.items() if values},
             "circumstances": {

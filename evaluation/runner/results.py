@@ -1,10 +1,14 @@
 """Stored outcomes as `summarise` reads them."""
 
+import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Q
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
 
 from collection.models import Dish
 from evaluation.models import Embedding, GeneratedImage, Outcome, PromptTemplate, Run, RunLabel
@@ -20,31 +24,105 @@ FINAL: dict[str, FinalState] = {
     "failed": "failed",
 }
 Labels = Mapping[str, tuple[str, ...]]
+NO_LABELS: Labels = {}
 WITHDRAWN = Q(unit__subject__dish__state=Dish.State.WITHDRAWN)
 
 
 def vector_of(row: Embedding) -> Vector:
     """The stored vector, float32, shape (dimensions,)."""
-    return np.frombuffer(bytes(row.vector), dtype="<f4").astype(np.float32)
+    return floats(row.vector)
+
+
+def floats(stored: Any) -> Vector:
+    return np.frombuffer(bytes(stored), dtype="<f4").astype(np.float32)
+
+
+class Row(NamedTuple):
+    """An outcome with its unit as the database gives it; JSON columns as text."""
+
+    unit: int
+    key: str
+    state: str
+    model: str
+    subject: int | None
+    name: str | None
+    dish: int | None
+    text: str
+    reason: str
+    made: int | None
+    embedded: int | None
+    vector: Any
+    payload: str
+    numbers: str
+    circumstances: str
+
+
+COLUMNS = (
+    "unit_id",
+    "unit__key",
+    "unit__state",
+    "unit__model__slug",
+    "unit__subject_id",
+    "unit__subject__name",
+    "unit__subject__dish_id",
+    "text",
+    "reason",
+    "image_id",
+    "embedding__image_id",
+    "embedding__vector",
+)
+JSON = ("unit__payload", "numbers", "circumstances")
 
 
 def outcomes(run: Run) -> Iterator[OutcomeData]:
-    """All outcomes of a run in the order of its units, in one query per 2,000 and one for the labels.
+    """All outcomes of a run in the order of its units, in one query, one for the labels, and one per 2,000 pictures.
 
-    What is about a withdrawn dish is left out from the moment of the withdrawal.
+    What is about a withdrawn dish is left out from the moment of the withdrawal. There may be millions: rows are no
+    objects of the ORM, and what many share is held once. Nobody may change the mappings that they share.
     """
     labels = labels_of(run)
     prompts = dict(PromptTemplate.objects.values_list("pk", "slug"))
-    rows = Outcome.objects.filter(unit__run=run).exclude(WITHDRAWN)
-    rows = rows.select_related("unit__subject", "unit__model", "embedding")
-    for chunk in chunks(rows.order_by("unit_id").iterator(chunk_size=CHUNK), CHUNK):
-        made = image_makers(chunk)
-        makers = {image: model for image, (model, _prompt) in made.items()}
-        for row in chunk:
-            _model, prompt = made.get(image_of(row) or 0, ("", row.unit.payload.get("prompt_id")))
-            yield outcome_data(
-                row, labels.get(row.unit.subject_id or 0, {}), makers, prompt=prompts.get(prompt or 0, "")
-            )
+    pictures: dict[int, tuple[str, int | None]] = {}
+    shared = lru_cache(maxsize=4096)(json.loads)
+    rows = Outcome.objects.filter(unit__run=run).exclude(WITHDRAWN).order_by("unit_id")
+    found = rows.values_list(*COLUMNS, *(Cast(column, TextField()) for column in JSON)).iterator(chunk_size=CHUNK)
+    for chunk in chunks(map(Row._make, found), CHUNK):
+        payloads = [json.loads(row.payload) for row in chunk]
+        images = [image_from(row.made, row.embedded, payload) for row, payload in zip(chunk, payloads, strict=True)]
+        pictures.update(makers_of({image for image in images if image} - pictures.keys()))
+        for row, payload, image in zip(chunk, payloads, images, strict=True):
+            maker, prompt = pictures.get(image or 0, ("", payload.get("prompt_id")))
+            about = labels.get(row.subject or 0, NO_LABELS)
+            yield data_of(row, payload, image, about, maker, prompts.get(prompt or 0, ""), shared)
+
+
+def data_of(
+    row: Row,
+    payload: Mapping[str, Any],
+    image: int | None,
+    labels: Labels,
+    maker: str,
+    prompt: str,
+    shared: Callable[[str], Any],
+) -> OutcomeData:
+    return OutcomeData(
+        key=row.key,
+        state=FINAL[row.state],
+        model=row.model,
+        subject=row.name or "",
+        cluster=cluster_of(row.dish, image, row.key),
+        labels=labels,
+        payload=payload,
+        text=row.text,
+        numbers=shared(row.numbers),
+        image_model=maker,
+        image_id=image,
+        vector=floats(row.vector) if row.vector is not None else None,
+        reason=row.reason,
+        unit_id=row.unit,
+        prompt=prompt,
+        circumstances=shared(row.circumstances),
+    )
 
 
 def withdrawn_dishes(run: Run) -> int:
@@ -65,24 +143,22 @@ def labels_of(run: Run) -> dict[int, Labels]:
 
 def image_of(row: Outcome) -> int | None:
     """The picture that an outcome is about: the one it made, or the one it looked at."""
-    if row.image_id:
-        return row.image_id
-    if row.embedding and row.embedding.image_id:
-        return row.embedding.image_id
-    image = row.unit.payload.get("image")
+    return image_from(row.image_id, row.embedding.image_id if row.embedding else None, row.unit.payload)
+
+
+def image_from(made: int | None, embedded: int | None, payload: Mapping[str, Any]) -> int | None:
+    if found := made or embedded:
+        return found
+    image = payload.get("image")
     return image if isinstance(image, int) else None
 
 
-def image_makers(rows: Sequence[Outcome]) -> dict[int, tuple[str, int | None]]:
+def makers_of(images: Collection[int]) -> dict[int, tuple[str, int | None]]:
     """Picture id → slug of the model that made it, and id of its prompt."""
-    images = {image for row in rows if (image := image_of(row))}
+    if not images:
+        return {}
     found = GeneratedImage.objects.filter(pk__in=images).values_list("pk", "model__slug", "prompt")
     return {image: (slug or "", prompt) for image, slug, prompt in found}
-
-
-def image_models(rows: Sequence[Outcome]) -> dict[int, str]:
-    """Picture id → slug of the model that made it."""
-    return {image: model for image, (model, _prompt) in image_makers(rows).items()}
 
 
 def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str], *, prompt: str = "") -> OutcomeData:
@@ -109,7 +185,10 @@ def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str], *, pro
 
 def cluster(row: Outcome, image: int | None) -> str:
     """What may be resampled independently: the dish, else the picture, else the unit."""
-    subject = row.unit.subject
-    if subject and subject.dish_id:
-        return f"dish:{subject.dish_id}"
-    return f"image:{image}" if image else f"unit:{row.unit.key}"
+    return cluster_of(row.unit.subject.dish_id if row.unit.subject else None, image, row.unit.key)
+
+
+def cluster_of(dish: int | None, image: int | None, key: str) -> str:
+    if dish:
+        return f"dish:{dish}"
+    return f"image:{image}" if image else f"unit:{key}"

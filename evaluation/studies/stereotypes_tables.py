@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -235,12 +236,18 @@ def read(row: OutcomeData) -> tuple[Floats | None, str]:
     if row.payload["reading"] == "logits":
         values = np.array([row.numbers.get(str(place), np.nan) for place in range(len(options))])
         return (values, "") if np.isfinite(values).all() else (None, "failed")
-    shift = row.payload["shift"]
-    choice = read_choice(row.text, dict(zip(LETTERS, turned(options, shift), strict=False)))
+    return read_words(row.text, tuple(options), row.payload["shift"])
+
+
+@lru_cache(maxsize=16_384)
+def read_words(text: str, options: tuple[str, ...], shift: int) -> tuple[Floats | None, str]:
+    """What an answer in words says. Models say the same few things millions of times; each is read once."""
+    choice = read_choice(text, dict(zip(LETTERS, turned(options, shift), strict=False)))
     if choice.state != "answered":
         return None, choice.state
     values = np.zeros(len(options))
     values[(LETTERS.index(choice.letter) + shift) % len(options)] = 1
+    values.flags.writeable = False
     return values, ""
 
 
