@@ -8,8 +8,8 @@ The seed is stored with the method's name and nothing depends on the order of th
 computed again holds the same intervals.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -47,10 +47,10 @@ def one_way(values: npt.ArrayLike, clusters: Labels, weights: Floats | None = No
     0, all 1 where there are none. Length k.
     """
     single = np.zeros(len(clusters), dtype=np.intp)
-    sums, counts = _per_cell(values, clusters, single, weights)
-    [first] = _drawn(sums.shape[1])
-    means = _resampled_means(sums, counts, first, np.ones((DRAWS, 1)))
-    lacks = [_lack(counts[k], LEAST_CLUSTERS, "clusters", 1, "") for k in range(len(counts))]
+    blocks = [_Block.of(values, clusters, single, weights)]
+    [first] = _drawn(len(blocks[0].rows))
+    means = _resampled_means(blocks, first, np.ones((DRAWS, 1)))
+    lacks = [_lack(blocks, k, LEAST_CLUSTERS, "clusters", 1, "") for k in range(means.shape[1])]
     return [_interval(draws, ONE_WAY, lack) for draws, lack in zip(means.T, lacks, strict=True)]
 
 
@@ -60,10 +60,11 @@ def two_way(values: npt.ArrayLike, dishes: Labels, reviewers: Labels, weights: F
     `values` (n, k), NaN where a review does not count for a mean; `dishes`, `reviewers` (n,) labels; `weights` as in
     `one_way`. Length k.
     """
-    sums, counts = _per_cell(values, dishes, reviewers, weights)
-    first, second = _drawn(sums.shape[1], sums.shape[2])
-    means = _resampled_means(sums, counts, first, second)
-    lacks = [_lack(counts[k], LEAST_CLUSTERS, "dishes", LEAST_REVIEWERS, "reviewers") for k in range(len(counts))]
+    blocks = list(_blocks(values, dishes, reviewers, weights))
+    first, second = _drawn(sum(len(block.rows) for block in blocks), sum(len(block.columns) for block in blocks))
+    means = _resampled_means(blocks, first, second)
+    least = (LEAST_CLUSTERS, "dishes", LEAST_REVIEWERS, "reviewers")
+    lacks = [_lack(blocks, k, *least) for k in range(means.shape[1])]
     return [_interval(draws, TWO_WAY, lack) for draws, lack in zip(means.T, lacks, strict=True)]
 
 
@@ -83,24 +84,69 @@ def of_sums(parts: Floats, statistic: Callable[[Floats], Floats], clusters: str 
     ]
 
 
-def _per_cell(
-    values: npt.ArrayLike, first: Labels, second: Labels, weights: Floats | None = None
-) -> tuple[Floats, Floats]:
-    """Weighted sums and counts (k, clusters of `first`, clusters of `second`) of `values` (n, k)."""
+@dataclass(frozen=True)
+class _Block:
+    """Clusters that share observations with each other and with no others: a country's dishes and its reviewers.
+
+    `rows`, `columns`: their places among all clusters of their kind; `sums`, `counts` (k, rows, columns): weighted, of
+    the values of each pair. Thousands of dishes and of reviewers would make one large table that is nearly empty.
+    """
+
+    rows: npt.NDArray[np.intp]
+    columns: npt.NDArray[np.intp]
+    sums: Floats
+    counts: Floats
+
+    @classmethod
+    def of(cls, values: npt.ArrayLike, first: Labels, second: Labels, weights: Floats | None = None) -> "_Block":
+        """All observations in one: `values` (n, k), labels (n,)."""
+        table = np.asarray(values, dtype=np.float64)
+        if table.ndim != 2 or not len(table) == len(first) == len(second):
+            shapes = f"{table.shape}, {len(first)}, {len(second)}"
+            raise ValueError(f"values (n, k) and labels (n,) are needed, got {shapes}")
+        rows, row = np.unique(first, return_inverse=True)
+        columns, column = np.unique(second, return_inverse=True)
+        shape = (len(rows), len(columns))
+        cell = row * shape[1] + column
+        present = ~np.isnan(table) * (1.0 if weights is None else weights[:, None])
+        sums, counts = np.zeros((2, table.shape[1], *shape))
+        for k in range(table.shape[1]):
+            held = np.where(present[:, k] > 0, table[:, k] * present[:, k], 0.0)
+            sums[k] = np.bincount(cell, weights=held, minlength=sums[k].size).reshape(shape)
+            counts[k] = np.bincount(cell, weights=present[:, k], minlength=sums[k].size).reshape(shape)
+        return cls(np.arange(shape[0]), np.arange(shape[1]), sums, counts)
+
+
+def _blocks(values: npt.ArrayLike, first: Labels, second: Labels, weights: Floats | None) -> Iterator[_Block]:
+    """The observations in blocks, as many as there are."""
+    row, column = (np.unique(labels, return_inverse=True)[1] for labels in (first, second))
+    parts = _connected(row, column) if len(row) == len(column) else []
+    if len(parts) < 2:
+        yield _Block.of(values, first, second, weights)
+        return
     table = np.asarray(values, dtype=np.float64)
-    if table.ndim != 2 or not len(table) == len(first) == len(second):
-        raise ValueError(f"values (n, k) and labels (n,) are needed, got {table.shape}, {len(first)}, {len(second)}")
-    rows, row = np.unique(first, return_inverse=True)
-    columns, column = np.unique(second, return_inverse=True)
-    shape = (len(rows), len(columns))
-    cell = row * shape[1] + column
-    present = ~np.isnan(table) * (1.0 if weights is None else weights[:, None])
-    sums, counts = np.zeros((2, table.shape[1], *shape))
-    for k in range(table.shape[1]):
-        held = np.where(present[:, k] > 0, table[:, k] * present[:, k], 0.0)
-        sums[k] = np.bincount(cell, weights=held, minlength=sums[k].size).reshape(shape)
-        counts[k] = np.bincount(cell, weights=present[:, k], minlength=sums[k].size).reshape(shape)
-    return sums, counts
+    for at in parts:
+        block = _Block.of(table[at], row[at], column[at], None if weights is None else weights[at])
+        yield replace(block, rows=np.unique(row[at]), columns=np.unique(column[at]))
+
+
+def _connected(row: npt.NDArray[np.intp], column: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
+    """Observations (their places) that hang together by a row or a column, each part in the order that it had."""
+    if not len(row):
+        return []
+    part = np.arange(row.max() + 1)
+    while True:
+        lowest = np.full(column.max() + 1, len(part))
+        np.minimum.at(lowest, column, part[row])
+        met = part.copy()
+        np.minimum.at(met, row, lowest[column])
+        met = met[met]
+        if (met == part).all():
+            break
+        part = met
+    of = part[row]
+    order = np.argsort(of, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(of[order])) + 1)
 
 
 def _drawn(*clusters: int) -> tuple[Floats, ...]:
@@ -126,7 +172,7 @@ def _multiplicities(rng: np.random.Generator, clusters: int) -> Floats:
     return rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=DRAWS).astype(np.float64)
 
 
-def _resampled_means(sums: Floats, counts: Floats, first: Floats, second: Floats) -> Floats:
+def _resampled_means(blocks: Sequence[_Block], first: Floats, second: Floats) -> Floats:
     """Weighted means (draws, k): the weight of a cell is the product of its clusters' multiplicities.
 
     NaN where a draw holds no observation: with 10 by 5 clusters or more, far less than one draw in a hundred.
@@ -134,17 +180,18 @@ def _resampled_means(sums: Floats, counts: Floats, first: Floats, second: Floats
     """
     parts = []
     for start in range(0, DRAWS, _CHUNK):
-        rows, columns = first[start : start + _CHUNK], second[start : start + _CHUNK]
-        totals = np.einsum("kbr,br->bk", rows @ sums, columns)
-        weights = np.einsum("kbr,br->bk", rows @ counts, columns)
+        drawn = (first[start : start + _CHUNK], second[start : start + _CHUNK])
+        pairs = [(block, drawn[0].take(block.rows, 1), drawn[1].take(block.columns, 1)) for block in blocks]
+        totals = sum(np.einsum("kbr,br->bk", rows @ block.sums, columns) for block, rows, columns in pairs)
+        weights = sum(np.einsum("kbr,br->bk", rows @ block.counts, columns) for block, rows, columns in pairs)
         parts.append(np.divide(totals, weights, out=np.full_like(totals, np.nan), where=weights > 0))
     return np.concatenate(parts)
 
 
-def _lack(counts: Floats, least_rows: int, rows: str, least_columns: int, columns: str) -> str:
-    """Why the clusters that hold observations (counts (rows, columns)) are too few, or an empty text."""
-    held_rows = int((counts.sum(axis=1) > 0).sum())
-    held_columns = int((counts.sum(axis=0) > 0).sum())
+def _lack(blocks: Sequence[_Block], k: int, least_rows: int, rows: str, least_columns: int, columns: str) -> str:
+    """Why the clusters that hold observations for mean k are too few, or an empty text."""
+    held_rows = sum(int((block.counts[k].sum(axis=1) > 0).sum()) for block in blocks)
+    held_columns = sum(int((block.counts[k].sum(axis=0) > 0).sum()) for block in blocks)
     if held_rows < least_rows:
         return f"fewer than {least_rows} {rows}: no interval is claimed"
     if held_columns < least_columns:

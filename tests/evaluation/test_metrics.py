@@ -181,6 +181,22 @@ def test_two_way_interval_agrees_with_writing_every_resample_down() -> None:
     assert (found.low, found.high) == (pytest.approx(low, abs=0.02), pytest.approx(high, abs=0.02))
 
 
+def test_countries_with_people_of_their_own_are_resampled_as_in_one_large_table() -> None:
+    """Answers of nobody about the first dish tie all people together without changing a mean."""
+    random = np.random.default_rng(7)
+    dishes, reviewers = grid(30, 12)
+    together = dishes // 10 == reviewers // 4
+    dishes, reviewers = dishes[together], reviewers[together]
+    values = np.column_stack([random.random(len(dishes)), np.where(dishes % 2, random.random(len(dishes)), np.nan)])
+    apart = bootstrap.two_way(values, dishes, reviewers)
+    tied = bootstrap.two_way(
+        np.vstack([values, np.full((12, 2), np.nan)]), np.append(dishes, [0] * 12), np.append(reviewers, range(12))
+    )
+    for one, other in zip(apart, tied, strict=True):
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
+        assert one.low is not None
+
+
 def test_one_way_interval_agrees_with_the_normal_limit() -> None:
     # 200 clusters of one value each: the bootstrap's deviation tends to σ ÷ √200, here √(0.3·0.7 ÷ 200) = 0.0324;
     # 0.3 ± 1.96·0.0324 = 0.2365 to 0.3635. Steps are 1/200, so 0.01 is two of them.
