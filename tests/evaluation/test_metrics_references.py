@@ -1,0 +1,165 @@
+"""Statistics of tables against scipy, statsmodels and scikit-learn, or written out observation by observation."""
+
+from collections.abc import Callable
+from itertools import combinations
+from math import log2
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import spatial, stats
+from sklearn.metrics.pairwise import cosine_similarity
+from sklearn.preprocessing import minmax_scale
+from statsmodels.stats.proportion import proportion_confint
+
+from evaluation.metrics import agreement, association, bootstrap, colours, flattening, proportion, sem
+from evaluation.metrics.entropy import entropy
+
+Floats = npt.NDArray[np.float64]
+RNG = np.random.default_rng(7)
+
+
+@pytest.mark.parametrize(("yes", "n"), [(0, 9), (3, 9), (9, 9), (82, 431), (1, 1000)])
+def test_wilson_is_that_of_statsmodels(yes: int, n: int) -> None:
+    found = proportion.wilson(yes, n)
+    assert (found.low, found.high) == pytest.approx(proportion_confint(yes, n, method="wilson"), abs=1e-12)
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0], [1.0, 1.0, 0.0, 0.5], list(range(40))])
+def test_population_sem_is_that_of_scipy(values: list[float]) -> None:
+    assert sem.population_sem(values) == pytest.approx(stats.sem(values, ddof=0))
+    found = sem.sem_interval(values)
+    expected = stats.norm.interval(0.95, loc=np.mean(values), scale=stats.sem(values, ddof=0))
+    assert (found.low, found.high) == pytest.approx(expected)
+
+
+def test_the_bootstrap_over_clusters_of_one_is_that_of_scipy() -> None:
+    values = RNG.gamma(2.0, size=60)
+    [found] = bootstrap.one_way(values[:, None], np.arange(60).astype(str))
+    theirs = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=20_000, rng=1).confidence_interval
+    # Their draws are others: 2,000 draws know an end to a few hundredths of the interval's width.
+    width = theirs.high - theirs.low
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.06 * width)
+
+
+def drawn(rng: np.random.Generator, names: list[str]) -> list[dict[str, int]]:
+    """How often each cluster is drawn, for every draw."""
+    held = sorted(set(names))
+    found = rng.multinomial(len(held), np.full(len(held), 1 / len(held)), size=bootstrap.DRAWS)
+    return [dict(zip(held, map(int, row), strict=True)) for row in found]
+
+
+def test_both_bootstraps_are_weighted_means_draw_by_draw() -> None:
+    dishes = [f"d{RNG.integers(12):02d}" for _ in range(70)] + [f"d{n:02d}" for n in range(12)]
+    people = [f"p{RNG.integers(6)}" for _ in dishes]
+    values = RNG.random(len(dishes))
+    rng = np.random.default_rng(bootstrap.SEED)
+    first, second = drawn(rng, dishes), drawn(rng, people)
+    one, two = [], []
+    for of_dish, of_person in zip(first, second, strict=True):
+        alone = np.array([of_dish[dish] for dish in dishes], dtype=float)
+        both = alone * [of_person[person] for person in people]
+        one.append(np.average(values, weights=alone))
+        two.append(np.average(values, weights=both))
+    [by_dish] = bootstrap.one_way(values[:, None], np.array(dishes))
+    [by_both] = bootstrap.two_way(values[:, None], np.array(dishes), np.array(people))
+    assert (by_dish.low, by_dish.high) == pytest.approx(tuple(np.percentile(one, [2.5, 97.5])))
+    assert (by_both.low, by_both.high) == pytest.approx(tuple(np.percentile(two, [2.5, 97.5])))
+
+
+def test_entropy_is_that_of_scipy() -> None:
+    shares = RNG.dirichlet(np.ones(5), size=20)
+    shares[0] = [1, 0, 0, 0, 0]
+    assert entropy(shares) == pytest.approx(stats.entropy(shares, base=2, axis=1))
+    counts = shares * 17
+    found = flattening.entropy_and_largest(counts)
+    assert found[:, 0] == pytest.approx(stats.entropy(counts, base=5, axis=1))
+    assert found[:, 1] == pytest.approx(counts.max(axis=1) / counts.sum(axis=1))
+
+
+def test_cosines_are_those_of_scikit_learn_and_scipy() -> None:
+    images, texts = RNG.normal(size=(6, 9)), RNG.normal(size=(4, 9))
+    assert association.cosine(images, texts) == pytest.approx(cosine_similarity(images, texts))
+    assert association.cosine(images, texts) == pytest.approx(1 - spatial.distance.cdist(images, texts, "cosine"))
+
+
+def test_rescaling_is_that_of_scikit_learn() -> None:
+    scores = RNG.normal(size=30)
+    models = np.array(["a", "b", "c"] * 10)
+    assert association.normalised_over_all(scores) == pytest.approx(minmax_scale(scores, (-1, 1)))
+    within = association.normalised_within(scores, models)
+    for model in "abc":
+        assert within[models == model] == pytest.approx(minmax_scale(scores[models == model], (-1, 1)))
+
+
+def test_divergence_of_two_pictures_is_the_squared_distance_of_scipy() -> None:
+    shares = RNG.dirichlet(np.ones(colours.BINS), size=2)
+    parts = np.column_stack([shares, entropy(shares), np.ones(2)]).sum(axis=0, keepdims=True)
+    expected = spatial.distance.jensenshannon(*shares, base=2) ** 2
+    assert colours.divergence(parts)[0, 0] == pytest.approx(expected)
+
+
+def test_colours_are_counted_pixel_by_pixel() -> None:
+    pixels = RNG.integers(0, 256, size=(7, 5, 3), dtype=np.uint8)
+    flat = [tuple(map(int, pixel)) for pixel in pixels.reshape(-1, 3)]
+    across = [red - green for red, green, _blue in flat]
+    along = [(red + green) / 2 - blue for red, green, blue in flat]
+    spread = (np.var(across) + np.var(along)) ** 0.5
+    expected = spread + 0.3 * (np.mean(across) ** 2 + np.mean(along) ** 2) ** 0.5
+    assert colours.colourfulness(pixels) == pytest.approx(expected)
+    boxes = [tuple(min(2, value * 3 // 256) for value in pixel) for pixel in flat]
+    counted = [boxes.count((red, green, blue)) / 35 for red in range(3) for green in range(3) for blue in range(3)]
+    assert colours.histogram(pixels) == pytest.approx(counted)
+
+
+def ratings(units: int, people: int, categories: int) -> list[list[int]]:
+    """What some of the people said of each unit, at least one of them."""
+    return [[int(RNG.integers(categories)) for _ in range(RNG.integers(1, people + 1))] for _ in range(units)]
+
+
+def pairs(said: list[int]) -> list[tuple[int, int]]:
+    return list(combinations(said, 2))
+
+
+def ac1_by_hand(given: list[list[int]], categories: int) -> float:
+    """Gwet 2008: agreement of pairs, and chance from the mean shares of the categories over all units."""
+    paired = [pairs(said) for said in given if len(said) > 1]
+    raw = np.mean([np.mean([one == other for one, other in found]) for found in paired])
+    shares = [np.mean([said.count(k) / len(said) for said in given]) for k in range(categories)]
+    chance = sum(share * (1 - share) for share in shares) / (categories - 1)
+    return float((raw - chance) / (1 - chance))
+
+
+@pytest.mark.parametrize("categories", [2, 3, 5])
+def test_raw_agreement_and_ac1_are_those_of_all_pairs(categories: int) -> None:
+    given = ratings(25, 5, categories)
+    counts = np.array([[said.count(k) for k in range(categories)] for said in given])
+    found = agreement.coefficients(counts, "nominal")
+    paired = [pairs(said) for said in given if len(said) > 1]
+    assert found.raw_agreement == pytest.approx(np.mean([np.mean([a == b for a, b in held]) for held in paired]))
+    assert found.ac1 == pytest.approx(ac1_by_hand(given, categories))
+
+
+def test_intervals_of_agreement_resample_whole_dishes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "DRAWS", 200)
+    given = ratings(60, 4, 2)
+    dishes = [f"d{n % 15:02d}" for n in range(60)]
+    counts = np.array([[said.count(k) for k in range(2)] for said in given])
+    found = agreement.intervals(counts, np.array(dishes), "nominal").ac1
+    draws = [
+        ac1_by_hand([said for said, dish in zip(given, dishes, strict=True) for _ in range(times[dish])], 2)
+        for times in drawn(np.random.default_rng(bootstrap.SEED), dishes)
+    ]
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))
+
+
+@pytest.mark.parametrize("of", [lambda k: 1 / k, lambda k: log2(k + 1)])
+def test_sums_over_clusters_give_the_statistic_of_every_draw(of: Callable[[int], float]) -> None:
+    parts = np.column_stack([np.ones(12), [of(k) for k in range(1, 13)]])
+    [found] = bootstrap.of_sums(parts, lambda sums: (sums[:, 1] / sums[:, 0])[:, None])
+    names = [f"c{k:02d}" for k in range(12)]
+    draws = [
+        sum(times * value for times, value in zip(each.values(), parts[:, 1], strict=True)) / 12
+        for each in drawn(np.random.default_rng(bootstrap.SEED), names)
+    ]
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))
