@@ -2,15 +2,11 @@
 
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from evaluation import tables
@@ -24,6 +20,7 @@ from wwd.bundles import arithmetic, gathering, listings, pictures, readme, rows,
 from wwd.bundles.archive import Archive
 from wwd.bundles.chosen import ChosenError, View
 from wwd.bundles.gathering import Needed
+from wwd.bundles.safely import snapshot, unfinished
 from wwd.bundles.shapes import SHAPES
 
 FORMAT = "world-wide-dishes-bundle/1"
@@ -88,35 +85,6 @@ def refuse_masked(views: Iterable[View]) -> None:
                 _("%(table)s is masked by the plan “%(plan)s”, and a bundle would name its models. Unmask it first.")
                 % {"table": view.table, "plan": mask.plan.title}
             )
-
-
-@contextmanager
-def unfinished(target: Path) -> Iterator[Path]:
-    """A file beside `target` that takes its place once it is whole, and else is gone. Raises ChosenError."""
-    if target.exists():
-        raise ChosenError(_("%(file)s exists already. Choose another name, or remove it first.") % {"file": target})
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-", suffix=target.suffix)
-    os.close(handle)
-    part = Path(name)
-    try:
-        yield part
-        part.chmod(0o644)
-        part.replace(target)
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-
-
-@contextmanager
-def snapshot() -> Iterator[None]:
-    """On PostgreSQL one moment of the database; elsewhere `make` notices what changed."""
-    if connection.vendor != "postgresql" or connection.in_atomic_block:
-        yield
-        return
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        yield
 
 
 def inputs(views: Iterable[View]) -> list[str]:

@@ -11,7 +11,8 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from wwd.bundles import report
-from wwd.bundles.making import Request, unfinished
+from wwd.bundles.making import Request
+from wwd.bundles.safely import unfinished
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SECONDS = 300

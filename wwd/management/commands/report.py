@@ -8,8 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from wwd.bundles import chosen, pdf, report
 from wwd.bundles.chosen import ChosenError
-from wwd.bundles.making import Request, unfinished
+from wwd.bundles.making import Request
 from wwd.bundles.pdf import NoPdf
+from wwd.bundles.safely import unfinished
 
 ENDINGS = (".pdf", ".html")
 
