@@ -6,6 +6,8 @@ import socket
 from celery import shared_task
 
 from evaluation import runner, tables
+from evaluation.models import Run
+from evaluation.runner import purging
 from wwd.sweeper import ending
 
 # Below the broker's visibility timeout: a task that hangs is gone before its message comes again.
@@ -21,3 +23,9 @@ def work_on_run(run_id: int, announcement: int) -> None:
 @shared_task(time_limit=TIME_LIMIT)
 def recompute_tables() -> None:
     tables.recompute_wanted()
+
+
+@shared_task(time_limit=TIME_LIMIT)
+def purge_run(run_id: int) -> None:
+    for run in Run.objects.filter(pk=run_id):
+        purging.purge(run)

@@ -1,0 +1,43 @@
+"""Removes a run with everything that only it brought: `manage.py purge_run SLUG`."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.translation import gettext as _
+
+from evaluation.models import Run
+from evaluation.names import unknown
+from evaluation.runner import purging
+from evaluation.tasks import purge_run
+
+
+class Command(BaseCommand):
+    help = "Removes a run in chunks, after asking. Refuses runs that other runs, plans or campaigns need."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+        parser.add_argument("--background", action="store_true", help="let a worker do it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        run = Run.objects.filter(slug=options["slug"]).first()
+        if run is None:
+            slugs = Run.objects.order_by("-pk").values_list("slug", flat=True)[:500]
+            raise CommandError(unknown("run", options["slug"], slugs))
+        if reasons := purging.obstacles(run):
+            raise CommandError(" ".join([_("The run %(slug)s stays.") % {"slug": run.slug}, *reasons]))
+        if not options["yes"] and not self.agreed(run):
+            self.stdout.write(_("Nothing was removed."))
+        elif options["background"]:
+            purge_run.delay(run.pk)
+            self.stdout.write(_("A worker removes the run %(slug)s.") % {"slug": run.slug})
+        else:
+            self.stdout.write(_("Removed: %(rows)s.") % {"rows": purging.counted(purging.purge(run))})
+
+    def agreed(self, run: Run) -> bool:
+        """Whether somebody typed the name of the run."""
+        numbers = ", ".join(f"{n} {what}" for what, n in purging.sizes(run).items())
+        self.stdout.write(
+            _("The run %(slug)s goes for ever, with %(numbers)s.") % {"slug": run.slug, "numbers": numbers}
+        )
+        return input(_("Type its name to go on: ")).strip() == run.slug
