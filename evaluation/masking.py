@@ -16,7 +16,7 @@ from evaluation.masked_words import Words
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Plan, PlanAct
 from evaluation.ordering import in_order
-from evaluation.plan_data import data_of, meet, of_table
+from evaluation.plan_data import Data, data_of, meet, of_table
 from evaluation.plan_standing import frozen_plans
 from evaluation.table_spec import Filters, TableSpec
 
@@ -139,6 +139,12 @@ def mask_for(name: str, filters: Filters, plans: Sequence[Plan] | None = None) -
 
     over = plans_over(spec(name), filters, frozen_plans() if plans is None else plans)
     return Mask(over[0], any(plan.mask_places for plan in over)) if over else NO_MASK
+
+
+def masks_run(study: str, slug: str) -> bool:
+    """Whether a plan masks what comes out of a run: then its page shows no numbers beside the names of models."""
+    run = [Data("units", study, slug)]
+    return any(meet(run, data_of(plan.evidence)) for plan in masked_plans(frozen_plans()))
 
 
 def mask_of_models(plans: Sequence[Plan] | None = None) -> Mask:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluation import runner, starting
 from evaluation.dashboards import allowed, context
+from evaluation.masking import masks_run
 from evaluation.models import Run
 from evaluation.run_page import standing
 from evaluation.runner.steering import AGAIN
@@ -61,6 +62,8 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "now": standing(run),
         "followers": run.followers.order_by("pk"),
         "may": may,
+        # Who steers a run has to see what becomes of it.
+        "hidden": not may and masks_run(run.study, run.slug),
         "config": written(run.config),
         "definition": written(run.definition),
     }

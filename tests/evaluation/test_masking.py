@@ -7,7 +7,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -369,3 +369,17 @@ def test_runs_that_are_called_by_a_model_are_not_offered(planner: Client, masked
     page = planner.get(PAGE).text
     assert "plain-run" in page
     assert SPELLED.findall(page) == []
+
+
+def test_pages_of_masked_runs_show_no_numbers_by_model_to_those_who_do_not_steer_them(client: Client) -> None:
+    make_frozen(tables=[listed("association.scores", run="vectors")], masked=True)
+    for slug in ("vectors", "others"):
+        make_association(picture_result(make_place_in("Africa"), "painter", 1, 0), slug=slug)
+    user = User.objects.create_user("reader", is_staff=True)
+    user.user_permissions.add(Permission.objects.get(codename="view_run"))
+    client.force_login(user)
+    pages = {slug: client.get(f"/admin/evaluation/runs/{slug}/").text for slug in ("vectors", "others")}
+    assert {slug for slug, page in pages.items() if "Units by country" in page} == {"others"}
+    assert "A plan masks the names of models" in pages["vectors"]
+    user.user_permissions.add(Permission.objects.get(codename="change_run"))
+    assert "Units by country" in client.get("/admin/evaluation/runs/vectors/").text
