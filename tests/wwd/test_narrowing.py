@@ -1,0 +1,109 @@
+"""Filters by the labels of dishes and by prompts choose what is counted, in tables and in observations alike."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import transaction
+from pytest_django.plugin import DjangoDbBlocker
+
+from evaluation import tables
+from evaluation.metrics.tidy import TidyTable
+from evaluation.models import GeneratedImage
+from evaluation.table_spec import TableSpec
+from review.models import Review
+from tests.evaluation.observing import check
+from wwd.demo import loading
+from wwd.tables import TABLES
+
+pytestmark = pytest.mark.django_db
+PROMPT = "generation-plain"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def demonstration(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """The dishes that are reviewed there, and a few more."""
+    kept = [
+        dish for place, dish in enumerate(loading.dishes()) if place < 4 or {*dish["countries"]} & {*loading.REVIEWED}
+    ]
+    with django_db_blocker.unblock(), transaction.atomic(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "dishes", lambda: kept)
+        loading.load()
+        yield
+        transaction.set_rollback(True)
+
+
+def table(name: str, **filters: str) -> TidyTable:
+    return tables.compute(tables.spec(name), filters)
+
+
+def total(made: TidyTable, metric: str) -> int:
+    return sum(row.estimate.n for row in made.rows if row.metric == metric)
+
+
+def pictures(**labels: str) -> list[int]:
+    """Pictures of the demonstration whose dish has these labels."""
+    rows = GeneratedImage.objects.filter(run__slug=loading.GENERATION).select_related("subject")
+    return [row.pk for row in rows if all(value in row.subject.labels[name] for name, value in labels.items())]
+
+
+def spec_of(name: str) -> TableSpec:
+    return tables.spec(name)
+
+
+def test_every_study_and_every_table_of_reviews_has_these_filters() -> None:
+    for name in TABLES:
+        if spec_of(name).study:
+            assert {"continent", "language", "kind", "prompt"} <= {*spec_of(name).filters}, name
+    lacking = [name for name in TABLES if name.startswith("review.") and "language" not in spec_of(name).filters]
+    assert lacking == []
+
+
+@pytest.mark.parametrize("labels", [{"language": "hin"}, {"kind": "main_sides"}, {"continent": "Asia", "kind": "soup"}])
+def test_reviews_of_dishes_with_a_label_are_counted_and_no_others(labels: dict[str, str]) -> None:
+    expected = Review.objects.filter(image__image__in=pictures(**labels)).count()
+    assert total(table("review.quality", **labels), "food") == expected
+    assert total(table("review.words", **labels), "as_published") == expected * 17
+
+
+@pytest.mark.parametrize("labels", [{"language": "hin"}, {"continent": "Africa"}])
+def test_outcomes_about_dishes_with_a_label_are_counted_and_no_others(labels: dict[str, str]) -> None:
+    assert table("generation.counts", **labels).about["counted"]["done"] == len(pictures(**labels)) > 0
+
+
+def test_words_belong_to_every_choice_so_that_chosen_pictures_can_be_scored() -> None:
+    made = table("association.scores", language="hin")
+    assert {row.estimate.n for row in made.rows} == {len(pictures(language="hin"))}
+
+
+def test_prompts_choose_pictures_and_reviews_of_them() -> None:
+    assert table("generation.counts", prompt=PROMPT).rows == table("generation.counts").rows
+    assert table("stereotypes.answers", prompt=PROMPT).rows == table("stereotypes.answers").rows
+    assert not table("generation.counts", prompt="another").rows
+    assert table("review.quality", prompt=PROMPT).rows == table("review.quality").rows
+    assert not table("review.quality", prompt="another").rows
+
+
+@pytest.mark.parametrize("name", ["review.quality", "review.match", "stereotypes.answers", "association.scores"])
+def test_observations_are_chosen_by_the_same_filters(name: str) -> None:
+    assert check(name, language="hin", prompt=PROMPT)
+
+
+def test_a_table_says_what_was_chosen_and_keeps_what_else_there_is() -> None:
+    for name, note in {
+        "review.quality": "Only reviews of pictures of these dishes and prompts: language: hin.",
+        "generation.counts": "Only what is about language: hin was counted",
+    }.items():
+        made = table(name, language="hin")
+        assert any(said.startswith(note) for said in made.notes)
+        assert {"hin", "amh"} <= {*made.about["options"]["language"]}
+        assert made.about["options"]["prompt"] == [PROMPT]
+
+
+def test_a_table_keeps_its_run_its_circumstances_and_how_much_was_counted() -> None:
+    about = table("generation.counts").about
+    assert about["run"]["slug"] == loading.GENERATION
+    assert about["circumstances"]["backend"] == {"sketch": len(pictures())}
+    assert about["counted"]["outcomes"] == about["counted"]["done"] == len(pictures())
+    reviews = table("review.quality").about
+    assert reviews["counted"]["reviews"] == Review.objects.count()
+    assert reviews["questionnaire"] == "e2 1"
