@@ -46,13 +46,14 @@ def count_units(study: str, run: str) -> int | None:
 
 
 def of_table(spec: TableSpec, filters: Mapping[str, str]) -> set[Data]:
-    """The data that a table is computed from, by its inputs and the filters that choose a campaign or run."""
+    """The data that a table is computed from, by its inputs and the filters that choose a campaign, a run, or two."""
     found = set()
     for name in spec.inputs:
         if name == "reviews":
             found.add(Data("reviews", filters.get("campaign", "")))
         elif name.startswith(RUNS):
-            found.add(Data("units", name.removeprefix(RUNS), filters.get("run", "")))
+            runs = {filters.get("run", ""), filters.get("with", filters.get("run", ""))}
+            found |= {Data("units", name.removeprefix(RUNS), run) for run in runs}
     return found
 
 
