@@ -12,6 +12,7 @@ from evaluation.about import LABELS, PROMPT
 from evaluation.behind import Behind, Cell, Observed
 from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run, RunLabel, Unit
 from evaluation.models import Model as Maker
+from evaluation.observations import ALL
 from evaluation.runner.results import FINAL, image_of, outcome_data
 from evaluation.studies.base import OutcomeData
 from evaluation.study_tables import chosen_run
@@ -129,14 +130,17 @@ def group(cell: Cell) -> Behind:
     """For a table whose numbers count no single pictures: the one that its row names, or those of its groups."""
     if "picture" in cell.groups:
         return single(cell)
-    by_title = Q()
-    if "model" in cell.groups and cell.groups["model"] != "all":
-        makers = Maker.objects.filter(Q(slug=cell.groups["model"]) | Q(title=cell.groups["model"]))
-        by_title = Q(model__in=list(makers.values_list("pk", flat=True)))
-    rows = GeneratedImage.objects.filter(by_title).exclude(WITHDRAWN)
+    rows = GeneratedImage.objects.exclude(WITHDRAWN)
+    if not any(column in cell.groups for column in (*LABELS, "model")):
+        rows = rows.none()
+    if (maker := cell.groups.get("model", ALL)) != ALL:
+        named = Maker.objects.filter(Q(slug=maker) | Q(title=maker))
+        rows = rows.filter(model__in=list(named.values_list("pk", flat=True)))
     for column in LABELS:
-        if cell.groups.get(column, "all") != "all":
-            same = RunLabel.objects.filter(subject=OuterRef("subject"), dimension=column, value=cell.groups[column])
+        if (value := cell.groups.get(column, ALL)) != ALL:
+            same = RunLabel.objects.filter(subject=OuterRef("subject"), dimension=column, value=value)
             rows = rows.filter(Exists(same))
-    note = _("This number is no mean over single pictures. These are the pictures of its group.")
+    note = _(
+        "This number is no mean over single pictures. What is listed are the pictures of its group, if it has one."
+    )
     return Behind("pictures", rows, lambda ids: (), note=note)
