@@ -9,6 +9,7 @@ from django.test import Client
 from evaluation import comparing, tables
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Embedding, GeneratedImage, PromptTemplate, Run
+from evaluation.plan_data import Data, of_table
 from evaluation.runner import import_run
 from evaluation.studies.association import image_key, image_payload
 from evaluation.studies.base import Result, SubjectData, UnitPlan
@@ -299,6 +300,18 @@ def test_behind_a_difference_stand_the_pictures_of_a_model_in_a_place(client: Cl
         page = client.get("/admin/evaluation/tables/compare.association.scores/behind/", query).content.decode()
         assert seen in page
         assert page.count('class="picture"') == (DISHES if place == "Africa" else 0)
+
+
+def test_two_runs_are_both_data_of_their_table() -> None:
+    """A plan that masks one of them masks the table."""
+    spec = tables.spec("compare.association.scores")
+    both = {Data("units", "association", "first"), Data("units", "association", "second")}
+    assert of_table(spec, {"run": "first", "with": "second"}) == both
+    assert of_table(spec, {}) == {Data("units", "association", "")}
+    assert of_table(spec, {"with": "second"}) == {
+        Data("units", "association", ""),
+        Data("units", "association", "second"),
+    }
 
 
 def test_the_page_offers_the_other_runs(client: Client) -> None:
