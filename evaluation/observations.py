@@ -4,6 +4,7 @@ A table says how to get them in its `TableSpec.observe`, a study's table by its 
 a table, the mean of the observations in its cell is its value, and their number its n: a test holds it for all.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 # The value of a column whose row takes all the others together.
 ALL = "all"
+# What somebody who judged is called in a bundle (`wwd/bundles/people.py`): the second number is the place of the hash.
+BUNDLED = re.compile(r"reviewer-\d{7}-(\d{7})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +134,18 @@ class Observations:
 
 
 def coded(labels: Iterable[str]) -> npt.NDArray[np.int64]:
-    """A number for each label, the same in every run and every database: 64 bits of its hash."""
+    """A number for each label, the same in every run and every database: 64 bits of its hash.
+
+    People in a bundle have other labels, which bring a number of the same order: resampling draws them alike.
+    """
     found = Labels.each(labels)
-    numbers = [int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), signed=True) for (name,) in found.kinds]
-    return np.array(numbers, dtype=np.int64)[found.codes]
+    return np.array([_number(name) for (name,) in found.kinds], dtype=np.int64)[found.codes]
+
+
+def _number(name: str) -> int:
+    if bundled := BUNDLED.fullmatch(name):
+        return int(bundled[1])
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), signed=True)
 
 
 def none_of(n: int) -> npt.NDArray[np.int64]:

@@ -3,21 +3,22 @@
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 
+import numpy as np
+
+from evaluation.observations import coded
 from review.models import Reviewer
 from review.tables.counting import person
 
 
-def labels(reviewers: Iterable[Reviewer]) -> Mapping[UUID, int]:
-    """Reviewer → 1, 2, … in the order of who they are in tables: resampling draws them in the same order again."""
-    in_order = sorted(reviewers, key=lambda reviewer: person(reviewer.source_key, reviewer.pk))
-    return {reviewer.pk: number for number, reviewer in enumerate(in_order, start=1)}
+def labels(reviewers: Iterable[Reviewer]) -> Mapping[UUID, tuple[UUID, str]]:
+    """Reviewer → the random id's stand-in, and what tables take for the person.
 
-
-def identity(number: int) -> UUID:
-    """The random id's place in a bundle."""
-    return UUID(int=number)
-
-
-def label(number: int) -> str:
-    """What a table takes for the person; sorts as the numbers do."""
-    return f"reviewer-{number:07d}"
+    Both orders in which resampling draws people stay: that of their labels, and that of the labels' hashes.
+    """
+    held = {reviewer.pk: person(reviewer.source_key, reviewer.pk) for reviewer in reviewers}
+    in_order = sorted(held, key=lambda pk: held[pk])
+    places = np.argsort(np.argsort(coded(held[pk] for pk in in_order))).tolist()
+    return {
+        pk: (UUID(int=number), f"reviewer-{number:07d}-{place:07d}")
+        for number, (pk, place) in enumerate(zip(in_order, places, strict=True), start=1)
+    }

@@ -20,7 +20,7 @@ from review import models as review
 from review.hidden_words import hidden
 from review.unappetising import text_codes
 from wwd.bundles.gathering import Needed
-from wwd.bundles.people import identity, label, labels
+from wwd.bundles.people import labels
 from wwd.bundles.shapes import SHAPES, Shape
 
 Row = dict[str, Any]
@@ -58,20 +58,20 @@ def changes(needed: Needed) -> dict[type[Model], Change]:
     words = Words(needed)
 
     def theirs(row: Row) -> Row:
-        return {**row, "reviewer_id": identity(people[row["reviewer_id"]])}
+        return {**row, "reviewer_id": people[row["reviewer_id"]][0]}
 
     def reviewer(row: Row) -> Row:
-        number = people[row["id"]]
-        return {**row, "id": identity(number), "source_key": label(number)}
+        identity, label = people[row["id"]]
+        return {**row, "id": identity, "source_key": label}
 
     return {
         Dish: of_dish,
         PhotoLink: lambda row: {**row, "url": TOLD_SIGN if row["url"] else ""},
-        Photo: lambda row: {**row, "id": identity(next(photos))},
+        Photo: lambda row: {**row, "id": UUID(int=next(photos))},
         evaluation.Model: lambda row: {**row, "parameters": without_address(row["parameters"])},
         review.Reviewer: reviewer,
         review.Exclusion: theirs,
-        review.Assignment: lambda row: {**theirs(row), "id": identity(next(given))},
+        review.Assignment: lambda row: {**theirs(row), "id": UUID(int=next(given))},
         review.Review: lambda row: {**theirs(row), "answers": words.of(row)},
     }
 
