@@ -11,6 +11,7 @@ from evaluation import derived, observations
 from evaluation.metrics import disparity as metrics
 from evaluation.metrics.disparity import Disparity, Group
 from evaluation.metrics.groups import Sample
+from evaluation.metrics.multiple import TOLERANCE
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.observations import ALL, Observations
 from evaluation.ordering import ordered
@@ -146,7 +147,7 @@ def rows_of(cell: Compared, base: TableSpec, table: TableSpec) -> Iterator[TidyR
 def named(cell: Compared, worse: str | None) -> dict[str, str]:
     """The lowest and the highest group, and which of them is the worse one; empty where there is no such."""
     found = cell.found
-    if not found.gap:
+    if not found.gap or found.gap <= TOLERANCE:
         return dict.fromkeys(ENDS, "")
     ends = {"low": cell.name(found.lowest), "high": cell.name(found.highest)}
     return {"lowest": ends["low"], "highest": ends["high"], "worse": ends[worse] if worse else ""}

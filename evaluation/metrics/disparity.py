@@ -9,9 +9,13 @@ The lowest and the highest group are chosen by the data, so the interval of thei
 once: the gap ± the 95 % point of the range of the groups' resampled deviations (Tukey's range, by bootstrap).
 """
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evaluation.metrics.bootstrap import DRAWS, LEAST_CLUSTERS, LEAST_REVIEWERS, Interval
 from evaluation.metrics.bootstrap import SEED as BOOTSTRAP_SEED
@@ -28,6 +32,8 @@ FEW_PEOPLE = f"a group has fewer than {LEAST_REVIEWERS} reviewers: no interval i
 ALIKE = "all values are equal, resampling cannot vary them: no interval is claimed"
 NO_INTERVAL = Interval(None, None)
 _CHUNK = 100
+# Orders of more blocks are too large to be kept: these take 40 MB.
+_MOST_KEPT = 5000
 
 
 @dataclass(frozen=True)
@@ -145,14 +151,26 @@ class Blocks:
 
     def random_gaps(self) -> Floats:
         """Gaps of random labelings, (PERMUTATIONS,)."""
-        rng = np.random.default_rng(SEED)
-        order = np.arange(len(self.sums))
-        found = []
-        for start in range(0, PERMUTATIONS, _CHUNK):
-            size = min(_CHUNK, PERMUTATIONS - start)
-            means = self.means(rng.permuted(np.tile(order, (size, 1)), axis=1))
-            found.append(means.max(axis=1) - means.min(axis=1))
-        return np.concatenate(found)
+        means = [self.means(orders) for orders in _orders(len(self.sums))]
+        return np.concatenate([part.max(axis=1) - part.min(axis=1) for part in means])
+
+
+def _orders(blocks: int) -> Iterable[Ints]:
+    """Random orders of so many blocks, (PERMUTATIONS, blocks) in parts; few are kept for the next measure."""
+    return _kept_orders(blocks) if blocks <= _MOST_KEPT else _new_orders(blocks)
+
+
+def _new_orders(blocks: int) -> Iterator[Ints]:
+    rng = np.random.default_rng(SEED)
+    order = np.arange(blocks, dtype=np.int32)
+    for start in range(0, PERMUTATIONS, _CHUNK):
+        size = min(_CHUNK, PERMUTATIONS - start)
+        yield rng.permuted(np.tile(order, (size, 1)), axis=1)
+
+
+@lru_cache(maxsize=1)
+def _kept_orders(blocks: int) -> Sequence[Ints]:
+    return list(_new_orders(blocks))
 
 
 def interval(sample: Sample, means: Floats) -> Interval:
@@ -183,21 +201,29 @@ def resampled(sample: Sample) -> Floats:
     dishes, dish = np.unique(sample.dishes, return_inverse=True)
     raters, rater = np.unique(dish * 0 if sample.raters is None else sample.raters, return_inverse=True)
     tables = [_table(sample, group, dish, rater) for group in range(sample.weights.shape[1])]
-    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    drawn = _drawn(len(dishes), 0 if sample.raters is None else len(raters))
     found = []
     for start in range(0, DRAWS, _CHUNK):
-        size = min(_CHUNK, DRAWS - start)
-        first = _multiplicities(rng, len(dishes), size)
-        second = np.ones((size, 1)) if sample.raters is None else _multiplicities(rng, len(raters), size)
+        first, second = (draws[start : start + _CHUNK] for draws in drawn)
         found.append(
-            np.column_stack([_means(first[:, rows], second[:, columns], *sums) for rows, columns, *sums in tables])
+            np.column_stack(
+                [_means(first.take(rows, 1), second.take(columns, 1), *sums) for rows, columns, *sums in tables]
+            )
         )
     return np.concatenate(found)
 
 
-def _multiplicities(rng: np.random.Generator, clusters: int, draws: int) -> Floats:
-    """How often each cluster is drawn, (draws, clusters)."""
-    return rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=draws).astype(np.float64)
+@lru_cache(maxsize=1)
+def _drawn(dishes: int, raters: int) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
+    """How often each dish and each rater is drawn, (DRAWS, number) each; without raters one, always. They depend on
+    numbers alone, so that the next measure of the same dishes and people takes the same ones."""
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    found = [
+        rng.multinomial(number, np.full(number, 1 / number), size=DRAWS).astype(np.uint16)
+        for number in (dishes, raters)
+        if number
+    ]
+    return found[0], found[1] if raters else np.ones((DRAWS, 1), dtype=np.uint16)
 
 
 def _table(sample: Sample, group: int, dish: Ints, rater: Ints) -> tuple[Ints, Ints, Floats, Floats]:
@@ -212,8 +238,9 @@ def _table(sample: Sample, group: int, dish: Ints, rater: Ints) -> tuple[Ints, I
     return rows, columns, sums, counts
 
 
-def _means(first: Floats, second: Floats, sums: Floats, counts: Floats) -> Floats:
+def _means(first: npt.NDArray[Any], second: npt.NDArray[Any], sums: Floats, counts: Floats) -> Floats:
     """Weighted means (draws,) of a group: `first` (draws, dishes), `second` (draws, raters)."""
+    first = first.astype(np.float64)
     total = ((first @ sums) * second).sum(axis=1)
     weight = ((first @ counts) * second).sum(axis=1)
     return np.divide(total, weight, out=np.full_like(total, np.nan), where=weight > 0)
