@@ -45,7 +45,14 @@ def context(request: HttpRequest, cell: Cell, found: Behind, after: int) -> dict
         rows = rows_for(ids, user, asked, mask)
         shown = {"rows": [replace(row, counted=told.get(row.pk, ())) for row in rows]}
     following_address = f"{cell.query}&after={following}" if following else ""
-    return {**shown, **controls(request, asked), "next": following_address, "first": cell.query if after else ""}
+    pictured = "rows" in shown or any(row.picture for row in shown["units"])
+    return {
+        **shown,
+        **controls(request, asked),
+        "pictured": pictured,
+        "next": following_address,
+        "first": cell.query if after else "",
+    }
 
 
 def sentences(observed: Iterable[Observed], only_counts: bool) -> dict[int, list[str]]:

@@ -9,6 +9,8 @@ from evaluation.behind import Behind, Cell, Observed
 from evaluation.behind_studies import of_run, seen, told, units, with_missing, yes_or_no
 from evaluation.models import Outcome, Run
 
+OF = {"sem_read": "read"}
+
 
 @of_run
 def of_units(cell: Cell, run: Run) -> Behind:
@@ -19,9 +21,14 @@ def of_units(cell: Cell, run: Run) -> Behind:
     elif "failure" in cell.groups:
         rows = rows.filter(payload__question="description")
 
+    # What is no mean itself, such as a standard error, is that of one.
+    metric = (
+        cell.metric if cell.metric in cell.spec.observed else OF.get(cell.metric, next(iter(cell.spec.observed), ""))
+    )
+
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
         outcomes = told(cell, Outcome.objects.filter(unit__in=list(ids)))
-        found = [counted(unit, value) for _image, unit, value in seen(cell, run, cell.metric, outcomes)]
+        found = [counted(unit, value) for _image, unit, value in seen(cell, run, metric, outcomes)]
         return with_missing(ids, found, _("this number is no mean over single answers")) if found else iter(())
 
     return Behind("units", rows, observed)
