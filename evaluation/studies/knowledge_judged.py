@@ -26,7 +26,7 @@ from evaluation.table_spec import TableSpec
 
 NOT_BOTH = "no answer was judged by both rules"
 ONE_SAMPLE = "one sample of each dish: nothing to compare"
-LONGEST_SHOWN = 110
+LONGEST_SHOWN = 70
 READ_BY_HAND = (
     "A judge model accepts neighbours and answers that name no country; the reader has no model and knows names, "
     "former names, peoples and well-known parts of countries. Places of which one is a part of the other are equal."
@@ -61,7 +61,7 @@ def observe_judge(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observat
 
 
 def disagreements_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
-    """A row for each kind, wording of the answer, countries of the dish and model: how many answers."""
+    """A row for each kind, model, wording of the answer and countries of the dish: how many answers."""
     found: Counter[tuple[str, ...]] = Counter()
     dishes: dict[tuple[str, ...], set[str]] = defaultdict(set)
     judged = 0
@@ -70,7 +70,7 @@ def disagreements_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Ti
             continue
         judged += 1
         if kind := disagreement(row):
-            key = (kind, shortened(row.text), shortened(row.payload["truth"]), row.model)
+            key = (kind, row.model, shortened(row.text), shortened(row.payload["truth"]))
             found[key] += 1
             dishes[key].add(row.cluster)
     rows = tuple(

@@ -24,12 +24,12 @@ FIELD_METRICS = {
     "unread": _(
         "Per cent of the questions asked whose answer was ambiguous, named nothing, was refused, empty, or failed."
     ),
-    "sem": _("Standard error of *as published* the way the paper computes it: population deviation ÷ √rows."),
-    "sem_read": _("The same of *read*."),
+    "sem": _("Standard error of “as published” the way the paper computes it: population deviation ÷ √rows."),
+    "sem_read": _("The same of our reading."),
 }
 FAILURE_METRICS = {
     "share": _(
-        "Per cent of the descriptions in which a listed word shows this failure (App. H.3); *refused*: per cent of "
+        "Per cent of the descriptions in which a listed word shows this failure (App. H.3); refused: per cent of "
         "the descriptions asked for that the provider refused or held back."
     ),
     "sem": _("Standard error of the share the way the paper computes it: population deviation ÷ √rows."),
@@ -86,9 +86,9 @@ def of_failures(name: str, title: str, place: str) -> TableSpec:
 
 
 JUDGE_METRICS = {
-    "as_published": _("Per cent, as in `knowledge.fields`, over the answers that both rules count."),
+    "as_published": _("Per cent, as in the table of fields, over the answers that both rules count."),
     "read": _("Per cent by our readers, over the same answers."),
-    "difference": _("*Read* minus the other rule in percentage points, answer by answer."),
+    "difference": _("Our reading minus the other rule in percentage points, answer by answer."),
     "differ": _("Per cent of the answers about which both rules differ at all."),
 }
 JUDGED_METRICS = {
@@ -131,9 +131,9 @@ JUDGE = spec(
 DISAGREEMENTS = spec(
     "disagreements",
     _("Answers about countries that a judge model and our reader see differently"),
-    ("kind", "answer", "countries", "model"),
+    ("disagreement", "model", "answer", "countries"),
     DISAGREEMENT_METRICS,
-    filters=("run", "kind", "model"),
+    filters=("run", "disagreement", "model"),
     figure=False,
 )
 CONSISTENCY = spec(

@@ -112,9 +112,9 @@ def test_disagreements_about_countries_are_listed_by_kind(rows: list[OutcomeData
     found = Knowledge().summarise("disagreements", rows, {})
     counts = [(row.groups, row.estimate.n) for row in found.rows]
     assert sum(n for groups, n in counts if groups["model"] == "gpt-3.5") / 3825 > 0.03
-    accepted = {(groups["answer"], groups["countries"]) for groups, _ in counts if "another" in groups["kind"]}
+    accepted = {(groups["answer"], groups["countries"]) for groups, _ in counts if "another" in groups["disagreement"]}
     assert {("Tunisia", "Algeria"), ("Denmark", "Netherlands")} <= accepted
-    assert {groups["kind"] for groups, _ in counts} == {
+    assert {groups["disagreement"] for groups, _ in counts} == {
         "another country accepted",
         "no country named, accepted",
         "several countries named, accepted",
@@ -129,3 +129,7 @@ def test_one_sample_of_each_dish_has_nothing_to_agree_with(rows: list[OutcomeDat
     groups = {"field": "country", "continent": "Asia"}
     assert cell(found, "agreement", model="llama-3-70b", **groups).value is None
     assert (cell(found, "agreement", model="gpt-3.5", **groups).value or 0) > 95
+
+
+def test_the_cell_that_the_paper_prints_otherwise_is_said_under_the_table(fields: TidyTable) -> None:
+    assert [note for note in fields.notes if "61.0" in note and "60.9" in note]

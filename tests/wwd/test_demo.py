@@ -104,7 +104,7 @@ def test_loading_shows_the_whole_recipe_and_marks_every_row(client: Client) -> N
     assert set(Contributor.objects.values_list("source", flat=True)) == {Source.DEMONSTRATION}
     assert set(Subject.objects.values_list("demonstration", flat=True)) == {True}
     assert set(Run.objects.values_list("demonstration", "state")) == {(True, Run.State.DONE)}
-    assert set(Run.objects.values_list("study", flat=True)) == {"generation", "association", "stereotypes"}
+    assert set(Run.objects.values_list("study", flat=True)) == {"generation", "association", "stereotypes", "knowledge"}
     assert set(Unit.objects.values_list("state", flat=True)) == {Unit.State.DONE}
     assert set(GeneratedImage.objects.values_list("model__demonstration", "state")) == {(True, "held")}
     assert set(Reviewer.objects.values_list("source", flat=True)) == {Source.DEMONSTRATION}

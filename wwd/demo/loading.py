@@ -22,6 +22,7 @@ KEY = "demonstration"
 # Far above the numbers that dishes of people get: a demonstration never uses up one of those.
 FIRST_NUMBER = 1_000_000_001
 GENERATION, ASSOCIATION, STEREOTYPES = f"{KEY}-generation", f"{KEY}-association", f"{KEY}-stereotypes"
+KNOWLEDGE = f"{KEY}-knowledge"
 RUNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     GENERATION: (
         "generation",
@@ -45,6 +46,10 @@ RUNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     STEREOTYPES: (
         "stereotypes",
         {"images": GENERATION, "model": "standin-vqa", "questions": "vqa-demonstration", "reading": "logits"},
+    ),
+    KNOWLEDGE: (
+        "knowledge",
+        {"models": ["standin-chat"], "subjects": {"kind": "dish", "demonstration": True}, "samples": 2},
     ),
 }
 REVIEWED = ("Ethiopia", "Fiji", "Haiti", "India", "Peru", "Ukraine")
