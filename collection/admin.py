@@ -1,6 +1,6 @@
 """Pages of the stewards. Every list is paged without counting whole tables and searches by beginnings."""
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -13,7 +13,7 @@ from collection import admin_consent as admin_consent
 from collection import admin_withdrawals as admin_withdrawals
 from collection import own_country
 from collection.admin_reports import IngredientAdmin, ReportAdmin
-from collection.curation import decide_dishes, decide_photos
+from collection.curation import CannotMerge, decide_dishes, decide_photos, merge_dishes, show_names, unmerge_dishes
 from collection.models import (
     AboutYou,
     Contributor,
@@ -72,7 +72,7 @@ class DishAdmin(BigList):
     list_display = ("number", "local_name", "english_name", "state", "mixed_letters", "marked_source", "created_at")
     list_filter = ("state", "source", "mixed_letters", "continents__continent")
     search_fields = ("number__exact", "local_name__istartswith", "english_name__istartswith")
-    actions = ("accept", "reject", "hide", "withdraw")
+    actions = ("accept", "reject", "hide", "merge", "unmerge", "withdraw")
     inlines = (Languages, Places, Photos, Links, Changes)
 
     def has_view_permission(self, request: HttpRequest, obj: Dish | None = None) -> bool:
@@ -115,6 +115,17 @@ class DishAdmin(BigList):
     @admin.action(description=_("Hide"), permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
         self.decide(request, queryset, Dish.State.HIDDEN)
+
+    @admin.action(description=_("They are one dish: keep the one with the lowest number"), permissions=["change"])
+    def merge(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
+        try:
+            self.tell(request, merge_dishes(queryset, queryset.order_by("number")[0], request.user))
+        except CannotMerge as error:
+            self.message_user(request, str(error), messages.ERROR)
+
+    @admin.action(description=_("They are not one dish: take merging back"), permissions=["change"])
+    def unmerge(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
+        self.tell(request, unmerge_dishes(queryset, request.user))
 
     @admin.action(description=_("Withdraw: asked by its contributor"), permissions=["change"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
@@ -181,11 +192,20 @@ class PhotoAdmin(BigList):
 
 @admin.register(Contributor)
 class ContributorAdmin(ReadOnly):
-    list_display = ("id", "consent", "consent_way", "source", "created_at")
-    list_filter = ("source", "consent_way")
+    list_display = ("id", "alias", "alias_hidden", "consent", "consent_way", "source", "created_at")
+    list_filter = ("source", "consent_way", "alias_hidden")
     list_select_related = ("consent",)
-    search_fields = ("pk__exact",)
+    search_fields = ("pk__exact", "alias_key__startswith")
     ordering = ("-created_at",)
+    actions = ("hide_name", "show_name")
+
+    @admin.action(description=_("Do not show the public name"), permissions=["view"])
+    def hide_name(self, request: HttpRequest, queryset: QuerySet[Contributor]) -> None:
+        show_names(queryset, shown=False)
+
+    @admin.action(description=_("Show the public name again"), permissions=["view"])
+    def show_name(self, request: HttpRequest, queryset: QuerySet[Contributor]) -> None:
+        show_names(queryset, shown=True)
 
 
 @admin.register(AboutYou)

@@ -140,6 +140,9 @@ class Opening(models.Model):
         blank=True,
         help_text=_("What people get for taking part. Empty: the text says that it is unpaid."),
     )
+    aliases = models.BooleanField(
+        default=False, help_text=_("The leaderboard also shows the names that people chose to show.")
+    )
     kilobytes = models.PositiveIntegerField(
         default=50,
         validators=[MinValueValidator(1)],

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from collection.ingredients import index_ingredients
+from collection.following import follow
 from collection.languages import UNKNOWN
 from collection.models import (
     Contributor,
@@ -19,7 +19,6 @@ from collection.models import (
     Source,
 )
 from collection.places import continents_of, countries_for
-from collection.signals import dishes_changed
 
 FIRST_NUMBER = 10_001
 # Demonstrations never use up a number that a dish of somebody could get.
@@ -82,7 +81,7 @@ def save_dish(
     set_places(dish, places, continents)
     set_languages(dish, languages)
     if state == Dish.State.ACCEPTED:
-        dishes_changed.send(Dish, dishes=[dish.pk])
+        follow([dish.pk])
     return dish
 
 
@@ -137,7 +136,5 @@ def change_dish(
         setattr(dish, field, value)
     dish.save()
     if dish.state == Dish.State.ACCEPTED:
-        dishes_changed.send(Dish, dishes=[dish.pk])
-        if "ingredients" in before:
-            index_ingredients(dish)
+        follow([dish.pk])
     return DishChange.objects.create(dish=dish, by_contributor=by_contributor, by_steward=by_steward, before=before)

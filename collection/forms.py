@@ -12,6 +12,8 @@ from collection.consent_forms import ConsentForm, tick
 from collection.fields import LanguagesField, LineField, NameField, PlacesField, TextField, YearField
 from collection.models import Dish, DishKind, Occasion, Report, TimeOfDay
 
+# A name with so many digits may be a telephone number.
+MOST_DIGITS = 5
 UNKNOWN_CHOICE = {"invalid_choice": _("This is none of the choices. Choose again."), "invalid_list": _("Choose again.")}
 
 
@@ -184,6 +186,12 @@ class AboutForm(forms.Form):
         _("I agree that the project keeps this about me."),
         _("Tick this if the project may keep it. Or go on without telling it."),
     )
+
+    def clean_alias(self) -> str:
+        alias = str(self.cleaned_data["alias"])
+        if sum(sign.isdigit() for sign in alias) >= MOST_DIGITS:
+            raise ValidationError(_("This looks like a telephone number, and everybody could read it. Choose a name."))
+        return alias
 
     def clean_email(self) -> str:
         email = self.cleaned_data["email"]

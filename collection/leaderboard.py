@@ -1,40 +1,102 @@
-"""How many dishes were heard from where."""
+"""How many dishes were heard from where, and what was heard for the first time. Reads what `counters` keeps."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from django.db.models import Count, QuerySet
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
-from collection.models import Dish, DishCountry, DishQuerySet, Source
+from collection.counters import EVER, Kind, Period
+from collection.models import BoardName, Contributor, Dish, DishCountry, DishQuerySet, Source, Tally
 
 STEPS = 20
+MOST_FIRST = 12
+MOST_NAMES = 100
+# A country told by fewer people is shown without their number: it would point at them.
+LEAST_PEOPLE = 5
+PERIODS = {"": Period.EVER, "month": Period.MONTH, "today": Period.DAY}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A place with its number of dishes. `width` is the bar's length in steps from 1 to `STEPS`."""
+    """A place with its number of dishes. `width` is the bar's length in steps from 1 to `STEPS`; `people` None where
+    their number is not shown."""
 
     rank: int
     place: str
     dishes: int
     width: int
+    people: int | None = None
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Places with most dishes first; equal numbers share a rank. `demonstration`: nothing real is there yet."""
+    """Places with most dishes first; equal numbers share a rank. `first`: languages and regions that were heard for
+    the first time in this period, the newest first. `demonstration`: nothing real is there yet."""
 
     rows: list[Row]
-    demonstration: bool
+    demonstration: bool = False
+    first: Sequence[BoardName] = ()
 
 
-def by_country(limit: int | None = None) -> Leaderboard:
-    """Released dishes by country, a place outside the list under the name it was given. At most two queries."""
-    counts = list(counted(Dish.objects.released())[:limit])
-    if counts:
-        return Leaderboard(ranked(counts), demonstration=False)
-    shown = Dish.objects.accepted().filter(source=Source.DEMONSTRATION)
-    return Leaderboard(ranked(list(counted(shown)[:limit])), demonstration=True)
+def begin(period: str, now: datetime) -> datetime:
+    """When the period that `now` lies in began (UTC)."""
+    day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if period == Period.EVER:
+        return datetime.combine(EVER, datetime.min.time(), UTC)
+    return day.replace(day=1) if period == Period.MONTH else day
+
+
+def board(when: str = "", kind: str = Kind.COUNTRY, limit: int | None = None) -> Leaderboard:
+    """The leaderboard of a period (a key of `PERIODS`), by country or by public names. Two queries, and two more only
+    while nothing real is there. Countries without dishes have no rank."""
+    period = PERIODS[when]
+    since = begin(period, timezone.now())
+    tallies = Tally.objects.filter(kind=kind, period=period, start=since.date(), dishes__gt=0).select_related("name")
+    rows = list(tallies.order_by("-dishes", "name__label")[: limit or (MOST_NAMES if kind == Kind.ALIAS else None)])
+    if not rows and not when and kind == Kind.COUNTRY:
+        return demonstration(limit)
+    return Leaderboard(ranked(rows), first=heard_first(since))
+
+
+def heard_first(since: datetime) -> list[BoardName]:
+    """Languages and regions whose first dish was told since then, the newest first."""
+    names = BoardName.objects.filter(kind__in=(Kind.LANGUAGE, Kind.REGION), first_at__gte=since)
+    return list(names.order_by("-first_at", "-pk")[:MOST_FIRST])
+
+
+def ranked(tallies: Sequence[Tally]) -> list[Row]:
+    return [
+        Row(
+            rank=rank,
+            place=tally.name.label,
+            dishes=tally.dishes,
+            width=max(1, round(STEPS * tally.dishes / tallies[0].dishes)),
+            people=tally.people if tally.people >= LEAST_PEOPLE else None,
+        )
+        for tally, rank in zip(tallies, ranks([tally.dishes for tally in tallies]), strict=True)
+    ]
+
+
+def ranks(numbers: Sequence[int]) -> list[int]:
+    """Ranks from 1 of falling numbers; equal ones share theirs, and the next one counts all before it."""
+    found: list[int] = []
+    for place, number in enumerate(numbers, 1):
+        found.append(found[-1] if place > 1 and number == numbers[place - 2] else place)
+    return found
+
+
+def demonstration(limit: int | None = None) -> Leaderboard:
+    """The demonstration's dishes by country: shown where nobody has told anything yet, and never counted."""
+    found = list(counted(Dish.objects.accepted().filter(source=Source.DEMONSTRATION))[:limit])
+    numbers = [number for _place, number in found]
+    rows = [
+        Row(rank, place, number, max(1, round(STEPS * number / numbers[0])))
+        for (place, number), rank in zip(found, ranks(numbers), strict=True)
+    ]
+    return Leaderboard(rows, demonstration=True)
 
 
 def counted(dishes: DishQuerySet) -> QuerySet[DishCountry, tuple[str, int]]:
@@ -49,14 +111,6 @@ def counted(dishes: DishQuerySet) -> QuerySet[DishCountry, tuple[str, int]]:
     )
 
 
-def ranked(counts: list[tuple[str, int]]) -> list[Row]:
-    numbers = [number for _place, number in counts]
-    return [
-        Row(
-            rank=numbers.index(number) + 1,
-            place=place,
-            dishes=number,
-            width=max(1, round(STEPS * number / numbers[0])),
-        )
-        for place, number in counts
-    ]
+def waiting(contributor: Contributor) -> int:
+    """How many of somebody's dishes nobody has read yet: shown to themselves alone."""
+    return Dish.objects.filter(contributor=contributor, state=Dish.State.WAITING).count()

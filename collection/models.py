@@ -8,6 +8,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from collection.board_models import BoardName as BoardName
+from collection.board_models import Heard as Heard
+from collection.board_models import Tally as Tally
 from collection.consent_models import Ambassador as Ambassador
 from collection.consent_models import ConsentText as ConsentText
 from collection.consent_models import Opening as Opening
@@ -116,6 +119,15 @@ class Contributor(models.Model):
     consent_at = models.DateTimeField(null=True)
     entered_by = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True)
     alias = models.CharField(max_length=60, blank=True)
+    alias_key = models.CharField(
+        max_length=240,
+        unique=True,
+        null=True,
+        blank=True,
+        editable=False,
+        help_text=_("One form of all its spellings."),
+    )
+    alias_hidden = models.BooleanField(default=False, help_text=_("A steward decided that it is not shown."))
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 

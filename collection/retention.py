@@ -14,6 +14,7 @@ from collection import photos
 from collection.limits import forget_old_tries
 from collection.models import AboutYou, Contributor, Dish, Photo, ReturnCode, Submission, Withdrawal
 from collection.turns import forget_old_turns
+from collection.withdrawal import forget_name
 
 DRAFTS = timedelta(days=30)
 logger = logging.getLogger(__name__)
@@ -66,6 +67,6 @@ def remove_personal() -> dict[str, int]:
     """Personal details after `WWD_RETENTION_DAYS`, names to show with them; hashes of what was sent."""
     before = timezone.now() - timedelta(days=settings.RETENTION_DAYS)
     old = AboutYou.objects.filter(agreed_at__lt=before)
-    Contributor.objects.filter(pk__in=old.values("pk")).update(alias="")
+    forget_name(Contributor.objects.filter(pk__in=old.values("pk")))
     sent = Submission.objects.filter(created_at__lt=before).exclude(content_hash="")
     return {"personal details": old.delete()[1].get("collection.AboutYou", 0), "hashes": sent.update(content_hash="")}

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from collection import photos
 from collection.consents import join, shown_consent
+from collection.counters import recount
 from collection.dishes import change_dish, save_dish
 from collection.ledger import Entry, content_hash, earlier_entry, record
 from collection.models import AboutYou, Contributor, Dish, Photo, Submission
@@ -14,6 +15,7 @@ from collection.photos import Prepared
 from collection.places import countries_for
 from collection.proof import Proof
 from collection.quotas import take_dish
+from collection.words import fold
 
 CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
 
@@ -137,8 +139,16 @@ def discard_photo(photo: Photo) -> None:
 
 
 @transaction.atomic
+class NameTaken(Exception):
+    """Somebody else shows a name of the same spelling."""
+
+
+@transaction.atomic
 def save_about(contributor: Contributor, answers: dict[str, Any]) -> None:
-    """Personal details with the moment of their own consent; what was told before is replaced."""
+    """Personal details with the moment of their own consent; what was told before is replaced. Raises NameTaken."""
+    key = fold(answers["alias"])[:240]
+    if key and Contributor.objects.exclude(pk=contributor.pk).filter(alias_key=key).exists():
+        raise NameTaken
     nationalities = answers["nationalities"]
     known = countries_for(nationalities)
     about, _created = AboutYou.objects.update_or_create(
@@ -154,5 +164,7 @@ def save_about(contributor: Contributor, answers: dict[str, Any]) -> None:
         },
     )
     about.nationalities.set(set(known.values()))
-    contributor.alias = answers["alias"]
-    contributor.save(update_fields=["alias"])
+    if answers["alias"] != contributor.alias:
+        contributor.alias, contributor.alias_key = answers["alias"], fold(answers["alias"])[:240] or None
+        contributor.save(update_fields=["alias", "alias_key"])
+        recount(Dish.objects.filter(contributor=contributor).values_list("pk", flat=True))

@@ -8,7 +8,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from collection.ingredients import index_ingredients
+from collection.counters import recount
+from collection.following import follow
 from collection.limits import count_try
 from collection.models import AboutYou, Contributor, Dish, Submission, Withdrawal
 from collection.receipts import read_receipt
@@ -47,6 +48,7 @@ def withdraw_dish(dish: Dish, reason: str, person: uuid.UUID | None = None) -> W
     )
     set_state(dish, Dish.State.WITHDRAWN)
     stand_alone(withdrawal.merged)
+    follow([dish.pk, *withdrawal.merged])
     dish_withdrawn.send(sender=Dish, dishes=[dish.pk])
     return withdrawal
 
@@ -62,7 +64,6 @@ def withdraw_for_contributors(dishes: QuerySet[Dish]) -> int:
 def set_state(dish: Dish, state: str) -> None:
     dish.state = state
     dish.save(update_fields=["state", "changed_at"])
-    index_ingredients(dish)
 
 
 def stand_alone(merged: Sequence[int]) -> None:
@@ -90,6 +91,7 @@ def undo(withdrawal: Withdrawal) -> bool:
     merged = Q(merged_into=None) | Q(merged_into__in=withdrawal.merged)
     Dish.objects.filter(merged, pk__in=withdrawal.merged).update(merged_into=dish)
     set_state(dish, withdrawal.former_state)
+    follow([dish.pk, *withdrawal.merged])
     dish_restored.send(sender=Dish, dishes=[dish.pk])
     return True
 
@@ -114,11 +116,18 @@ def undo_everything(person: uuid.UUID) -> bool:
     return sum(undo(withdrawal) for withdrawal in list(mine)) > 0
 
 
+def forget_name(contributors: QuerySet[Contributor]) -> None:
+    """Their public names are shown and counted nowhere any more."""
+    named = list(contributors.exclude(alias="").values_list("pk", flat=True))
+    Contributor.objects.filter(pk__in=named).update(alias="", alias_key=None)
+    recount(Dish.objects.filter(contributor__in=named).values_list("pk", flat=True))
+
+
 @transaction.atomic
 def remove_details(contributor: Contributor) -> None:
     """Personal details and the public name go at once; nothing of them is kept."""
     AboutYou.objects.filter(contributor=contributor).delete()
-    Contributor.objects.filter(pk=contributor.pk).update(alias="")
+    forget_name(Contributor.objects.filter(pk=contributor.pk))
 
 
 def hide_by_receipt(receipt_text: str, name: str) -> bool:

@@ -46,8 +46,8 @@ def scrub_tables(dish: Dish) -> None:
 def scrubbed(content: Mapping[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
     """A stored table with the words gone from its groups, notes and further content; names of columns stay."""
     rows = [{**row, "groups": without(row["groups"], pattern)} for row in content.get("rows", ())]
-    more: dict[str, Any] = {name: without(content[name], pattern) for name in ("notes", "extra") if name in content}
-    return {**content, "rows": rows, **more}
+    more = {name: without(value, pattern) for name, value in content.items() if name not in ("columns", "rows")}
+    return {**content, **more, "rows": rows}
 
 
 def without(value: Any, pattern: re.Pattern[str]) -> Any:

@@ -48,10 +48,10 @@ def sweep_runs() -> list[Callable[[], None]]:
 
 
 def sweep_tables() -> list[Callable[[], None]]:
-    from evaluation import tables
+    from evaluation import kept, tables
     from evaluation.models import StoredTable
 
-    wanted = StoredTable.objects.filter(wanted_at__lte=Now()).exists()
+    wanted = StoredTable.objects.filter(wanted_at__lte=Now()).exists() or kept.wanted().exists()
     return [tables.announce] if wanted else []
 
 
@@ -81,6 +81,13 @@ def sweep_parts() -> list[Callable[[], None]]:
     from collection import parts
 
     parts.sweep()
+    return []
+
+
+def sweep_leaderboard() -> list[Callable[[], None]]:
+    from collection import counters
+
+    counters.rebuild()
     return []
 
 
@@ -131,6 +138,7 @@ def jobs() -> list[Job]:
         Job("files", DAY, 10 * 60, sweep_files),
         Job("parts", HOUR, 7 * 60, sweep_parts),
         Job("ingredients", DAY, 20 * 60, sweep_ingredients),
+        Job("leaderboard", DAY, 25 * 60, sweep_leaderboard),
         Job("preparations", settings.SWEEP_SECONDS, 0, sweep_preparations),
         Job("exports", settings.SWEEP_SECONDS, 0, sweep_exports),
         Job("old exports", HOUR, 12 * 60, remove_exports),

@@ -11,6 +11,7 @@ from collection.forms import AboutForm, CaptionForm, MoreForm
 from collection.models import Contributor, Dish, Photo
 from collection.proof import Proof
 from collection.submissions import (
+    NameTaken,
     confirm_photo,
     discard_photo,
     photo_sent,
@@ -177,5 +178,9 @@ def about(request: HttpRequest, sent: Sent) -> HttpResponse:
     form = AboutForm(request.POST)
     if not form.is_valid():
         return thanks_page(request, contributor, dish, form)
-    save_about(contributor, form.cleaned_data)
+    try:
+        save_about(contributor, form.cleaned_data)
+    except NameTaken:
+        form.add_error("alias", _("Somebody else shows this name already. Choose another one."))
+        return thanks_page(request, contributor, dish, form)
     return thanks_page(request, contributor, dish, told=True)

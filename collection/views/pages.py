@@ -6,9 +6,10 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from collection.doors import photo_to_show
+from collection.counters import Kind
+from collection.doors import contributor_from_cookie, photo_to_show
 from collection.ingredients import suggest
-from collection.leaderboard import by_country
+from collection.leaderboard import PERIODS, board, waiting
 from collection.opening import current_opening
 
 FIRST_PLACES = 5
@@ -16,12 +17,25 @@ FIRST_PLACES = 5
 
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
-    return render(request, "collection/start.html", {"board": by_country(FIRST_PLACES)})
+    return render(request, "collection/start.html", {"board": board(limit=FIRST_PLACES)})
 
 
 @require_safe
 def leaderboard(request: HttpRequest) -> HttpResponse:
-    return render(request, "collection/leaderboard.html", {"board": by_country()})
+    """Countries of a period, or public names where the campaign shows them; one's own waiting dishes to oneself."""
+    when = request.GET.get("when", "")
+    opening = current_opening()
+    by_name = bool(opening and opening.aliases) and request.GET.get("by") == "name"
+    when = when if when in PERIODS else ""
+    me = contributor_from_cookie(request)
+    context = {
+        "board": board(when, Kind.ALIAS if by_name else Kind.COUNTRY),
+        "when": when,
+        "by_name": by_name,
+        "names": bool(opening and opening.aliases),
+        "waiting": waiting(me) if me else 0,
+    }
+    return render(request, "collection/leaderboard.html", context)
 
 
 @require_safe

@@ -212,7 +212,7 @@ def test_pictures_stay_where_another_contributor_described_the_same_dish(whole: 
     Dish.objects.filter(pk=other.pk).update(merged_into=dish)
     withdraw_dish(dish, Withdrawal.Reason.OWN)
     a_week_later()
-    Contributor.objects.update(alias="")
+    Contributor.objects.update(alias="", alias_key=None)
     AboutYou.objects.all().delete()
     assert found_in_rows() == []
     images = GeneratedImage.objects.all()

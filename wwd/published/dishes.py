@@ -22,6 +22,7 @@ from collection.models import (
     Source,
     TimeOfDay,
 )
+from collection.counters import recount
 from collection.places import country_for
 from collection.signals import dishes_changed
 from wwd.published.source import BadRow, Report, Row, checked, parsed, rows
@@ -232,4 +233,6 @@ def import_dishes(folder: Path, report: Report) -> None:
     for model, parts in by_model.items():
         create(parts, str(model._meta.verbose_name_plural))
     if new:
-        dishes_changed.send(Dish, dishes=[each.dish.pk for each in new])
+        pks = [each.dish.pk for each in new]
+        recount(pks)
+        dishes_changed.send(Dish, dishes=pks)

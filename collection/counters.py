@@ -1,0 +1,219 @@
+"""The leaderboard's counters: changed by one function, in the transaction of whatever changed the dish.
+
+`recount` compares what dishes stand for now with what is counted of them, and moves the counters by the difference. It
+may be called as often as one likes, for dishes of any state.
+"""
+
+import logging
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Count, F, QuerySet
+
+from collection.languages import UNKNOWN
+from collection.models import BoardName, Dish, Heard, Source, Tally
+from collection.words import fold, split_list
+
+EVER = date(1970, 1, 1)
+CHUNK = 500
+LONGEST_KEY, LONGEST_LABEL = 240, 200
+MOST_REGIONS = 10
+Kind = BoardName.Kind
+Period = Tally.Period
+Slot = tuple[int, str, date]
+
+logger = logging.getLogger(__name__)
+
+
+class Stand(NamedTuple):
+    """A name that a dish counts for, in its own spelling."""
+
+    kind: str
+    key: str
+    label: str
+
+
+def stands_of(dish: Dish) -> dict[tuple[str, str], Stand]:
+    """What a counted dish stands for: each country, language and region once, and its contributor's public name."""
+    found = [
+        *(Stand(Kind.COUNTRY, place.country_id or fold(place.name), shown_place(place)) for place in dish.places.all()),
+        *(
+            Stand(
+                Kind.LANGUAGE, language.code if language.code != UNKNOWN else f"~{fold(language.name)}", language.name
+            )
+            for language in dish.languages.all()
+        ),
+        *(Stand(Kind.REGION, fold(region), region) for region in split_list(dish.regions)[:MOST_REGIONS]),
+    ]
+    if dish.contributor and dish.contributor.alias and not dish.contributor.alias_hidden:
+        found.append(Stand(Kind.ALIAS, fold(dish.contributor.alias), dish.contributor.alias))
+    cut = (Stand(stand.kind, stand.key[:LONGEST_KEY], stand.label[:LONGEST_LABEL]) for stand in found)
+    return {(stand.kind, stand.key): stand for stand in cut if stand.key.strip("~")}
+
+
+def shown_place(place: object) -> str:
+    country = getattr(place, "country", None)
+    return country.name if country else str(getattr(place, "name", ""))
+
+
+def recount(dishes: Iterable[int]) -> None:
+    """Brings the counters in line with these dishes (ids), as they are now."""
+    wanted = sorted(set(dishes))
+    for start in range(0, len(wanted), CHUNK):
+        _recount(wanted[start : start + CHUNK])
+
+
+@transaction.atomic
+def _recount(pks: Sequence[int]) -> None:
+    counted = {dish.pk: dish for dish in public(pks)}
+    wanted = {(pk, *key): stand for pk, dish in counted.items() for key, stand in stands_of(dish).items()}
+    gone, kept = [], set()
+    for row in Heard.objects.filter(dish__in=pks).select_related("name"):
+        key = (row.dish_id, row.name.kind, row.name.key)
+        stand = wanted.get(key)
+        if stand and (stand.label, counted[row.dish_id].contributor_id) == (row.label, row.contributor_id):
+            kept.add(key)
+        else:
+            gone.append(row)
+    new = {key: stand for key, stand in wanted.items() if key not in kept}
+    if not gone and not new:
+        return
+    names = names_for([(stand, counted[key[0]].created_at) for key, stand in new.items()])
+    touched = {*(row.name_id for row in gone), *(name.pk for name in names.values())}
+    # One order for everybody: two stewards who decide about the same countries wait, and never for each other.
+    list(BoardName.objects.select_for_update().filter(pk__in=touched).order_by("pk").values_list("pk"))
+    Heard.objects.filter(pk__in=[row.pk for row in gone]).delete()
+    made = [hearing(counted[key[0]], names[stand.kind, stand.key], stand) for key, stand in new.items()]
+    Heard.objects.bulk_create(made)
+    move(gone, made)
+    begin_anew(touched)
+
+
+def public(pks: Sequence[int]) -> QuerySet[Dish]:
+    """Those of these dishes that count: accepted, merged into no other one, no demonstration."""
+    rows = Dish.objects.released().filter(pk__in=pks).select_related("contributor")
+    return rows.prefetch_related("places__country", "languages")
+
+
+def names_for(wanted: Sequence[tuple[Stand, datetime]]) -> dict[tuple[str, str], BoardName]:
+    """The rows of these names; what is new becomes one."""
+    first = {(stand.kind, stand.key): (stand, at) for stand, at in wanted}
+    BoardName.objects.bulk_create(
+        [
+            BoardName(kind=stand.kind, key=stand.key, label=stand.label, first_at=at)
+            for stand, at in sorted(first.values())
+        ],
+        ignore_conflicts=True,
+    )
+    rows = BoardName.objects.filter(key__in={key for _kind, key in first})
+    return {(row.kind, row.key): row for row in rows if (row.kind, row.key) in first}
+
+
+def hearing(dish: Dish, name: BoardName, stand: Stand) -> Heard:
+    return Heard(
+        dish=dish,
+        name=name,
+        contributor_id=dish.contributor_id,
+        label=stand.label,
+        at=dish.created_at,
+        imported=dish.source == Source.IMPORT,
+    )
+
+
+def slots(row: Heard) -> Iterator[Slot]:
+    """The periods that a hearing counts in."""
+    yield row.name_id, Period.EVER, EVER
+    if not row.imported:
+        day = row.at.date()
+        yield row.name_id, Period.MONTH, day.replace(day=1)
+        yield row.name_id, Period.DAY, day
+
+
+def move(gone: Sequence[Heard], made: Sequence[Heard]) -> None:
+    """Moves the counters by what is no longer and what is now counted. The names are locked."""
+    steps = Counter(slot for row in made for slot in slots(row))
+    steps.subtract(Counter(slot for row in gone for slot in slots(row)))
+    people = new_people(gone, made)
+    wanted = {slot for slot, step in steps.items() if step} | {(name, Period.EVER.value, EVER) for name in people}
+    kinds = {row.name_id: row.name.kind for row in (*gone, *made)}
+    Tally.objects.bulk_create(
+        [Tally(name_id=name, kind=kinds[name], period=period, start=start) for name, period, start in sorted(wanted)],
+        ignore_conflicts=True,
+    )
+    found = Tally.objects.filter(name__in=kinds, start__in={start for _name, _period, start in wanted})
+    rows = {(name, period, start): pk for pk, name, period, start in found.values_list("pk", "name", "period", "start")}
+    by_step: dict[tuple[int, int], list[int]] = {}
+    for slot in wanted:
+        persons = people.get(slot[0], 0) if slot[1] == Period.EVER else 0
+        by_step.setdefault((steps[slot], persons), []).append(rows[slot])
+    for (step, persons), pks in by_step.items():
+        Tally.objects.filter(pk__in=pks).update(dishes=F("dishes") + step, people=F("people") + persons)
+
+
+def new_people(gone: Sequence[Heard], made: Sequence[Heard]) -> dict[int, int]:
+    """Country → how many people more tell of it now; countries where that did not change are left out."""
+    pairs = Counter(pair for row in made for pair in person(row))
+    pairs.subtract(Counter(pair for row in gone for pair in person(row)))
+    present = Heard.objects.filter(
+        name__in={name for name, _person in pairs}, contributor__in={who for _name, who in pairs}
+    )
+    counts = {(name, who): n for name, who, n in present.values_list("name", "contributor").annotate(n=Count("pk"))}
+    found: Counter[int] = Counter()
+    for pair, step in pairs.items():
+        now = counts.get(pair, 0)
+        found[pair[0]] += (now > 0) - (now - step > 0)
+    return {name: step for name, step in found.items() if step}
+
+
+def person(row: Heard) -> Iterator[tuple[int, uuid.UUID]]:
+    if row.contributor_id and row.name.kind == Kind.COUNTRY:
+        yield row.name_id, row.contributor_id
+
+
+def begin_anew(names: Iterable[int]) -> None:
+    """Each name begins with its earliest dish and is written as that one; a name without dishes goes."""
+    for name in BoardName.objects.filter(pk__in=names):
+        first = Heard.objects.filter(name=name).order_by("at", "pk").first()
+        if first is None:
+            name.delete()
+        elif (first.at, first.label) != (name.first_at, name.label):
+            BoardName.objects.filter(pk=name.pk).update(first_at=first.at, label=first.label)
+
+
+def rebuild() -> int:
+    """Counts everything from scratch, mends the counters, and returns how many of them had drifted. A nightly job."""
+    last = 0
+    while pks := list(Dish.objects.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[: 4 * CHUNK]):
+        recount(pks)
+        last = pks[-1]
+    drifted = sum(mend(name) for name in BoardName.objects.order_by("pk").iterator())
+    if drifted:
+        logger.warning("The leaderboard's counters had drifted in %s places; they are right again.", drifted)
+    return drifted
+
+
+@transaction.atomic
+def mend(name: BoardName) -> int:
+    """Sets the counters of one name to what its dishes say; returns how many were wrong."""
+    if not BoardName.objects.select_for_update().filter(pk=name.pk).exists():
+        return 0
+    right: Counter[tuple[str, date]] = Counter()
+    people = set()
+    for row in Heard.objects.filter(name=name).only("at", "imported", "contributor", "name").iterator():
+        right.update((period, start) for _name, period, start in slots(row))
+        people.add(row.contributor_id)
+    told = len(people - {None}) if name.kind == Kind.COUNTRY else 0
+    held = {(row.period, row.start): row for row in Tally.objects.filter(name=name)}
+    wrong = 0
+    for slot in {*right, *held}:
+        tally = held.get(slot)
+        persons = told if slot[0] == Period.EVER else 0
+        if (tally.dishes if tally else 0, tally.people if tally else 0) != (right[slot], persons):
+            values = {"kind": name.kind, "dishes": right[slot], "people": persons}
+            Tally.objects.update_or_create(name=name, period=slot[0], start=slot[1], defaults=values)
+            wrong += 1
+    return wrong
