@@ -17,7 +17,7 @@ RUN pip install -r requirements.txt
 FROM base AS web
 # "yes": with Chromium and letters of all scripts, which make PDF files of reports.
 ARG WITH_PDF=no
-RUN if [ "$WITH_PDF" = yes ]; then apt-get update && apt-get install -y --no-install-recommends chromium fonts-noto-core \
+RUN if [ "$WITH_PDF" = yes ]; then apt-get update && apt-get install -y --no-install-recommends chromium fonts-noto-core fonts-noto-cjk \
     && rm -rf /var/lib/apt/lists/*; fi
 ARG WWD_COMMIT=
 ENV WWD_COMMIT=$WWD_COMMIT
