@@ -26,7 +26,7 @@ from evaluation.table_spec import TableSpec
 
 NOT_BOTH = "no answer was judged by both rules"
 ONE_SAMPLE = "one sample of each dish: nothing to compare"
-LONGEST_SHOWN = 70
+LONGEST_SHOWN = 48
 READ_BY_HAND = (
     "A judge model accepts neighbours and answers that name no country; the reader has no model and knows names, "
     "former names, peoples and well-known parts of countries. Places of which one is a part of the other are equal."
@@ -116,7 +116,8 @@ def rejected_kind(named: Countries, truth: frozenset[str]) -> str:
 
 
 def shortened(text: str) -> str:
-    plain = " ".join(text.split())
+    """The text in one line, without its full stop: `Kenya` and `Kenya.` are one wording."""
+    plain = " ".join(text.split()).rstrip(" .")
     return plain if len(plain) <= LONGEST_SHOWN else f"{plain[: LONGEST_SHOWN - 1]}…"
 
 

@@ -49,12 +49,28 @@ RUNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     KNOWLEDGE: (
         "knowledge",
-        {"models": ["standin-chat"], "subjects": {"kind": "dish", "demonstration": True}, "samples": 2},
+        {
+            "models": ["standin-chat"],
+            "subjects": {"kind": "dish", "demonstration": True, "limit": 20},
+            "samples": 2,
+        },
     ),
 }
-REVIEWED = ("Ethiopia", "Fiji", "Haiti", "India", "Peru", "Ukraine")
-REVIEWERS = 2
+# Three people each about more than 30 pictures of more than 10 dishes: enough to compare them with one another and
+# with the stand-ins. The campaign wants more, so that a visitor is asked about these countries too.
+REVIEWED = (
+    *("Ethiopia", "Morocco", "Nigeria", "Senegal", "Georgia", "India", "Sri Lanka", "Vietnam", "Ukraine"),
+    *("Haiti", "Jamaica", "Mexico", "Brazil", "Peru", "Fiji"),
+)
+REVIEWERS = 3
+WANTED_OPINIONS = 5
 SAID = "Demonstration: nobody said this."
+TICKED = (
+    ("usual_way", "outdoors"),
+    ("plate_unusual", "people", "indoors"),
+    ("utensils_wanted", "indoors"),
+    ("disturbing", "outdoors"),
+)
 
 
 @dataclass(frozen=True)
@@ -125,6 +141,7 @@ def open_campaign() -> Campaign:
         defaults={
             "title": "Demonstration",
             "questionnaire": Questionnaire.objects.get(slug="e2", version="1"),
+            "wanted_opinions": WANTED_OPINIONS,
             "state": Campaign.State.OPEN,
             "source": Source.DEMONSTRATION,
         },
@@ -177,7 +194,7 @@ def made_up(seed: str) -> dict[str, Any]:
     }
     if first["food"] == "no":
         return {**first, "seen": SAID}
-    checks = [("usual_way",), ("plate_unusual",), ("utensils_wanted", "indoors"), ("disturbing",)][lot[6] % 4]
+    checks = TICKED[lot[6] % len(TICKED)]
     match = ("exact", "resembles", "none", "added", "missing")[lot[5] % 5]
     rest = {"correct_dish": ("yes", "no")[lot[4] % 2], "match": match, "explanation": SAID, "checks": list(checks)}
     return {**first, **rest}
