@@ -31,6 +31,7 @@ class Words:
 
     def __init__(self, names: Names) -> None:
         self._names = names
+        self._seen: dict[str, str] = {}
 
     @cached_property
     def spellings(self) -> dict[str, tuple[Kind, str]]:
@@ -66,6 +67,11 @@ class Words:
         The order of names in a text is that of the real ones: the parts of a list are sorted anew, and a part that
         names two is hidden.
         """
+        if text not in self._seen:
+            self._seen[text] = self._hidden(text)
+        return self._seen[text]
+
+    def _hidden(self, text: str) -> str:
         if SETTINGS.search(text):
             return HIDDEN
         listed = LIST.fullmatch(text)
@@ -79,11 +85,18 @@ class Words:
 
     def _part(self, text: str) -> str:
         """A part of a text that may name one model and one place."""
+        lowered = text.casefold()
+        # Few texts name anything, and looking for the names one by one is much quicker than the pattern of all.
+        if not any(name in lowered for name in self.spellings):
+            return HIDDEN if self._traced(text) else text
         met = {self.spellings[found.casefold()] for found in self.pattern.findall(text)}
         shown = self.pattern.sub(lambda found: self.spellings[found.group().casefold()][1], text)
-        plain = "".join(sign for sign in shown.casefold() if sign.isalnum())
         several = len(met) > len({kind for kind, _name in met})
-        return HIDDEN if several or any(trace in plain for trace in self.traces) else shown
+        return HIDDEN if several or self._traced(shown) else shown
+
+    def _traced(self, text: str) -> bool:
+        plain = "".join(filter(str.isalnum, text.casefold()))
+        return any(trace in plain for trace in self.traces)
 
     def notes(self, notes: Sequence[str]) -> list[str]:
         """Notes, those that name something in the order of what they say now, at the places of such notes."""
