@@ -3,8 +3,8 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluation import admin_downloads as admin_downloads
 from evaluation import admin_plans as admin_plans
 from evaluation import admin_references as admin_references
+from evaluation import kept
 from evaluation.models import (
     DescriptorSet,
     EarlierOutcome,
@@ -26,15 +27,28 @@ from evaluation.models import (
     Subject,
     Unit,
 )
+from evaluation.run_page import KIND
 from wwd.staff_lists import ReadOnly, StaffList
 
-OPEN = Q(state__in=(Unit.State.PENDING, Unit.State.LEASED))
+OPEN = (Unit.State.PENDING, Unit.State.LEASED)
 
 
-def units_of_run(condition: Q) -> Coalesce:
-    """The number of a run's units for which `condition` holds."""
-    counted = Unit.objects.filter(condition, run=OuterRef("pk")).order_by().values("run").annotate(n=Count("pk"))
-    return Coalesce(Subquery(counted.values("n"), output_field=IntegerField()), 0)
+class RunList(ChangeList):
+    """The runs of a page with the numbers of their units by state: counted for small runs, kept for large ones."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        runs = list(self.result_list)
+        states: dict[int, dict[str, int]] = {run.pk: {} for run in runs if not run.large}
+        rows = Unit.objects.filter(run__in=states).values_list("run", "state").annotate(Count("pk")).order_by()
+        for pk, state, n in rows:
+            states[pk][state] = n
+        settled = {run.pk: run.finished_at for run in runs if run.large}
+        for pk, held in kept.read(KIND, list(settled), settled=settled).items() if settled else ():
+            states[pk] = dict(held.content["states"]) if held.content else {}
+        for run in runs:
+            run.by_state = states[run.pk]
+        self.result_list = runs
 
 
 @admin.register(Run)
@@ -47,9 +61,10 @@ class RunAdmin(ReadOnly):
     list_display_links = None
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
-        failed = Q(state=Unit.State.FAILED)
-        rows = Run.objects.annotate(total=units_of_run(Q()), failed=units_of_run(failed), open=units_of_run(OPEN))
-        return rows.annotate(ended=F("total") - F("open"))
+        return super().get_queryset(request).annotate(large=kept.is_large(Unit.objects.all(), "run"))
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return RunList
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -63,11 +78,15 @@ class RunAdmin(ReadOnly):
 
     @admin.display(description=_("progress"))
     def progress(self, run: Any) -> str:
-        return gettext("%(ended)d of %(total)d") % {"ended": run.ended, "total": run.total}
+        if run.large and not run.by_state:
+            return gettext("being counted")
+        total = sum(run.by_state.values())
+        ended = total - sum(run.by_state.get(state, 0) for state in OPEN)
+        return gettext("%(ended)d of %(total)d") % {"ended": ended, "total": total}
 
     @admin.display(description=_("failed"))
-    def failed(self, run: Any) -> int:
-        return int(run.failed)
+    def failed(self, run: Any) -> int | str:
+        return "–" if run.large and not run.by_state else run.by_state.get(Unit.State.FAILED, 0)
 
 
 class KeptInline(admin.StackedInline):

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from collection.models import Dish
 from evaluation.download_models import ImageDownload as ImageDownload
 from evaluation.export_models import ExportJob as ExportJob
+from evaluation.kept_models import KeptReport as KeptReport
 from evaluation.plan_models import MaskedName as MaskedName
 from evaluation.plan_models import Plan as Plan
 from evaluation.plan_models import PlanAct as PlanAct

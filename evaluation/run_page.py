@@ -1,18 +1,20 @@
 """What the page of a run shows: how far it is, what it costs, what was refused, rewritten and failed."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import asdict, astuple, dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Min
 from django.utils.timesince import timeuntil
 from django.utils.translation import gettext as _
 
-from evaluation import runner
+from evaluation import kept, runner
 from evaluation.models import Outcome, Run, Unit
 from evaluation.runner.counting import Counted, Refusals, Rewritten, by_label, refusals, rewritten
 from evaluation.runner.forecast import Forecast
 from evaluation.runner.steering import AGAIN
 
+KIND = "run"
 MOST_REASONS = 30
 GOING = (Run.State.WAITING, Run.State.PLANNED, Run.State.RUNNING)
 STOPPED = (Run.State.PAUSED, Run.State.CANCELLED)
@@ -38,6 +40,8 @@ class Standing:
     refusals: list[Refusals]
     rewritten: list[Rewritten]
     failures: list[Failure]
+    counted_at: datetime | None = None
+    counting: bool = False
 
     @property
     def going(self) -> bool:
@@ -69,18 +73,53 @@ class Standing:
 
 
 def standing(run: Run) -> Standing:
-    """How `run` stands now."""
-    counted = runner.progress(run)
-    found = [state for state, n in counted.items() if n]
+    """How `run` stands: counted now, or, where it has very many units, as a worker counted it last."""
+    if not kept.large(Unit.objects.filter(run=run)):
+        return from_content(run, counted(run))
+    return stood(run, kept.read(KIND, [run.pk], settled={run.pk: run.finished_at})[run.pk])
+
+
+def stood(run: Run, held: kept.Kept) -> Standing:
+    """A large run as it was counted; nothing but its state while it is first being counted."""
+    if held.content is None:
+        return Standing(run, [], Forecast(0, 0, {}, {}), [], [], [], [], counting=True)
+    return replace(from_content(run, held.content), counted_at=held.counted_at)
+
+
+def counted(run: Run) -> kept.Content:
+    """All that the page says, as JSON holds it."""
+    states = {state: n for state, n in runner.progress(run).items() if n}
+    return {
+        "states": states,
+        "forecast": asdict(runner.forecast(run)),
+        "countries": [[row.label, row.model, dict(row.states)] for row in by_label(run, "country")],
+        "refusals": [astuple(row) for row in refusals(run)],
+        "rewritten": [astuple(row) for row in rewritten(run)],
+        "failures": [astuple(row) for row in failures(run)],
+    }
+
+
+def from_content(run: Run, content: kept.Content) -> Standing:
+    forecast, states = content["forecast"], content["states"]
+    countries = [Counted(label, model, Counter(found)) for label, model, found in content["countries"]]
     return Standing(
         run=run,
-        states=[(state, str(Unit.State(state).label), counted[state]) for state in found],
-        forecast=runner.forecast(run),
-        countries=[(row, [row.states[state] for state in found]) for row in by_label(run, "country")],
-        refusals=refusals(run),
-        rewritten=rewritten(run),
-        failures=failures(run),
+        states=[(state, str(Unit.State(state).label), states[state]) for state in Unit.State.values if state in states],
+        forecast=Forecast(**{**forecast, "unpriced": tuple(forecast["unpriced"])}),
+        countries=[(row, [row.states[state] for state in Unit.State.values if state in states]) for row in countries],
+        refusals=[Refusals(*row) for row in content["refusals"]],
+        rewritten=[Rewritten(*row) for row in content["rewritten"]],
+        failures=[Failure(*row) for row in content["failures"]],
     )
+
+
+def count(pk: int) -> kept.Content | None:
+    """For the worker; None where the run is gone."""
+    run = Run.objects.filter(pk=pk).first()
+    return counted(run) if run else None
+
+
+kept.makers[KIND] = count
 
 
 def failures(run: Run) -> list[Failure]:

@@ -5,7 +5,7 @@ import socket
 
 from celery import shared_task
 
-from evaluation import runner, tables
+from evaluation import kept, runner, tables
 from evaluation.models import Run
 from evaluation.runner import purging
 from wwd.sweeper import ending
@@ -22,6 +22,7 @@ def work_on_run(run_id: int, announcement: int) -> None:
 
 @shared_task(time_limit=TIME_LIMIT)
 def recompute_tables() -> None:
+    kept.recount_wanted()
     tables.recompute_wanted()
 
 

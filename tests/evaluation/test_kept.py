@@ -1,0 +1,83 @@
+"""Counts too large for a request: kept by a worker, shown with their time, the same numbers as counted at once."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from evaluation import kept, run_page
+from evaluation.models import KeptReport, Run, Unit
+from evaluation.tasks import recompute_tables
+from tests.evaluation.tables import make_association, make_place_in, picture_result
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run of seven units, of which five already are too many to be counted in a request."""
+    place = make_place_in("Africa")
+    made = make_association(*(picture_result(place, "painter", 1, n, failed=n == 0) for n in range(5)))
+    monkeypatch.setattr(kept, "LARGE", 5)
+    return made
+
+
+@pytest.fixture
+def chief(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("chief"))
+    return client
+
+
+def test_small_and_large_runs_show_the_same_numbers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_page.standing(run).counting
+    assert kept.recount_wanted() == 1
+    large = run_page.standing(run)
+    monkeypatch.setattr(kept, "LARGE", 5000)
+    small = run_page.standing(run)
+    assert large.counted_at is not None
+    assert (large.states, large.forecast, large.countries) == (small.states, small.forecast, small.countries)
+    assert (large.failures, large.refusals, large.rewritten) == (small.failures, small.refusals, small.rewritten)
+    assert small.failures
+
+
+def test_pages_say_that_they_are_being_counted_and_then_when_they_were(run: Run, chief: Client) -> None:
+    page, listed = f"/admin/evaluation/runs/{run.slug}/", "/admin/evaluation/run/"
+    assert "being counted" in chief.get(page).text
+    assert "being counted" in chief.get(listed).text
+    recompute_tables()
+    assert "Counted 20" in chief.get(page).text
+    assert "7 of 7" in chief.get(listed).text
+
+
+def test_a_count_is_made_anew_only_while_it_can_change(run: Run) -> None:
+    run_page.standing(run)
+    kept.recount_wanted()
+    KeptReport.objects.update(counted_at=timezone.now() - timedelta(hours=1))
+    Run.objects.filter(pk=run.pk).update(finished_at=timezone.now() - timedelta(hours=2))
+    run.refresh_from_db()
+    run_page.standing(run)
+    assert not kept.wanted().exists()
+    Run.objects.filter(pk=run.pk).update(finished_at=None)
+    run.refresh_from_db()
+    run_page.standing(run)
+    assert kept.wanted().count() == 1
+    run_page.standing(run)
+    assert kept.recount_wanted() == 1
+
+
+def test_what_is_gone_is_forgotten_and_what_fails_keeps_nobody_waiting(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.ask(["run:999999", f"run:{run.pk}", "nothing:1"])
+    assert kept.recount_wanted() == 1
+    assert [row.name for row in KeptReport.objects.all()] == [f"run:{run.pk}"]
+    monkeypatch.setitem(kept.makers, "run", lambda pk: {}["missing"])
+    kept.ask([f"run:{run.pk}"])
+    assert kept.recount_wanted() == 0
+    assert KeptReport.objects.get().content is not None
+
+
+def test_large_is_asked_without_counting_all() -> None:
+    assert not kept.large(Unit.objects.all())
