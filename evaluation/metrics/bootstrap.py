@@ -27,6 +27,7 @@ _CHUNK = 250
 _MOST_KEPT = 2000
 
 Floats = npt.NDArray[np.float64]
+Draws = npt.NDArray[np.uint16]
 Labels = npt.NDArray[np.generic]
 
 
@@ -49,7 +50,7 @@ def one_way(values: npt.ArrayLike, clusters: Labels, weights: Floats | None = No
     single = np.zeros(len(clusters), dtype=np.intp)
     blocks = [_Block.of(values, clusters, single, weights)]
     [first] = _drawn(len(blocks[0].rows))
-    means = _resampled_means(blocks, first, np.ones((DRAWS, 1)))
+    means = _resampled_means(blocks, first, np.ones((DRAWS, 1), dtype=np.uint16))
     lacks = [_lack(blocks, k, LEAST_CLUSTERS, "clusters", 1, "") for k in range(means.shape[1])]
     return [_interval(draws, ONE_WAY, lack) for draws, lack in zip(means.T, lacks, strict=True)]
 
@@ -78,7 +79,7 @@ def of_sums(parts: Floats, statistic: Callable[[Floats], Floats], clusters: str 
         reason = f"fewer than {LEAST_CLUSTERS} {clusters}: no interval is claimed"
         return [Interval(None, None, reason=reason)] * statistic(parts.sum(axis=0, keepdims=True)).shape[1]
     [weights] = _drawn(len(parts))
-    drawn = statistic(weights @ parts)
+    drawn = statistic(weights.astype(np.float64) @ parts)
     return [
         _interval(draws, f"percentile bootstrap over {clusters}, {DRAWS} draws, seed {SEED}", "") for draws in drawn.T
     ]
@@ -149,14 +150,14 @@ def _connected(row: npt.NDArray[np.intp], column: npt.NDArray[np.intp]) -> list[
     return np.split(order, np.flatnonzero(np.diff(of[order])) + 1)
 
 
-def _drawn(*clusters: int) -> tuple[Floats, ...]:
+def _drawn(*clusters: int) -> tuple[Draws, ...]:
     """The draws of each kind of clusters. They depend on their numbers alone, and a table has many cells of a size."""
     if sum(clusters) <= _MOST_KEPT:
         return _kept_draws(clusters)
     return tuple(draws.astype(np.float64) for draws in _packed_draws(clusters))
 
 
-def _new_draws(clusters: tuple[int, ...]) -> tuple[Floats, ...]:
+def _new_draws(clusters: tuple[int, ...]) -> tuple[Draws, ...]:
     rng = np.random.default_rng(SEED)
     found = tuple(_multiplicities(rng, number) for number in clusters)
     for draws in found:
@@ -165,6 +166,7 @@ def _new_draws(clusters: tuple[int, ...]) -> tuple[Floats, ...]:
 
 
 _kept_draws = lru_cache(maxsize=16)(_new_draws)
+_last_draws = lru_cache(maxsize=1)(_new_draws)
 
 
 @lru_cache(maxsize=3)
@@ -173,14 +175,18 @@ def _packed_draws(clusters: tuple[int, ...]) -> tuple[npt.NDArray[np.uint8], ...
     return tuple(draws.astype(np.uint8) for draws in _new_draws(clusters))
 
 
-def _multiplicities(rng: np.random.Generator, clusters: int) -> Floats:
+def _multiplicities(rng: np.random.Generator, clusters: int) -> Draws:
     """How often each cluster is drawn: (DRAWS, clusters), every row sums to the number of clusters."""
     if not clusters:
-        return np.zeros((DRAWS, 0))
-    return rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=DRAWS).astype(np.float64)
+        return np.zeros((DRAWS, 0), dtype=np.uint16)
+    parts = [
+        rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=min(_CHUNK, DRAWS - start)).astype(np.uint16)
+        for start in range(0, DRAWS, _CHUNK)
+    ]
+    return np.concatenate(parts)
 
 
-def _resampled_means(blocks: Sequence[_Block], first: Floats, second: Floats) -> Floats:
+def _resampled_means(blocks: Sequence[_Block], first: Draws, second: Draws) -> Floats:
     """Weighted means (draws, k): the weight of a cell is the product of its clusters' multiplicities.
 
     NaN where a draw holds no observation: with 10 by 5 clusters or more, far less than one draw in a hundred.
@@ -188,7 +194,7 @@ def _resampled_means(blocks: Sequence[_Block], first: Floats, second: Floats) ->
     """
     parts = []
     for start in range(0, DRAWS, _CHUNK):
-        drawn = (first[start : start + _CHUNK], second[start : start + _CHUNK])
+        drawn = [draws[start : start + _CHUNK].astype(np.float64) for draws in (first, second)]
         pairs = [(block, drawn[0].take(block.rows, 1), drawn[1].take(block.columns, 1)) for block in blocks]
         totals = sum(np.einsum("kbr,br->bk", rows @ block.sums, columns) for block, rows, columns in pairs)
         weights = sum(np.einsum("kbr,br->bk", rows @ block.counts, columns) for block, rows, columns in pairs)
