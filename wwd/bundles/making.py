@@ -58,10 +58,13 @@ class Request:
     pictures: bool = False
 
 
-def make(request: Request, target: Path, step: Step = lambda text: None) -> int:
+def make(
+    request: Request, target: Path, step: Step = lambda text: None, noted: Callable[[int], object] = lambda count: None
+) -> int:
     """Writes the bundle to `target`, whole or not at all; returns how many pictures it holds.
 
-    `step` hears what is being done. Raises ChosenError, Restless, and OSError where the disk is full.
+    `step` hears what is being done, `noted` how many pictures there are before the file is anybody's.
+    Raises ChosenError, Restless, Uncomputable, and OSError where the disk is full.
     """
     refuse_masked(request.views)
     with unfinished(target) as part:
@@ -70,6 +73,7 @@ def make(request: Request, target: Path, step: Step = lambda text: None) -> int:
                 before = inputs(request.views)
                 count = write(request, part, step)
                 if inputs(request.views) == before:
+                    noted(count)
                     return count
             logger.info("The data of bundle %s changed while it was read; it is read again.", request.name)
         raise Restless(_("The data changed while it was being read, three times. Try again when less is going on."))

@@ -38,13 +38,11 @@ class Command(BaseCommand):
             request = Request(chosen.name(options["name"]), views, options["images"])
             target = options["output"] or Path(f"{request.name}.zip")
             taker = self.taker(options)
-            held = making.make(request, target, step=self.stderr.write)
+            making.make(request, target, self.stderr.write, lambda count: self.note(taker, request, count))
         except (ChosenError, Restless, Uncomputable) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"The bundle could not be written: {error.strerror or error}.") from error
-        if taker:
-            downloads.record(taker, f"bundle {request.name}", held)
         with target.open("rb") as file:
             self.stdout.write(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {target}")
         if not options["no_check"]:
@@ -62,6 +60,11 @@ class Command(BaseCommand):
                 "who may take pictures."
             )
         return found
+
+    def note(self, taker: User | None, request: Request, count: int) -> None:
+        """Writes down who takes pictures, before the file has its name."""
+        if taker:
+            downloads.record(taker, f"bundle {request.name}", count)
 
     def check_bundle(self, target: Path) -> None:
         """Says of each table how it came out. Raises CommandError where one differs; the file stays."""
