@@ -326,3 +326,40 @@ def test_people_and_machine_name_published_questions_and_options(published: Path
     options = {each["question_id"]: [text.casefold() for text in each["choices"].values()] for each in asked}
     for pair in (each for each in PAIRS if each.study == "stereotypes"):
         assert pair.yes in options[pair.what[1]]
+
+
+@pytest.mark.parametrize("name", ["review.quality", "association.scores"])
+def test_gaps_are_those_of_the_rows_of_the_table(name: str) -> None:
+    """No dish of these is shared, so weights change nothing."""
+    base = tables.compute(tables.spec(name), {})
+    made = tables.compute(tables.spec(f"disparity.{name}"), {})
+    by = "country" if name.startswith("review") else "continent"
+    compared = 0
+    for row in made.rows:
+        if row.metric != "gap":
+            continue
+        same = {column: row.groups[column] for column in base.columns if column != by}
+        inside = [
+            each for each in base.rows if each.metric == row.groups["measure"] and same.items() <= each.groups.items()
+        ]
+        values = {each.groups[by]: each.estimate.value for each in inside if not each.estimate.small}
+        known = {place: value for place, value in values.items() if value is not None}
+        assert row.estimate.value == pytest.approx(max(known.values()) - min(known.values()), abs=1e-12)
+        ends = (row.groups["lowest"], row.groups["highest"])
+        assert ends == (min(known, key=known.__getitem__), max(known, key=known.__getitem__))
+        compared += 1
+    assert compared == (15 if by == "country" else 18)
+
+
+def test_what_the_published_gaps_and_differences_say() -> None:
+    gaps = tables.compute(tables.spec("disparity.review.quality"), {"measure": "correct_dish", "model": "Dalle2"})
+    found = {row.metric: row.estimate for row in gaps.rows}
+    [worse] = {row.groups["worse"] for row in gaps.rows}
+    assert (worse, found["lowest_value"].n) == ("Algeria", 159)
+    assert found["gap"].value is not None and found["gap_expected"].value is not None
+    assert found["gap"].value > 4 * found["gap_expected"].value
+    assert found["p_holm"].value is not None and found["p_holm"].value < 0.01
+    assert "fewer than 5 reviewers" in found["gap"].reason, "four people judged for Nigeria"
+    pairs = tables.compute(tables.spec("compare.review.quality"), {"measure": "correct_dish", "country": "all"})
+    worst = [row for row in pairs.rows if row.metric == "difference" and row.groups["second"] == "Stable Diffusion"]
+    assert all(row.estimate.high is not None and row.estimate.high < 0 for row in worst)
