@@ -8,7 +8,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from evaluation.masking import LIFTED
-from evaluation.models import Plan, PlanAct
+from evaluation.models import MaskedName, Model, Plan, PlanAct
 from evaluation.plan_acts import Analysis, analyses, incomplete
 from evaluation.plan_content import intact
 
@@ -32,6 +32,16 @@ class Shown:
         """Whether names are hidden now."""
         plan = self.plan
         return bool(plan.masked and plan.frozen_at) and not any(act.kind in LIFTED for act in self.acts)
+
+    @cached_property
+    def names(self) -> list[tuple[str, str]]:
+        """What models were called while they were masked, so that notes of that time can be read; empty meanwhile."""
+        if self.masked or not self.acts:
+            return []
+        rows = MaskedName.objects.filter(plan=self.plan, kind=MaskedName.Kind.MODEL)
+        given = sorted(rows.values_list("shown", "value"), key=lambda pair: (len(pair[0]), pair[0]))
+        titles = dict(Model.objects.values_list("slug", "title"))
+        return [(shown, titles.get(value, value)) for shown, value in given]
 
     @cached_property
     def analyses(self) -> list[Analysis]:

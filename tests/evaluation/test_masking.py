@@ -249,12 +249,15 @@ def test_notes_reasons_methods_and_extra_are_masked(masked: Plan) -> None:
 
 def test_the_mask_is_lifted_after_the_analyses_ran(planner: Client, masked: Plan) -> None:
     assert ready(masked)
-    address = f"{PLANS}{masked.slug}/unmask/"
+    plan_page = f"{PLANS}{masked.slug}/"
+    address = f"{plan_page}unmask/"
+    assert SPELLED.findall(planner.get(plan_page).text) == []
     assert planner.post(address, {}).status_code == 422
     planner.post(address, {"complete": "1"})
     act = PlanAct.objects.get()
     assert (act.kind, act.name) == (PlanAct.Kind.UNMASKED, "planner")
     assert "alpha-1" in planner.get(PAGE).text
+    assert f"<li>{mask(masked).name('model', 'alpha-1')}: <bdi>Alpha One</bdi></li>" in planner.get(plan_page).text
     assert planner.get(address).status_code == 302
 
 
