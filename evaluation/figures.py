@@ -18,7 +18,7 @@ from evaluation.ordering import ordered, place
 from evaluation.plan_marks import in_short
 
 Ending = Literal["svg", "pdf", "png"]
-PLACES = ("continent", "country")
+PLACES = ("continent", "country", "language")
 MOST_BARS = 500  # those of the first panels; a filter shows the others
 MOST_REASONS = 4
 TALLEST = 48  # bars of a panel on one printed page
@@ -116,8 +116,9 @@ def layout(table: TidyTable, metrics: Sequence[str], look: Look | None = None) -
 
 def _panels(table: TidyTable, metrics: Sequence[str]) -> Iterator[Panel]:
     """One for each group beside place and model, and each metric that has a row there."""
-    along = along_of(table.columns)
-    others = [column for column in table.columns if column not in (along, "model")]
+    along = along_of(table)
+    # What is the same in the whole table needs no word over each panel.
+    others = [column for column in table.columns if column not in (along, "model") and kinds(table, column) > 1]
     found: dict[tuple[tuple[str, ...], str], list[Bar]] = {}
     for row in table.rows:
         bar = Bar(row.groups[along], row.groups.get("model", FILLER), row.estimate)
@@ -134,10 +135,17 @@ def _panels(table: TidyTable, metrics: Sequence[str]) -> Iterator[Panel]:
                 yield Panel(title, scales[metric], tuple(_in_order(bars, along)))
 
 
-def along_of(columns: Sequence[str]) -> str:
-    """The column whose values stand at the side: a place where there is one."""
-    first = next((column for column in columns if column != "model"), "model")
-    return next((column for column in PLACES if column in columns), first)
+def along_of(table: TidyTable) -> str:
+    """The column whose values stand at the side: a place where there is one, of which there are several."""
+    places = [column for column in PLACES if column in table.columns]
+    others = [column for column in table.columns if column not in (*places, "model")]
+    listed = [*places, *others] or ["model"]
+    return next((column for column in listed if kinds(table, column) > 1), listed[0])
+
+
+def kinds(table: TidyTable, column: str) -> int:
+    """How many values a column has."""
+    return len({row.groups[column] for row in table.rows})
 
 
 def _in_order(bars: Sequence[Bar], along: str) -> list[Bar]:

@@ -127,11 +127,27 @@ def test_each_metric_has_its_panel_and_places_stand_at_the_side() -> None:
 def test_panels_are_drawn_only_for_what_occurs() -> None:
     groups = [("setting", "Market"), ("light", "Low"), ("light", "Mixed")]
     rows = [
-        TidyRow({"question": question, "option": option, "continent": "Asia"}, "food", Estimate(0.5, 40, 20))
+        TidyRow({"question": question, "option": option, "continent": name}, "food", Estimate(0.5, 40, 20))
         for question, option in groups
+        for name in ("Asia", "Europe")
     ]
     plan = plan_of(TidyTable("t", "1", ("question", "option", "continent"), tuple(rows)))
     assert [panel.title for panel in plan.panels] == [f"{', '.join(group)}, food" for group in sorted(groups)]
+
+
+def test_a_column_of_one_value_stands_neither_at_the_side_nor_over_the_panels() -> None:
+    rows = [
+        TidyRow({"run": "first", "question": question, "country": "all"}, "food", Estimate(0.5, 40, 20))
+        for question in ("associates", "correct_dish")
+    ]
+    [panel] = plan_of(TidyTable("t", "1", ("run", "question", "country"), tuple(rows))).panels
+    assert panel.title == "food"
+    assert [name for name, _bars in panel.places()] == ["associates", "correct_dish"]
+
+
+def test_a_row_over_all_places_comes_last() -> None:
+    rows = [make_row(country, "Dalle2") for country in ("all", "Kenya", "Ghana")]
+    assert [name for name, _bars in plan_of(make_table(rows)).panels[0].places()] == ["Ghana", "Kenya", "all"]
 
 
 def test_panels_of_one_metric_share_a_scale_that_begins_at_zero() -> None:
