@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Source
-from review import opening, overview, rights, staff
+from review import opening, rights, staff
 from review.links import picture_address, reviewer_of
 from review.models import (
     Assignment,
@@ -34,10 +34,9 @@ from review.models import (
     SupportContact,
 )
 from review.preview import preview
+from review.standing import standing
 from review.unappetising import text_codes
 from wwd.staff_lists import ReadOnly, StaffList
-
-STUCK = 50
 
 
 class Invitations(admin.TabularInline):
@@ -139,17 +138,11 @@ class CampaignAdmin(StaffList):
 
 def about(campaign: Campaign) -> dict[str, Any]:
     """What the page of a campaign shows beside its fields."""
-    stuck = overview.without_reviewer(campaign)
-    looks = campaign.looks.select_related("model", "by")
     return {
         "missing": opening.missing(campaign),
-        "looks": [(look, staff.looked_at(campaign, look.model)) for look in looks],
         "to_look_at": opening.models_not_looked_at(campaign),
-        "progress": {by: overview.progress(campaign, by) for by in overview.BY},
-        "reviewers": overview.reviewers_by_country(campaign),
-        "stuck": stuck[:STUCK],
-        "stuck_number": len(stuck),
         "preparations": campaign.preparations.order_by("-pk")[:5],
+        **standing(campaign),
     }
 
 

@@ -73,7 +73,11 @@ def test_what_is_gone_is_forgotten_and_what_fails_keeps_nobody_waiting(
     kept.ask(["run:999999", f"run:{run.pk}", "nothing:1"])
     assert kept.recount_wanted() == 1
     assert [row.name for row in KeptReport.objects.all()] == [f"run:{run.pk}"]
-    monkeypatch.setitem(kept.makers, "run", lambda pk: {}["missing"])
+
+    def broken(pk: int) -> kept.Content:
+        raise RuntimeError("counts nothing")
+
+    monkeypatch.setitem(kept.makers, "run", broken)
     kept.ask([f"run:{run.pk}"])
     assert kept.recount_wanted() == 0
     assert KeptReport.objects.get().content is not None

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from evaluation import kept
 from evaluation.models import InputCounter
 from review.assignment import reserve, skip
 from review.campaigns import save_review
@@ -100,3 +101,21 @@ def test_reading_words_is_recorded_and_a_correction_has_to_be_read_anew(staff: C
     save_review(reviewer, first_image(campaign), {**NOT_FOOD, "seen": "Ada's wall"}, correction=True)
     review.refresh_from_db()
     assert (review.words_read_at, review.words_read_by) == (None, None)
+
+
+def test_a_large_campaign_is_counted_by_a_worker(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = make_campaign(images=3, wanted=1)
+    save_review(make_reviewer(campaign), first_image(campaign), GOOD)
+    address = f"/admin/review/campaign/{campaign.pk}/change/"
+    small = staff.get(address).context
+    monkeypatch.setattr(kept, "LARGE", 2)
+    page = staff.get(address)
+    assert "being counted" in page.text
+    assert "Progress by" not in page.text
+    kept.recount_wanted()
+    large = staff.get(address)
+    assert "Counted 20" in large.text
+    assert [large.context[name] for name in ("progress", "reviewers")] == [
+        small[name] for name in ("progress", "reviewers")
+    ]
+    assert [image.pk for image in large.context["stuck"]] == [image.pk for image in small["stuck"]]
