@@ -98,7 +98,17 @@ class DishAdmin(BigList):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Dish | None = None) -> list[str]:
-        return [field.name for field in Dish._meta.fields if field.name not in self.get_exclude(request, obj)]
+        shown = [field.name for field in Dish._meta.fields if field.name not in self.get_exclude(request, obj)]
+        return [*shown, "arrival"] if request.user.has_perm("collection.view_contributor") else shown
+
+    @admin.display(description=_("how it arrived"))
+    def arrival(self, dish: Dish) -> SafeString | str:
+        """What looked odd, and the way to whatever else came from there."""
+        first = dish.submission_set.filter(purpose="dish").first()
+        if first is None:
+            return "–"
+        address = f"{reverse('takeback')}?network={first.network}"
+        return format_html('{} <a href="{}">{}</a>', ", ".join(first.flags) or "–", address, first.network or "–")
 
     def get_exclude(self, request: HttpRequest, obj: Dish | None = None) -> list[str]:
         """Who told it is shown to those who may see contributors."""

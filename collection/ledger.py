@@ -5,12 +5,15 @@ import json
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
 
 from collection.models import Contributor, Dish, Photo, Submission
 from collection.receipts import new_receipt
+
+if TYPE_CHECKING:
+    from collection.circumstances import Circumstances
 
 ATTEMPTS = 5
 
@@ -45,7 +48,7 @@ def record(
     contributor: Contributor,
     digest: str,
     write: Callable[[], Dish | Photo],
-    device: str = "",
+    how: "Circumstances | None" = None,
 ) -> Entry:
     """Runs `write` and enters its row, once for each form: of parallel requests one writes, the others find it."""
     for _attempt in range(ATTEMPTS):
@@ -59,7 +62,7 @@ def record(
                     contributor=contributor,
                     content_hash=digest,
                     receipt=new_receipt(),
-                    device=device,
+                    **({"device": how.device, "network": how.network, "flags": list(how.flags)} if how else {}),
                 )
                 row = write()
                 submission.dish = row if isinstance(row, Dish) else row.dish

@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from collection.abuse_models import NetworkKey as NetworkKey
+from collection.abuse_models import TakeBack as TakeBack
 from collection.board_models import BoardName as BoardName
 from collection.board_models import Heard as Heard
 from collection.board_models import Tally as Tally
@@ -468,6 +470,12 @@ class Submission(models.Model):
     receipt = models.CharField(max_length=16, unique=True)
     device = models.CharField(
         max_length=7, choices=Device, blank=True, help_text=_("Of a dish's first sending; empty where not asked for.")
+    )
+    network = models.CharField(
+        max_length=24, blank=True, db_index=True, help_text=_("Hash of the network's prefix, with a key of the month.")
+    )
+    flags = models.JSONField(
+        default=list, blank=True, help_text=_("What looked odd: for stewards, never a reason to refuse.")
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

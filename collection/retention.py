@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from collection import photos
+from collection.circumstances import forget_networks
 from collection.limits import forget_old_tries
 from collection.models import AboutYou, Contributor, Dish, Photo, ReturnCode, Submission, Withdrawal
 from collection.turns import forget_old_turns
@@ -22,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 def retire() -> dict[str, int]:
     """Does all of it and logs how much there was."""
-    found = {**remove_drafts(), **remove_personal()}
+    found = {**remove_drafts(), **remove_personal(), "networks": forget_networks()}
     if any(found.values()):
         logger.info("Retention removed %s.", ", ".join(f"{number} {what}" for what, number in found.items() if number))
     return found

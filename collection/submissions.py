@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from collection import photos
+from collection.circumstances import Circumstances
 from collection.consents import join, shown_consent
 from collection.counters import recount
 from collection.dishes import change_dish, save_dish
@@ -21,10 +22,10 @@ CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
 
 
 @transaction.atomic
-def submit_dish(proof: Proof, content: dict[str, Any], device: str = "") -> Entry:
+def submit_dish(proof: Proof, content: dict[str, Any], how: Circumstances | None = None) -> Entry:
     """A new dish, once for each form. Somebody who agreed on the same page becomes a contributor with it.
 
-    `device`: see `collection/devices.py`. Raises QuotaReached where this person has described enough for a day.
+    Raises QuotaReached where this person has described enough for a day.
     """
     shown = shown_consent(proof)
     contributor = join(shown, proof.person) if shown else Contributor.objects.get(pk=proof.person)
@@ -33,7 +34,7 @@ def submit_dish(proof: Proof, content: dict[str, Any], device: str = "") -> Entr
         take_dish(contributor)
         return save_dish(**content, contributor=contributor, source=contributor.source)
 
-    return record(proof.form, Submission.Purpose.DISH, contributor, content_hash(content), write, device)
+    return record(proof.form, Submission.Purpose.DISH, contributor, content_hash(content), write, how)
 
 
 @transaction.atomic

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.utils.translation import gettext_lazy as _
 
+from collection.views.takeback import takebacks
 from wwd import health
 from wwd.translation_page import translations
 
@@ -19,6 +20,7 @@ urlpatterns = [
     path("review/", include("review.urls")),
     path("admin/evaluation/", include("evaluation.urls")),
     path("admin/evaluation/", include("wwd.bundles.urls")),
+    path("admin/takeback/", takebacks, name="takeback"),
     path("admin/translations/", translations, name="translations"),
     path("admin/", admin.site.urls),
 ]

@@ -19,7 +19,9 @@ from wwd.middleware import uncompressed
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, Sent, P], HttpResponse]
 # Parts of a form that nobody typed.
-UNTYPED = frozenset({"proof", "form", "dish", "choice", "skip", "place", "suggest", "speak", "again", "also"})
+UNTYPED = frozenset(
+    {"proof", "form", "dish", "choice", "skip", "place", "suggest", "speak", "again", "also", "website"}
+)
 
 
 def collecting(view: View[P]) -> View[P]:

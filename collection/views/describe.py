@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from collection.circumstances import circumstances
 from collection.consent_forms import ConsentForm
 from collection.consents import consent_for, is_mark, join, shown_consent, wanted_languages
-from collection.devices import device_class
 from collection.doors import (
     Sent,
     contributor_for,
@@ -89,7 +89,7 @@ def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
 def save(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
     """Saves the dish, or asks where this form was sent before with other words."""
     try:
-        entry = submit_dish(proof, form.content, device_class(request.headers))
+        entry = submit_dish(proof, form.content, circumstances(request, proof))
     except QuotaReached as reached:
         return dish_page(request, proof, form, notice=str(reached))
     contributor, saved = entry.submission.contributor, entry.submission.dish

@@ -1,0 +1,78 @@
+"""How a dish arrived: what helps stewards to see abuse, and nothing that tells who somebody is.
+
+A network is kept as a keyed hash of its prefix, with a random key of the month that is thrown away later. Nobody is
+refused for anything here: many people share one address, and a helper may be quick.
+"""
+
+import hashlib
+import hmac
+import ipaddress
+import secrets
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils import timezone
+
+from collection.devices import device_class
+from collection.models import NetworkKey, Submission
+from collection.proof import Proof, now
+
+# Bits that an operator gives to one customer or one mast.
+PREFIX = {4: 24, 6: 48}
+HASH_SIGNS = 24
+# Four answers take longer to type; milliseconds.
+QUICK = 5000
+TRAP = "website"
+KEPT = timedelta(days=62)
+FILLED_TRAP, TOO_QUICK = "trap", "quick"
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """`device`: see `collection/devices.py`; `network`: a hash, empty where the address is not known; `flags`: what
+    looked odd, for stewards."""
+
+    device: str = ""
+    network: str = ""
+    flags: tuple[str, ...] = ()
+
+
+def circumstances(request: HttpRequest, proof: Proof) -> Circumstances:
+    """What is kept of a request that brings a dish."""
+    flags = []
+    if request.POST.get(TRAP, "").strip():
+        flags.append(FILLED_TRAP)
+    if now() - proof.at < QUICK:
+        flags.append(TOO_QUICK)
+    return Circumstances(device_class(request.headers), network_of(request), tuple(flags))
+
+
+def network_of(request: HttpRequest) -> str:
+    """The hash of the network that a request came from, with this month's key."""
+    address = request.META.get("REMOTE_ADDR", "")
+    if settings.BEHIND_TLS_PROXY:
+        # Only what our own proxy added last is known to be true.
+        address = request.headers.get("X-Forwarded-For", address).rpartition(",")[2].strip()
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return ""
+    found = getattr(found, "ipv4_mapped", None) or found
+    prefix = ipaddress.ip_network(f"{found}/{PREFIX[found.version]}", strict=False)
+    key = key_of(timezone.now().date().replace(day=1))
+    return hmac.new(key.encode(), str(prefix).encode(), hashlib.sha256).hexdigest()[:HASH_SIGNS]
+
+
+def key_of(month: date) -> str:
+    """The key of a month, made when it is first needed."""
+    row, _created = NetworkKey.objects.get_or_create(month=month, defaults={"key": secrets.token_hex(32)})
+    return row.key
+
+
+def forget_networks() -> int:
+    """Throws old keys away and the hashes made with them; returns how many submissions lost theirs."""
+    before = timezone.now() - KEPT
+    NetworkKey.objects.filter(month__lt=before.date().replace(day=1)).delete()
+    return Submission.objects.filter(created_at__lt=before).exclude(network="").update(network="")

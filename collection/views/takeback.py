@@ -1,0 +1,63 @@
+"""The stewards' page of taking back: choose, see people and dishes, hide, agree as a second one, undo."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.auth.decorators import permission_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from collection import takeback
+from collection.models import TakeBack
+
+MOST_ROWS = 50
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest) -> HttpResponse:
+    """GET: the form, with `?contributor=…` or others a preview. POST: asks, agrees, or undoes."""
+    if request.method == "POST":
+        return act(request)
+    choice = {name: request.GET.get(name, "").strip()[:64] for name in takeback.FIELDS}
+    context: dict[str, Any] = {**admin.site.each_context(request), "title": _("Take dishes back"), "choice": choice}
+    if any(choice.values()):
+        try:
+            context["preview"] = takeback.preview(choice)
+        except takeback.CannotTakeBack as error:
+            context["problem"] = str(error)
+    context["rows"] = TakeBack.objects.select_related("asked_by", "done_by", "undone_by")[:MOST_ROWS]
+    return render(request, "collection/admin/takeback.html", context)
+
+
+def act(request: HttpRequest) -> HttpResponse:
+    try:
+        messages.success(request, done(request))
+    except takeback.CannotTakeBack as error:
+        messages.error(request, str(error))
+    return redirect("takeback")
+
+
+def done(request: HttpRequest) -> str:
+    """Does what the button says and returns the sentence that tells it."""
+    what = request.POST.get("do", "")
+    if what == "ask":
+        row = takeback.ask(
+            {name: request.POST.get(name, "") for name in takeback.FIELDS}, request.POST.get("reason", ""), request.user
+        )
+        if row.state == TakeBack.State.ASKED:
+            return _("Some of these dishes are public. A second steward must agree before they are hidden.")
+        return ngettext("%(n)d dish is hidden.", "%(n)d dishes are hidden.", len(row.former)) % {"n": len(row.former)}
+    row = get_object_or_404(TakeBack, pk=request.POST.get("row") if request.POST.get("row", "").isdecimal() else 0)
+    if what == "confirm":
+        takeback.confirm(row, request.user)
+        return _("The dishes are hidden.")
+    if what == "undo":
+        number = takeback.undo(row, request.user)
+        return ngettext("%(n)d dish is what it was.", "%(n)d dishes are what they were.", number) % {"n": number}
+    raise takeback.CannotTakeBack(_("Choose what to do."))
+
+
+takebacks = admin.site.admin_view(permission_required("collection.change_dish", raise_exception=True)(page))

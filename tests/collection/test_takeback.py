@@ -1,0 +1,190 @@
+"""Abuse: networks as hashes, flags that refuse nobody, a crowd behind one address, and taking back what came."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client, RequestFactory, override_settings
+from django.utils import timezone
+
+from collection import takeback
+from collection.circumstances import Circumstances, circumstances, forget_networks, network_of
+from collection.leaderboard import board
+from collection.models import Dish, NetworkKey, Submission, TakeBack
+from collection.proof import Proof
+from collection.quotas import QuotaReached
+from collection.submissions import submit_dish
+from tests.collection.make import ANSWERS, CONSENT, make_contributor, make_steward, page, stranger, tokens
+from tests.collection.test_leaderboard import from_scratch, held
+
+pytestmark = pytest.mark.django_db
+CONTENT = {
+    "words": {"local_name": "Jollof", "ingredients": "rice"},
+    "places": ["Senegal"],
+    "languages": [("Wolof", "wol")],
+}
+
+
+def network(address: str, **headers: str) -> str:
+    return network_of(RequestFactory().get("/", REMOTE_ADDR=address, headers=headers))
+
+
+def test_a_network_is_a_hash_of_its_prefix_with_the_key_of_the_month() -> None:
+    assert network("41.202.10.7") == network("41.202.10.250") == network("::ffff:41.202.10.9")
+    assert network("41.202.11.7") != network("41.202.10.7")
+    assert network("2001:db8:1:2::1") == network("2001:db8:1:ffff::9") != network("2001:db8:2::1")
+    assert len(network("41.202.10.7")) == 24 and network("41.202.10.7")[:2] + "x" != "41"
+    assert network("unknown") == ""
+    before = network("41.202.10.7")
+    NetworkKey.objects.all().delete()
+    assert network("41.202.10.7") != before
+
+
+def test_behind_a_proxy_only_what_the_proxy_added_counts() -> None:
+    with override_settings(BEHIND_TLS_PROXY=True):
+        forged = network("10.0.0.1", **{"X-Forwarded-For": "1.2.3.4, 41.202.10.7"})
+        assert forged == network("10.0.0.1", **{"X-Forwarded-For": "9.9.9.9, 41.202.10.8"})
+    assert network("41.202.10.7", **{"X-Forwarded-For": "1.2.3.4"}) == forged
+
+
+def test_old_hashes_and_their_keys_are_thrown_away() -> None:
+    submit_dish(Proof.new("dish", make_contributor().pk), CONTENT, Circumstances("mobile", network("41.202.10.7")))
+    assert forget_networks() == 0
+    long_ago = timezone.now() - timedelta(days=100)
+    Submission.objects.update(created_at=long_ago)
+    NetworkKey.objects.update(month=long_ago.date().replace(day=1))
+    assert forget_networks() == 1
+    assert Submission.objects.get().network == "" and not NetworkKey.objects.exists()
+
+
+def test_what_looks_odd_is_flagged_and_taken_all_the_same() -> None:
+    client = stranger()
+    first = client.get("/describe/").content.decode()
+    second = page(client, "/describe/", {**CONSENT, "proof": tokens(first)["/describe/"]})
+    page(client, "/dish/", {**ANSWERS, "website": "http://spam", "proof": tokens(second)["/dish/"]})
+    assert set(Submission.objects.get().flags) == {"trap", "quick"}
+    assert Dish.objects.get().state == "waiting"
+    slow = Proof.new("dish", make_contributor().pk)
+    calm = Proof(slow.purpose, slow.form, slow.person, slow.about, slow.at - 60_000)
+    assert circumstances(RequestFactory().post("/dish/", ANSWERS), calm).flags == ()
+
+
+def test_three_hundred_dishes_by_a_hundred_people_behind_one_address_pass() -> None:
+    client = stranger()
+    for person in range(100):
+        contributor = make_contributor()
+        for _ in range(3):
+            proof = Proof.new("dish", contributor.pk)
+            # Every tenth person through the page: the rest would only take longer.
+            if person % 10:
+                submit_dish(proof, CONTENT, Circumstances("mobile", network("127.0.0.1")))
+            else:
+                page(client, "/dish/", {**ANSWERS, "proof": proof.token})
+    assert Dish.objects.count() == 300
+    assert Submission.objects.values("network").distinct().count() == 1
+
+
+def test_one_person_does_not_send_three_hundred() -> None:
+    contributor = make_contributor()
+    with pytest.raises(QuotaReached):
+        for _ in range(300):
+            submit_dish(Proof.new("dish", contributor.pk), CONTENT)
+    assert Dish.objects.count() == 40
+
+
+@pytest.fixture
+def evening() -> list[Dish]:
+    """Six dishes of three people within an hour from one network, two of them accepted; one of somebody else."""
+    people = [make_contributor() for _ in range(3)]
+    for person in people * 2:
+        submit_dish(Proof.new("dish", person.pk), CONTENT, Circumstances("mobile", network("41.202.10.7")))
+    submit_dish(Proof.new("dish", make_contributor().pk), CONTENT, Circumstances("mobile", network("9.9.9.9")))
+    return list(Dish.objects.order_by("pk"))
+
+
+def states() -> list[str]:
+    return list(Dish.objects.order_by("pk").values_list("state", flat=True))
+
+
+def accept(dishes: list[Dish], steward: User) -> None:
+    from collection.curation import decide_dishes
+
+    decide_dishes(Dish.objects.filter(pk__in=[dish.pk for dish in dishes]), "accepted", steward)
+
+
+def test_a_network_is_shown_hidden_and_shown_again(evening: list[Dish]) -> None:
+    steward = make_steward("change_dish")
+    choice = {"network": network("41.202.10.8")}
+    found = takeback.preview(choice)
+    assert (found.dishes, found.people, found.accepted) == (6, 3, 0)
+    row = takeback.ask(choice, "spam", steward)
+    assert states() == ["hidden"] * 6 + ["waiting"]
+    assert takeback.undo(row, steward) == 6
+    assert states() == ["waiting"] * 7
+    with pytest.raises(takeback.CannotTakeBack):
+        takeback.undo(row, steward)
+
+
+def test_public_dishes_need_a_second_steward_and_the_counters_follow(evening: list[Dish]) -> None:
+    first, second = make_steward("change_dish"), make_steward("change_dish")
+    accept(evening[:2], first)
+    assert board().rows[0].dishes == 2
+    now = timezone.now()
+    choice = {"begin": (now - timedelta(hours=1)).isoformat(), "end": (now + timedelta(minutes=1)).isoformat()}
+    row = takeback.ask(choice, "one evening", first)
+    assert row.state == TakeBack.State.ASKED and states()[:2] == ["accepted", "accepted"]
+    with pytest.raises(takeback.CannotTakeBack, match="second steward"):
+        takeback.confirm(row, first)
+    takeback.confirm(row, second)
+    assert states() == ["hidden"] * 7 and board().rows == [] and held() == from_scratch() == {}
+    row.refresh_from_db()
+    assert takeback.undo(row, first) == 7
+    assert states() == ["accepted"] * 2 + ["waiting"] * 5
+    assert board().rows[0].dishes == 2 and held() == from_scratch()
+
+
+def test_what_was_decided_since_stays(evening: list[Dish]) -> None:
+    steward = make_steward("change_dish")
+    row = takeback.ask({"contributor": str(evening[0].contributor_id)}, "x", steward)
+    Dish.objects.filter(pk=evening[0].pk).update(state="rejected")
+    assert takeback.undo(row, steward) == 1
+    assert states()[0] == "rejected"
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [{}, {"contributor": "nobody"}, {"begin": "yesterday"}, {"helper": "1;DROP"}, {"begin": ""}, {"unknown": "x"}],
+)
+def test_a_choice_that_says_nothing_is_refused_with_a_sentence(choice: dict[str, str]) -> None:
+    with pytest.raises(takeback.CannotTakeBack):
+        takeback.preview(choice)
+
+
+def test_the_page_shows_first_and_asks_a_second_steward(evening: list[Dish], client: Client) -> None:
+    first, second = make_steward("change_dish", "view_dish"), make_steward("change_dish", "view_dish")
+    accept(evening[:1], first)
+    client.force_login(first)
+    choice: dict[str, Any] = {"contributor": str(evening[0].contributor_id)}
+    text = client.get("/admin/takeback/", choice).content.decode()
+    assert "2 dishes" in text and "1 person" in text and "Ask a second steward" in text
+    text = client.post("/admin/takeback/", {**choice, "do": "ask", "reason": "a test"}, follow=True).content.decode()
+    assert "A second steward must agree" in text
+    row = TakeBack.objects.get()
+    text = client.post("/admin/takeback/", {"do": "confirm", "row": row.pk}, follow=True).content.decode()
+    assert "somebody else must agree" in text
+    client.force_login(second)
+    client.post("/admin/takeback/", {"do": "confirm", "row": row.pk})
+    assert states()[0] == "hidden"
+    client.post("/admin/takeback/", {"do": "undo", "row": row.pk})
+    assert states()[0] == "accepted"
+    for wrong in ({"do": "undo", "row": "x"}, {"do": "nothing", "row": row.pk}, {}):
+        assert client.post("/admin/takeback/", wrong).status_code in (302, 404)
+    assert client.get("/admin/takeback/?begin=%00").status_code == 200
+
+
+def test_only_stewards_reach_it(client: Client) -> None:
+    assert client.get("/admin/takeback/").status_code == 302
+    client.force_login(make_steward("view_dish"))
+    assert client.get("/admin/takeback/").status_code == 403
+    assert client.post("/admin/takeback/", {"do": "ask"}).status_code == 403
