@@ -1,4 +1,4 @@
-"""`manage.py import_published DIR`: loads the published dishes, reviews, vectors and questions."""
+"""`manage.py import_published DIR`: loads the published dishes, reviews, vectors, answers and questions."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -12,9 +12,9 @@ from wwd.published.source import Counts, Report, SourceError
 
 class Command(BaseCommand):
     help = (
-        "Loads the published dishes, reviews, embeddings and questions of DIR/wwd. What is here already is left as it "
-        "is, so running it twice changes nothing. A row that cannot be loaded is reported with file, line and reason, "
-        "the rest is loaded, and the exit code is then 1."
+        "Loads the published dishes, reviews, embeddings, answers and questions of DIR/wwd. What is here already is "
+        "left as it is, so running it twice changes nothing. A row that cannot be loaded is reported with file, line "
+        "and reason, the rest is loaded, and the exit code is then 1."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
