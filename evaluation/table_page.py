@@ -90,9 +90,9 @@ def lines(table: TidyTable, metrics: Iterable[str], filters: Mapping[str, str] |
 
 
 def decimals(estimates: Iterable[Estimate]) -> int:
-    """Digits after the point: three, and four where all values are below a tenth."""
+    """Digits after the point: three; four where all values are below a tenth, or where one would read as nothing."""
     values = [abs(estimate.value) for estimate in estimates if estimate.value is not None]
-    return 4 if values and max(values) < 0.1 else 3
+    return 4 if values and (max(values) < 0.1 or any(0 < value < 0.0005 for value in values)) else 3
 
 
 def cell(estimate: Estimate, digits: int) -> Cell:

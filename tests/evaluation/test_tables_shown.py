@@ -84,6 +84,11 @@ def test_small_numbers_get_a_fourth_digit_in_the_whole_column() -> None:
     assert table_page.decimals([Estimate(None, 0, 0)]) == 3
 
 
+def test_a_small_p_does_not_read_as_nothing() -> None:
+    assert table_page.decimals([Estimate(1 / 2001, 50, 50), Estimate(0.4, 50, 50)]) == 4
+    assert table_page.decimals([Estimate(0.0, 50, 50), Estimate(0.4, 50, 50)]) == 3
+
+
 @pytest.mark.parametrize(
     ("value", "shown"), [(-0.25, "−0.250"), (-0.0001, "0.000"), (0.0, "0.000"), (1.0, "1.000"), (0.12349, "0.123")]
 )
