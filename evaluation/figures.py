@@ -98,9 +98,9 @@ def drawn(table: TidyTable, metrics: Sequence[str], ending: Ending, look: Look |
 def layout(table: TidyTable, metrics: Sequence[str], look: Look | None = None) -> Plan | None:
     """What to draw of `table`; None where there is nothing to draw."""
     look = look or Look()
-    panels = list(_panels(table, metrics))
-    if not panels:
+    if not drawable(table, metrics):
         return None
+    panels = list(_panels(table, metrics))
     shown: list[Panel] = []
     for panel in panels:
         if shown and sum(len(each.bars) for each in (*shown, panel)) > MOST_BARS:
@@ -112,6 +112,11 @@ def layout(table: TidyTable, metrics: Sequence[str], look: Look | None = None) -
     foot = (*_foot(table, metrics, left_out), *([look.source] if look.source else []))
     parts = tuple(part for panel in shown for part in _parted(panel))
     return Plan(parts, colours, foot, left_out, table.demonstration)
+
+
+def drawable(table: TidyTable, metrics: Sequence[str]) -> bool:
+    """Whether there is any number to draw: a figure of dashes alone would say less than their reasons."""
+    return any(row.estimate.value is not None for row in table.rows if row.metric in metrics)
 
 
 def _panels(table: TidyTable, metrics: Sequence[str]) -> Iterator[Panel]:

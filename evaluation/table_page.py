@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.behind import cell_query
+from evaluation.figures import drawable
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.palette import Palette, colour
 from evaluation.table_spec import TableSpec
@@ -55,6 +56,7 @@ def shown(spec: TableSpec, table: TidyTable, filters: Mapping[str, str], colours
     return {
         "lines": [coloured(line, table.columns, colours) for line in found[:MOST_LINES]],
         "left_out": max(0, len(found) - MOST_LINES),
+        "drawn": spec.figure and drawable(spec.to_draw(table), spec.drawn),
         "reasons": reasons(table),
         "methods": methods(table),
     }

@@ -188,6 +188,8 @@ def test_a_table_with_models_alone_and_one_without_are_drawn() -> None:
 def test_nothing_to_draw_gives_no_figure() -> None:
     assert figures.drawn(make_table(), ["food"], "svg") is None
     assert figures.drawn(make_table([make_row("Kenya", "Dalle2", "bad")]), ["food"], "svg") is None
+    lacking = make_row("Kenya", "Dalle2", value=None, low=None, high=None)
+    assert figures.drawn(make_table([lacking]), ["food"], "svg") is None
 
 
 def test_only_small_groups_are_hatched() -> None:

@@ -152,7 +152,7 @@ def file_holds_no_nan(client: Client, table: TidyTable) -> None:
 
 def figure_is_drawn_or_nothing_to_draw(client: Client, table: TidyTable, draw: bool) -> None:
     spec = tables.spec(table.name)
-    plan = figures.layout(table, spec.drawn) if spec.figure else None
+    plan = figures.layout(spec.to_draw(table), spec.drawn) if spec.figure else None
     if plan:
         assert all(isfinite(low) and isfinite(high) and low < high for low, high in (p.scale for p in plan.panels))
     if draw or plan is None:
