@@ -12,6 +12,7 @@ from evaluation import derived, observations
 from evaluation.comparing_sides import (
     Pair,
     Pictures,
+    Runs,
     compared_by,
     differing,
     pairs,
@@ -48,6 +49,7 @@ PEOPLE = (
     "Signs are flipped dish by dish, not person by person: with few or very different people a small p may be theirs. "
     "The interval resamples both."
 )
+NOTHING = "Nothing is compared: there are no two models, prompts or runs here."
 NO_RUN = "There is no finished run of this name to compare with."
 SAME_RUN = "A run is not compared with itself."
 
@@ -81,19 +83,18 @@ class Comparison:
 
     found: Observations
     pictures: tuple[Pictures, ...]
-    runs: tuple[str, str] = ("", "")
-    compared: str = ""
+    runs: Runs | None = None
 
     def pairs(self, at: npt.NDArray[np.intp]) -> Iterator[Pair]:
         """The pairs among the observations at these places."""
-        if len(self.pictures) == 1:
+        if self.runs is None:
             chosen = self.pictures[0].picked(at)
             yield from (placed(pair, at) for pair in pairs(chosen))
             return
         first, second = self.pictures
         mine = at[at < len(first.made)]
         theirs = at[at >= len(first.made)] - len(first.made)
-        made = pairs_of_runs(first.picked(mine), second.picked(theirs), self.runs, self.compared)
+        made = pairs_of_runs(first.picked(mine), second.picked(theirs), self.runs)
         yield from (placed(pair, at) for pair in made)
 
 
@@ -115,7 +116,8 @@ def compute(base: TableSpec, filters: Filters) -> TidyTable:
     rows = list(rows_of(base, made, refused))
     rows += derived.with_holm(rows, "p", "p_holm")
     people = () if made.found.raters is None else (PEOPLE,)
-    notes = (HOW, *people, *refused, *derived.about_rescaled(base), *made.found.notes)
+    nothing = () if rows or refused else (NOTHING,)
+    notes = (HOW, *people, *nothing, *refused, *derived.about_rescaled(base), *made.found.notes)
     return TidyTable(table.name, table.version, table.columns, tuple(rows), notes, made.found.demonstration)
 
 
@@ -157,7 +159,7 @@ def of_two(base: TableSpec, filters: Filters, runs: tuple[Run, Run], found: Obse
         notes=(f"Runs {runs[0].slug} (first) and {runs[1].slug} (second).", *found.notes, *theirs.notes),
         demonstration=found.demonstration or theirs.demonstration,
     )
-    return Comparison(both, (Pictures.of(found), Pictures.of(theirs)), (runs[0].slug, runs[1].slug), compared)
+    return Comparison(both, (Pictures.of(found), Pictures.of(theirs)), Runs.of(*runs, compared))
 
 
 def rows_of(base: TableSpec, made: Comparison, refused: dict[str, None]) -> Iterator[TidyRow]:

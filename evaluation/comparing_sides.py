@@ -110,31 +110,43 @@ def pairs(pictures: Pictures) -> Iterator[Pair]:
         yield from (Pair("prompts", model, *two) for two in combinations(held(sides), 2))
 
 
-def pairs_of_runs(first: Pictures, second: Pictures, names: tuple[str, str], compared: str) -> Iterator[Pair]:
+@dataclass(frozen=True)
+class Runs:
+    """Two runs: what is compared of them, the name of each, and what they share."""
+
+    compared: str
+    names: tuple[str, str]
+    within: str = ""
+
+    @classmethod
+    def of(cls, first: Run, second: Run, compared: str) -> "Runs":
+        """Runs go by their names, prompts and models by what their definitions say."""
+        if compared == "runs":
+            return cls(compared, (first.slug, second.slug))
+        part, shared = ("model", "prompt") if compared == "models" else ("prompt", "model")
+        names = (str(first.definition.get(part, "")), str(second.definition.get(part, "")))
+        return cls(compared, names, str(first.definition.get(shared, "")))
+
+
+def pairs_of_runs(first: Pictures, second: Pictures, runs: Runs) -> Iterator[Pair]:
     """The same model and prompt in two runs; of two runs whose models or prompts are compared, all that they hold.
 
     Places of the second run count on after those of the first.
     """
-    if compared != "runs":
-        sides = [whole(pictures, compared) for pictures in (first, second)]
-        within = ", ".join(whole(first, "prompts" if compared == "models" else "models").name.split("\n"))
-        yield Pair(compared, within, sides[0], after(sides[1], len(first.made)))
+    if runs.compared != "runs":
+        everything = [np.ones(len(pictures.made), dtype=np.bool_) for pictures in (first, second)]
+        sides = [first.side(runs.names[0], everything[0]), second.side(runs.names[1], everything[1])]
+        yield Pair(runs.compared, runs.within, sides[0], after(sides[1], len(first.made)))
         return
     for model in ordered([*models_of(first), *models_of(second)], "model"):
         for prompt in sorted({*first.prompts.values, *second.prompts.values}):
             sides = [
                 pictures.side(name, pictures.models.holding(model) & pictures.prompts.holding(prompt))
-                for pictures, name in zip((first, second), names, strict=True)
+                for pictures, name in zip((first, second), runs.names, strict=True)
             ]
             if len(held(sides)) == 2:
                 within = ", ".join(part for part in (model, prompt) if part)
                 yield Pair("runs", within, sides[0], after(sides[1], len(first.made)))
-
-
-def whole(pictures: Pictures, compared: str) -> Side:
-    """All of a run under the name of its model or prompt."""
-    names = models_of(pictures) if compared == "models" else pictures.prompts.values
-    return pictures.side(", ".join(names), np.ones(len(pictures.made), dtype=np.bool_))
 
 
 def after(side: Side, count: int) -> Side:

@@ -14,7 +14,7 @@ from evaluation.runner import import_run
 from evaluation.studies.association import image_key, image_payload
 from evaluation.studies.base import Result, SubjectData, UnitPlan
 from evaluation.table_spec import TableSpec
-from tests.evaluation.deriving import Row, answers, column, estimates, make_base, make_observations
+from tests.evaluation.deriving import Row, answers, estimates, make_base, make_observations
 from tests.evaluation.make import make_image, make_model, make_subject, vector_result
 from tests.evaluation.tables import make_staff, word_results
 from tests.review.tables import make_campaign, make_maker, make_people, make_review, make_shown
@@ -246,9 +246,13 @@ def test_runs_of_generation_compare_their_models_or_their_prompts() -> None:
     make_generation("b", "sketcher", subjects)
     make_generation("c", "painter", subjects, prompt="plain 2", prompt_sha256="2")
     make_generation("d", "sketcher", subjects, prompt="plain 2", prompt_sha256="2")
-    for other, compared in (("b", "models"), ("c", "prompts")):
+    for other, names in (
+        ("b", ("models", "plain 1", "painter", "sketcher")),
+        ("c", ("prompts", "painter", "plain 1", "plain 2")),
+    ):
         found = table("compare.generation.counts", run="a", **{"with": other})
-        assert column(found, "compared") == {compared}
+        held = {tuple(row.groups[name] for name in ("compared", "within", "first", "second")) for row in found.rows}
+        assert held == {names}
         assert estimates(found, measure="refused", country="all")["difference"].value == -0.5
     refused = table("compare.generation.counts", run="a", **{"with": "d"})
     assert refused.notes == ("a and d are not compared: they differ in model, prompt, prompt hash.",)
@@ -269,7 +273,9 @@ def test_a_dish_in_two_continents_weighs_a_half_in_each() -> None:
 
 
 def test_one_model_has_nothing_to_be_compared_with() -> None:
-    assert made(make_base(make_observations(PAINTED))).rows == ()
+    found = made(make_base(make_observations(PAINTED)))
+    assert found.rows == ()
+    assert "Nothing is compared: there are no two models, prompts or runs here." in found.notes
 
 
 def test_models_without_a_common_dish_are_not_measured_and_say_so() -> None:
