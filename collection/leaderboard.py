@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from collection.counters import EVER, Kind, Period
-from collection.models import BoardName, Contributor, Dish, DishCountry, DishQuerySet, Source, Tally
+from collection.models import BoardName, Contributor, Dish, DishCountry, DishQuerySet, Opening, Source, Tally
 
 STEPS = 20
 MOST_FIRST = 12
@@ -33,12 +33,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Places with most dishes first; equal numbers share a rank. `first`: languages and regions that were heard for
-    the first time in this period, the newest first. `demonstration`: nothing real is there yet."""
+    """Places with most dishes first; equal numbers share a rank.
+
+    `first`: languages and regions that were heard for the first time in this period, the newest first. `names`: the
+    campaign also shows public names. `demonstration`: nothing real is there yet.
+    """
 
     rows: list[Row]
     demonstration: bool = False
     first: Sequence[BoardName] = ()
+    names: bool = False
 
 
 def begin(period: str, now: datetime) -> datetime:
@@ -55,10 +59,12 @@ def board(when: str = "", kind: str = Kind.COUNTRY, limit: int | None = None) ->
     period = PERIODS[when]
     since = begin(period, timezone.now())
     tallies = Tally.objects.filter(kind=kind, period=period, start=since.date(), dishes__gt=0).select_related("name")
+    # With the rows themselves: a query of its own would be a third of all that this page asks.
+    tallies = tallies.annotate(names=Subquery(Opening.objects.order_by("-pk").values("aliases")[:1]))
     rows = list(tallies.order_by("-dishes", "name__label")[: limit or (MOST_NAMES if kind == Kind.ALIAS else None)])
     if not rows and not when and kind == Kind.COUNTRY:
         return demonstration(limit)
-    return Leaderboard(ranked(rows), first=heard_first(since))
+    return Leaderboard(ranked(rows), first=heard_first(since), names=any(row.names for row in rows[:1]))
 
 
 def heard_first(since: datetime) -> list[BoardName]:

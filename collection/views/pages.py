@@ -24,18 +24,24 @@ def start(request: HttpRequest) -> HttpResponse:
 def leaderboard(request: HttpRequest) -> HttpResponse:
     """Countries of a period, or public names where the campaign shows them; one's own waiting dishes to oneself."""
     when = request.GET.get("when", "")
-    opening = current_opening()
-    by_name = bool(opening and opening.aliases) and request.GET.get("by") == "name"
+    by_name = request.GET.get("by") == "name" and names_shown()
     when = when if when in PERIODS else ""
     me = contributor_from_cookie(request)
+    found = board(when, Kind.ALIAS if by_name else Kind.COUNTRY)
     context = {
-        "board": board(when, Kind.ALIAS if by_name else Kind.COUNTRY),
+        "board": found,
         "when": when,
         "by_name": by_name,
-        "names": bool(opening and opening.aliases),
+        "names": by_name or found.names,
         "waiting": waiting(me) if me else 0,
     }
     return render(request, "collection/leaderboard.html", context)
+
+
+def names_shown() -> bool:
+    """Whether the campaign shows public names."""
+    opening = current_opening()
+    return bool(opening and opening.aliases)
 
 
 @require_safe

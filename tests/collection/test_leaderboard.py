@@ -190,7 +190,7 @@ class TestBoard:
     def test_two_queries_are_enough(self, client: Client, django_assert_max_num_queries: Any) -> None:
         accepted("Ghana")
         client.get("/leaderboard/")
-        with django_assert_max_num_queries(3):
+        with django_assert_max_num_queries(2):
             client.get("/leaderboard/")
 
     def test_drift_is_found_mended_and_told(self, caplog: pytest.LogCaptureFixture) -> None:
