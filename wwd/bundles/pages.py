@@ -97,10 +97,10 @@ def read(request: HttpRequest) -> HttpResponse:
     """A report on the screen, from what is stored; pictures are in the PDF only."""
     try:
         wanted = Request(chosen.name(request.GET.get("name", "report")), chosen.views(request.GET.getlist("view")))
-        made = report.content(wanted, report.as_stored)
+        made = report.content(wanted, report.as_stored, on_site=True)
     except ChosenError as error:
         more = context(request, _("This report cannot be shown"), sentence=str(error))
         return render(request, "evaluation/no_table.html", more, status=404)
     back = f"{reverse('bundles:reports')}?{query_of(wanted)}"
     style = report.link(static(report.STYLE))
-    return render(request, "bundles/report.html", {**made, "site": True, "style": style, "back": back})
+    return render(request, "bundles/report.html", {**made, "style": style, "back": back})

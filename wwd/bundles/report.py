@@ -9,12 +9,15 @@ from typing import Any
 from django.contrib.staticfiles import finders
 from django.db import transaction
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, get_language_bidi
 from django.utils.translation import gettext as _
 
 from evaluation import drawing, figures, methods, table_page, tables
+from evaluation.dashboards import model_colours
 from evaluation.metrics.tidy import TidyTable
 from evaluation.tables import TableView
 from wwd.bundles import listings, source
@@ -102,11 +105,11 @@ def checked(read: Callable[[str, Mapping[str, str]], TableView], view: View) -> 
         raise ChosenError(str(error)) from error
 
 
-def section(number: int, view: View, read: TableView, *, pictures: bool) -> Section:
-    """What is shown of one table."""
+def section(number: int, view: View, read: TableView, *, pictures: bool, on_site: bool) -> Section:
+    """What is shown of one table. On the site its figure has an address of its own, and is drawn there."""
     table, spec = read.table, read.spec
     lines = table_page.lines(table, list(spec.metrics)) if table else []
-    drawn = sheets(read)
+    drawn = [] if on_site else sheets(read)
     return Section(
         number=number,
         view=view,
@@ -115,7 +118,7 @@ def section(number: int, view: View, read: TableView, *, pictures: bool) -> Sect
         left_out=max(0, len(lines) - MOST_LINES),
         columns=[column.replace("_", " ") for column in spec.columns],
         metrics=[metric.replace("_", " ") for metric in spec.metrics],
-        figures=[as_address(plan) for plan in drawn[:MOST_SHEETS]],
+        figures=figure_address(read) if on_site else [as_address(plan) for plan in drawn[:MOST_SHEETS]],
         sheets_left_out=max(0, len(drawn) - MOST_SHEETS),
         reasons=reasons(table) if table else [],
         methods=methods.paragraph(spec, table, view.values, read.computed_at) if table else [],
@@ -123,21 +126,32 @@ def section(number: int, view: View, read: TableView, *, pictures: bool) -> Sect
     )
 
 
+def figure_address(read: TableView) -> list[str]:
+    """Where the site draws the figure, and keeps it; nowhere where there is nothing to draw."""
+    if drawable(read) is None:
+        return []
+    query = f"?{urlencode(read.filters)}" if read.filters else ""
+    return [reverse("evaluation:figure", args=[read.spec.name]) + query]
+
+
+def drawable(read: TableView) -> TidyTable | None:
+    """What the figure shows; None where that would be nothing but dashes."""
+    if read.table is None or not read.spec.figure:
+        return None
+    shown = read.spec.to_draw(read.table)
+    measured = any(row.estimate.value is not None for row in shown.rows if row.metric in read.spec.drawn)
+    return shown if measured else None
+
+
 def sheets(read: TableView) -> list[figures.Plan]:
     """The figure in parts that fit on a printed page; none where there is nothing to draw."""
-    table, drawn = read.table, read.spec.drawn
-    if table is None or not read.spec.figure or not measured(table, drawn):
-        return []
-    plan = figures.layout(read.spec.to_draw(table), drawn)
+    shown = drawable(read)
+    look = figures.Look(colours=model_colours())
+    plan = figures.layout(shown, read.spec.drawn, look) if shown else None
     if plan is None:
         return []
     pages = drawing.pages(plan, SHEET_WIDTH, SHEET_HEIGHT)
     return [replace(plan, panels=tuple(panel for line, _height in page.lines for panel in line)) for page in pages]
-
-
-def measured(table: TidyTable, metrics: Sequence[str]) -> bool:
-    """Whether there is anything to draw but dashes."""
-    return any(row.estimate.value is not None for row in table.rows if row.metric in metrics)
 
 
 def as_address(plan: figures.Plan) -> str:
@@ -150,14 +164,17 @@ def reasons(table: TidyTable) -> list[Reason]:
     return [Reason(text, held[:MOST_GROUPS], max(0, len(held) - MOST_GROUPS)) for text, held in found.items()]
 
 
-def content(request: Request, read: Read, step: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
+def content(
+    request: Request, read: Read, step: Callable[[str], None] = lambda text: None, *, on_site: bool = False
+) -> dict[str, Any]:
     """Everything that the template needs but its style."""
     sections = []
     for number, view in enumerate(request.views, start=1):
         step(_("%(table)s is being computed.") % {"table": view.address})
-        sections.append(section(number, view, read(view), pictures=request.pictures))
+        sections.append(section(number, view, read(view), pictures=request.pictures, on_site=on_site))
     return {
         "name": request.name,
+        "site": on_site,
         "sections": sections,
         "demonstration": any(one.table.demonstration for one in sections if one.table),
         "waiting": [one for one in sections if one.read.state != "fresh"],
