@@ -7,7 +7,6 @@ import errno
 import hashlib
 import json
 import logging
-import tempfile
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -29,6 +28,7 @@ from wwd.bundles import chosen, making, pdf
 from wwd.bundles.chosen import ChosenError
 from wwd.bundles.making import Request, Restless, Uncomputable
 from wwd.bundles.pdf import NoPdf
+from wwd.bundles.safely import clear_workshops, workshop
 from wwd.bundles.verifying import verify
 
 LEASE = timedelta(minutes=10)
@@ -131,8 +131,8 @@ def _made(job: ExportJob) -> dict[str, Any]:
     """Makes, tries and keeps the file; returns the columns to store."""
     step = partial(_step, job)
     request = Request(job.name, chosen.views(job.views), job.pictures)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "file"
+    with workshop() as folder:
+        path = folder / "file"
         found = MAKERS[job.kind](request, path, step)
         step(_("The file is being stored."))
         return {**found, "sha256": files.keep_file(path), "size": path.stat().st_size}
@@ -171,7 +171,8 @@ def _mine(job: ExportJob) -> QuerySet[ExportJob]:
 
 
 def remove_old() -> None:
-    """Files that could be fetched for long enough go; the row stays and says what was made."""
+    """Files that could be fetched for long enough go, and what killed workers left here; the rows stay."""
+    clear_workshops()
     remove(ExportJob.objects.filter(finished_at__lt=Now() - timedelta(days=settings.EXPORT_DAYS)))
 
 

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from wwd.bundles import report
 from wwd.bundles.making import Request
-from wwd.bundles.safely import unfinished
+from wwd.bundles.safely import unfinished, workshop
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SECONDS = 300
@@ -55,15 +54,15 @@ def make(request: Request, target: Path, step: Callable[[str], None] = lambda te
 
 def write(page: str, target: Path) -> None:
     """Prints one page of HTML. Raises NoPdf where Chromium ends without a file."""
-    with unfinished(target) as part, tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "report.html"
+    with unfinished(target) as part, workshop() as folder:
+        source = folder / "report.html"
         source.write_text(page, encoding="utf-8")
-        printed = Path(folder) / "report.pdf"
+        printed = folder / "report.pdf"
         run(source, printed, folder)
         shutil.copyfile(printed, part)
 
 
-def run(source: Path, printed: Path, folder: str) -> None:
+def run(source: Path, printed: Path, folder: Path) -> None:
     # Its sandbox refuses to run as root; the page holds no script and reaches no network.
     rights = ("--no-sandbox",) if os.geteuid() == 0 else ()
     command = [chromium(), *SWITCHES, *rights, f"--user-data-dir={folder}/profile", f"--print-to-pdf={printed}"]
@@ -73,7 +72,7 @@ def run(source: Path, printed: Path, folder: str) -> None:
             capture_output=True,
             timeout=SECONDS,
             check=False,
-            env={**os.environ, "HOME": folder},
+            env={**os.environ, "HOME": str(folder)},
         )
     except subprocess.TimeoutExpired:
         raise NoPdf(_("Chromium took longer than %(n)d seconds. Choose fewer tables.") % {"n": SECONDS}) from None

@@ -1,7 +1,9 @@
 """Files that are whole or not there, and rows of one moment."""
 
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,6 +12,9 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from wwd.bundles.chosen import ChosenError
+
+WORKSHOP = "wwd-export-"
+DAY = 24 * 60 * 60
 
 
 @contextmanager
@@ -27,6 +32,25 @@ def unfinished(target: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def workshop() -> Iterator[Path]:
+    """A folder for what is being made. That of a process that was killed is found by `clear_workshops`."""
+    with tempfile.TemporaryDirectory(prefix=WORKSHOP) as folder:
+        yield Path(folder)
+
+
+def clear_workshops() -> int:
+    """Removes folders on this host that nobody can still be working in; returns how many."""
+    old = [
+        path
+        for path in Path(tempfile.gettempdir()).glob(f"{WORKSHOP}*")
+        if path.is_dir() and time.time() - path.stat().st_mtime > DAY
+    ]
+    for path in old:
+        shutil.rmtree(path, ignore_errors=True)
+    return len(old)
 
 
 @contextmanager

@@ -66,7 +66,9 @@ SHAPES = (
     Shape(evaluation.QuestionSet),
     Shape(evaluation.DescriptorSet),
     Shape(evaluation.Subject),
-    Shape(evaluation.Run, {"started_by_id": STAFF, "announced": WORK, "heard": WORK, "priority": WORK}),
+    Shape(
+        evaluation.Run, {"started_by_id": STAFF, **dict.fromkeys(("announced", "heard", "priority", "problem"), WORK)}
+    ),
     Shape(evaluation.RunLabel),
     Shape(evaluation.GeneratedImage),
     Shape(evaluation.Embedding),

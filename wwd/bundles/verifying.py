@@ -3,11 +3,12 @@
 import os
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from wwd.bundles.safely import workshop
 
 SECONDS = 2400
 BEAT = 60
@@ -27,13 +28,13 @@ def verify(path: Path, beat: Callable[[], None] = lambda: None) -> Verdict:
 
     `beat` is called every minute meanwhile, and may raise.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with workshop() as folder:
         with zipfile.ZipFile(path) as packed:
             packed.extractall(folder)
-        script = next(Path(folder).glob("*/recompute.py"))
+        script = next(folder.glob("*/recompute.py"))
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         # Matplotlib and others look for a home; what they leave there goes with the folder.
-        environment = {**kept, "HOME": folder, "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**kept, "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
         running = subprocess.Popen(
             [sys.executable, script.name],
             cwd=script.parent,

@@ -201,7 +201,7 @@ def test_every_column_is_kept_or_left_out_for_a_reason(model: type[Model]) -> No
         "QuestionSet": "id slug version questions source",
         "DescriptorSet": "id slug version groups prompt source",
         "Subject": "id kind name dish_id source_key labels demonstration",
-        "Run": "id study study_version slug config definition state queue after_id demonstration imported problem "
+        "Run": "id study study_version slug config definition state queue after_id demonstration imported "
         "created_at finished_at",
         "RunLabel": "id run_id subject_id dimension value",
         "GeneratedImage": "id subject_id model_id run_id prompt_id prompt_sent prompt_revised seed sample state sha256 "

@@ -1,6 +1,7 @@
 """Bundles and reports as jobs: made once, begun again after a killed worker, told when they fail, removed in time."""
 
 import errno
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +19,7 @@ from evaluation import files
 from evaluation.models import ExportJob
 from tests.evaluation.make import make_dish
 from tests.wwd.bundles.make import make_world
-from wwd.bundles import chosen, jobs, making, verifying
+from wwd.bundles import chosen, jobs, making, safely, verifying
 from wwd.bundles.making import Request
 from wwd.bundles.verifying import Verdict
 from wwd.sweeper import remove_exports, sweep_exports
@@ -222,6 +223,18 @@ def test_files_made_before_a_dish_was_withdrawn_go_with_it(
     job.refresh_from_db()
     assert job.state == State.REMOVED
     assert working.pk in jobs.waiting()
+
+
+def test_what_a_killed_worker_left_goes_after_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safely.tempfile, "tempdir", str(tmp_path))
+    old, other = tmp_path / f"{safely.WORKSHOP}old", tmp_path / "of somebody else"
+    for folder in (old, other):
+        (folder / "half").mkdir(parents=True)
+        os.utime(folder, (0, 0))
+    with safely.workshop() as new:
+        jobs.remove_old()
+        assert new.exists()
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["of somebody else"]
 
 
 def test_a_script_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
