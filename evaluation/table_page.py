@@ -52,9 +52,13 @@ class Line:
 
 def shown(spec: TableSpec, table: TidyTable, filters: Mapping[str, str], colours: Palette) -> dict[str, Any]:
     """What the page of a table shows of its numbers."""
-    found = lines(table, list(spec.metrics), filters)
+    metrics = list(spec.metrics)
+    found = lines(table, metrics)
     return {
-        "lines": [coloured(line, table.columns, colours) for line in found[:MOST_LINES]],
+        "lines": [
+            leading(coloured(line, table.columns, colours), table.columns, metrics, filters)
+            for line in found[:MOST_LINES]
+        ],
         "left_out": max(0, len(found) - MOST_LINES),
         "drawn": spec.figure and drawable(spec.to_draw(table), spec.drawn),
         "reasons": reasons(table),
@@ -68,11 +72,17 @@ def coloured(line: Line, columns: Sequence[str], colours: Palette) -> Line:
     return replace(line, heads=tuple(Head(name, colour(name, colours) if c == "model" else "") for c, name in pairs))
 
 
-def lines(table: TidyTable, metrics: Iterable[str], filters: Mapping[str, str] | None = None) -> list[Line]:
-    """One line per group in the table's order, one cell per metric; None where the table has no such row.
+def leading(line: Line, columns: Sequence[str], metrics: Sequence[str], filters: Mapping[str, str]) -> Line:
+    """The line with the way to what stands behind each of its cells, under the same `filters`."""
+    groups = dict(zip(columns, line.groups, strict=True))
+    pairs = zip(line.cells, metrics, strict=True)
+    return replace(
+        line, cells=tuple(each and replace(each, behind=cell_query(filters, groups, name)) for each, name in pairs)
+    )
 
-    `filters` of the page: they go on to the pages of what stands behind each cell.
-    """
+
+def lines(table: TidyTable, metrics: Iterable[str]) -> list[Line]:
+    """One line per group in the table's order, one cell per metric; None where the table has no such row."""
     names = list(metrics)
     found: dict[tuple[str, ...], dict[str, Estimate]] = {}
     for row in table.rows:
@@ -81,9 +91,8 @@ def lines(table: TidyTable, metrics: Iterable[str], filters: Mapping[str, str] |
     digits = {name: decimals(row.estimate for row in table.rows if row.metric == name) for name in names}
 
     def shown(groups: tuple[str, ...], name: str, estimate: Estimate) -> Cell:
-        address = cell_query(filters or {}, dict(zip(table.columns, groups, strict=True)), name)
         outside = bool(planned) and (groups, name) not in planned
-        return replace(cell(estimate, digits[name]), behind=address, exploratory=outside)
+        return replace(cell(estimate, digits[name]), exploratory=outside)
 
     return [
         Line(groups, tuple(shown(groups, name, held[name]) if name in held else None for name in names))
