@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from django.db.models import Q
 from django.utils.translation import gettext_noop as _
 
@@ -76,9 +77,12 @@ def agreement(filters: Filters) -> TidyTable:
     chosen = pool(filters)
     model = filters.get("model")
     said = [one for one in opinions(chosen.reviews) if not one.real and model in (None, one.model)]
+    by_country: dict[str, list[Opinion]] = {}
+    for one in said:
+        by_country.setdefault(one.country, []).append(one)
     rows: list[TidyRow] = []
-    for country in sorted({opinion.country for opinion in said}) + ([ALL] if said else []):
-        mine = [opinion for opinion in said if country in (ALL, opinion.country)]
+    for country in sorted(by_country) + ([ALL] if said else []):
+        mine = Judged.of(said if country == ALL else by_country[country])
         for question in QUESTIONS:
             groups = {"question": question.name, "country": country}
             rows += [TidyRow(groups, metric, estimate) for metric, estimate in estimates(question, mine)]
@@ -88,14 +92,31 @@ def agreement(filters: Filters) -> TidyTable:
     )
 
 
-def estimates(question: Question, said: Iterable[Opinion]) -> Iterator[tuple[str, Estimate]]:
+@dataclass(frozen=True)
+class Judged:
+    """Opinions with the numbers (n,) of their units, in the order of country and picture; `dishes`: of each unit."""
+
+    said: Sequence[Opinion]
+    units: npt.NDArray[np.intp]
+    dishes: npt.NDArray[np.str_]
+
+    @classmethod
+    def of(cls, said: Sequence[Opinion]) -> "Judged":
+        dish_of = {(one.country, one.image): one.dish for one in said}
+        number = {unit: place for place, unit in enumerate(sorted(dish_of))}
+        units = np.array([number[one.country, one.image] for one in said], dtype=np.intp)
+        return cls(said, units, np.array([dish_of[unit] for unit in number]))
+
+
+def estimates(question: Question, judged: Judged) -> Iterator[tuple[str, Estimate]]:
     """The coefficients of a question as reported, then all of them whatever the number of units."""
-    answers = [(opinion, answer) for opinion in said if (answer := question.answer(opinion)) is not None]
-    categories = sorted({answer for _opinion, answer in answers})
-    units = np.array([f"{opinion.country}\t{opinion.image:012d}" for opinion, _answer in answers])
-    counts = tally(units, [categories.index(answer) for _opinion, answer in answers], len(categories))
-    dish_of = {unit: opinion.dish for unit, (opinion, _answer) in zip(units, answers, strict=True)}
-    dishes = np.array([dish_of[unit] for unit in np.unique(units)])
+    answers = [question.answer(opinion) for opinion in judged.said]
+    held = np.array([answer is not None for answer in answers], dtype=np.bool_)
+    given = [answer for answer in answers if answer is not None]
+    place = {answer: code for code, answer in enumerate(sorted(set(given)))}
+    units = judged.units[held]
+    counts = tally(units, [place[answer] for answer in given], len(place))
+    dishes = judged.dishes[np.unique(units)] if len(units) else np.array([], dtype=np.str_)
     paired = counts.sum(axis=1) >= 2
     n, clusters = int(paired.sum()), len(np.unique(dishes[paired]))
     values = coefficients(counts, question.level) if n else Coefficients(None, None, None)
