@@ -80,31 +80,32 @@ def estimates(cell: Cell, ceiling: dict[str, Estimate]) -> dict[str, Estimate]:
 
 
 AS_CEILING = _("The same of one person against the others’ label: what a machine can hardly exceed.")
+METRICS = {
+    "kappa": _("Cohen’s kappa of the machine’s label with the people’s: 0 is what chance would give, 1 is always."),
+    "raw_agreement": _("Share of the pictures of which the machine says what people say."),
+    "ac1": _("Gwet’s AC1: agreement beyond chance that stays informative where one answer prevails."),
+    "prevalence": _("Share of yes among people."),
+    "machine_yes": _("Share of yes by the machine, of the same pictures."),
+    "ceiling_kappa": AS_CEILING,
+    "ceiling_raw_agreement": AS_CEILING,
+    "ceiling_ac1": AS_CEILING,
+    "may_speak": _(
+        "1: the lower bound of the machine’s kappa reaches the lower bound of the ceiling’s, so that it may speak "
+        "for this community on this question. 0: it does not. Never said of small groups."
+    ),
+    "ties": _("Pictures in common that were dropped because people are equally divided; n are all in common."),
+    "ceiling_ties": _("Opinions that were dropped from the ceiling because the others are equally divided."),
+}
 LABELS_TABLE = TableSpec(
     name="agreement.labels",
     title=_("People and machine: labels"),
     source=SOURCE,
     version="1",
     columns=("question", "reading", "run", "threshold", "country"),
-    metrics={
-        "kappa": _("Cohen’s kappa of the machine’s label with the people’s: 0 is what chance would give, 1 is always."),
-        "raw_agreement": _("Share of the pictures of which the machine says what people say."),
-        "ac1": _("Gwet’s AC1: agreement beyond chance that stays informative where one answer prevails."),
-        "prevalence": _("Share of yes among people."),
-        "machine_yes": _("Share of yes by the machine, of the same pictures."),
-        "ceiling_kappa": AS_CEILING,
-        "ceiling_raw_agreement": AS_CEILING,
-        "ceiling_ac1": AS_CEILING,
-        "may_speak": _(
-            "1: the lower bound of the machine’s kappa reaches the lower bound of the ceiling’s, so that it may speak "
-            "for this community on this question. 0: it does not. Never said of small groups."
-        ),
-        "ties": _("Pictures in common that were dropped because people are equally divided; n are all in common."),
-        "ceiling_ties": _("Opinions that were dropped from the ceiling because the others are equally divided."),
-    },
+    metrics=METRICS,
     inputs=INPUTS,
     filters=FILTERS,
     choices=CHOICES,
-    undrawn=("prevalence", "machine_yes", "ceiling_ac1", "ceiling_raw_agreement", "may_speak", "ties", "ceiling_ties"),
+    undrawn=tuple(metric for metric in METRICS if metric not in ("kappa", "ceiling_kappa")),
     compute=labels,
 )

@@ -9,6 +9,7 @@ from evaluation.metrics.ceiling import HeldOut, Label, community, held_out
 from evaluation.table_spec import Filters
 from review.people_machine.registry import Question, asked_of_people
 from review.tables.counting import Opinion, Pool, opinions, pool
+from review.tables.counting import Said as LazyAnswers
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -100,6 +101,10 @@ class Gathering:
         if number == len(self.dish_names):
             self.dish_names.append(opinion.dish)
         self.unit.append(number)
+        if isinstance(
+            opinion.answers, LazyAnswers
+        ):  # nearly every question reads them: as a plain dict they are faster
+            opinion = opinion._replace(answers=opinion.answers.all())
         self.rows.append([question.level(opinion) for question in self.questions])
         if len(self.rows) == 20_000:
             self.pack()

@@ -83,13 +83,16 @@ def asked_of_people(questionnaire: Questionnaire) -> tuple[Question, ...]:
         Question(MATCH, match, 2),
         Question(DISTURBING, disturbing),
         Question(UNAPPETISING, lambda opinion: unappetising(opinion, texts)),
-        Question(PEOPLE, lambda opinion: said(ticked(opinion, PEOPLE), ("people", "faces"))),
-        Question(OUTDOORS, lambda opinion: either(ticked(opinion, OUTDOORS), ("outdoors",), ("indoors",))),
-        Question(UTENSILS, lambda opinion: either(ticked(opinion, "utensils_correct"), THERE, ("utensils_wanted",))),
+        Question(PEOPLE, lambda opinion: said(ticked(opinion, PEOPLE), PERSONS)),
+        Question(OUTDOORS, lambda opinion: either(ticked(opinion, OUTDOORS), OUT, IN)),
+        Question(UTENSILS, lambda opinion: either(ticked(opinion, "utensils_correct"), THERE, LACKING)),
     )
 
 
-THERE = ("utensils_correct", "utensils_incorrect", "utensils_unwanted")
+Boxes = frozenset[str]
+PERSONS, OUT, IN = Boxes(["people", "faces"]), Boxes(["outdoors"]), Boxes(["indoors"])
+THERE = Boxes(["utensils_correct", "utensils_incorrect", "utensils_unwanted"])
+LACKING = Boxes(["utensils_wanted"])
 Ticked = Callable[[Opinion, str], Sequence[str] | None]
 
 
@@ -101,12 +104,12 @@ def ticks(questionnaire: Questionnaire) -> Ticked:
     return lambda opinion, option: opinion.answers.get(home.get(option, ""))
 
 
-def said(ticked: Sequence[str] | None, boxes: tuple[str, ...]) -> bool | None:
+def said(ticked: Sequence[str] | None, boxes: Boxes) -> bool | None:
     """Whether one of the boxes was ticked; a box that was shown and left alone is a no."""
-    return None if ticked is None else any(box in ticked for box in boxes)
+    return None if ticked is None else not boxes.isdisjoint(ticked)
 
 
-def either(ticked: Sequence[str] | None, yes: tuple[str, ...], no: tuple[str, ...]) -> bool | None:
+def either(ticked: Sequence[str] | None, yes: Boxes, no: Boxes) -> bool | None:
     """Yes by a box of `yes`, no by one of `no`; None where both or neither are ticked."""
     there, absent = said(ticked, yes), said(ticked, no)
     return None if there == absent else there

@@ -97,6 +97,6 @@ SCORES = TableSpec(
     inputs=INPUTS,
     filters=FILTERS,
     choices=CHOICES,
-    undrawn=("prevalence", "ceiling_spearman", "may_speak", "ties", "ceiling_ties"),
+    undrawn=("spearman", "prevalence", "ceiling_spearman", "may_speak", "ties", "ceiling_ties"),
     compute=scores,
 )
