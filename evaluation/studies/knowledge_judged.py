@@ -1,5 +1,6 @@
 """Tables about how answers are judged: a judge model beside our readers, and samples beside each other."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -70,7 +71,7 @@ def disagreements_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Ti
             continue
         judged += 1
         if kind := disagreement(row):
-            key = (kind, row.model, shortened(row.text), shortened(row.payload["truth"]))
+            key = (kind, row.model, shortened(nameless(row.text, row.subject)), shortened(row.payload["truth"]))
             found[key] += 1
             dishes[key].add(row.cluster)
     rows = tuple(
@@ -113,6 +114,12 @@ def rejected_kind(named: Countries, truth: frozenset[str]) -> str:
     if any(PART_OF.get(one) == other or PART_OF.get(other) == one for one in named.codes for other in truth):
         return "a part of the country, or its whole, rejected"
     return "a name that countries share rejected"
+
+
+def nameless(text: str, name: str) -> str:
+    """The answer without the words of the dish's name: a table outlives the dish, its name must not."""
+    words = [re.escape(word) for word in re.findall(r"\w{3,}", name)]
+    return re.sub(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", "…", text, flags=re.IGNORECASE) if words else text
 
 
 def shortened(text: str) -> str:

@@ -215,6 +215,24 @@ def test_failures_by_hand() -> None:
     assert value(table, "sem", failure="guesses") == round(100 * (2 / 9) ** 0.5 / 3**0.5, 6)
 
 
+def test_disagreements_hold_no_name_of_a_dish() -> None:
+    sentence = "There is no dish called Sofkee (waakye), nor a country for it, as far as anybody can tell us today."
+    rows = [
+        outcome("country", "Togo.", "Ghana", numbers={"match": 1}, dish=1),
+        outcome("country", "Togo", "Ghana", numbers={"match": 1}, dish=2),
+        outcome("country", "Ghana", "Ghana", numbers={"match": 0}, dish=3),
+        outcome("country", sentence, "Ghana", numbers={"match": 1}, subject="Sofkee/ Waakye", dish=4),
+        outcome("country", "Ghana", "Ghana", dish=5),
+    ]
+    table = STUDY.summarise("disagreements", rows, None)
+    assert {(row.groups["disagreement"], row.groups["answer"]): row.estimate.value for row in table.rows} == {
+        ("another country accepted", "Togo"): 2,
+        ("no country named, accepted", "There is no dish called … (…), nor a country fo…"): 1,
+        ("the country itself rejected", "Ghana"): 1,
+    }
+    assert table.notes[0].startswith("Answers judged: 4; seen differently: 4")
+
+
 def test_agreement_of_samples_by_hand() -> None:
     rows = [outcome("country", text, "Ghana", sample=sample) for sample, text in enumerate(["Ghana", "Ghana.", "Togo"])]
     table = STUDY.summarise("consistency", rows, None)
