@@ -175,8 +175,8 @@ def refusal(pair: Pair) -> str:
 
 
 def differing(definitions: Sequence[Definition]) -> list[str]:
-    """The parts in which definitions are not all the same."""
-    parts = dict.fromkeys(part for definition in definitions for part in definition)
+    """The parts in which definitions are not all the same, in one order whatever that of the database is."""
+    parts = sorted({part for definition in definitions for part in definition})
     return [part for part in parts if any(each.get(part) != definitions[0].get(part) for each in definitions[1:])]
 
 
