@@ -12,6 +12,7 @@ TABLES = {
     "association.scores": "evaluation.studies.association_tables:SCORES",
     "association.top": "evaluation.studies.association_ranks:TOP",
     "colours.diversity": "evaluation.studies.colours:DIVERSITY",
+    "colours.top": "evaluation.studies.colours:TOP",
     "generation.counts": "evaluation.studies.generation:COUNTS",
     "judging.fields": "evaluation.studies.knowledge_specs:JUDGED",
     "knowledge.consistency": "evaluation.studies.knowledge_specs:CONSISTENCY",
@@ -53,9 +54,11 @@ TABLES = {
 # What stands behind the cells of tables whose names begin like this; see `evaluation/behind.py`. The longest counts.
 BEHIND = {
     "": "evaluation.behind_studies:group",
+    "agreement.": "review.people_machine.behind:behind",
     "association.descriptors": "evaluation.behind_pictures:association_descriptors",
     "association.scores": "evaluation.behind_pictures:association_scores",
     "colours.": "evaluation.behind_pictures:colours",
+    "colours.top": "evaluation.behind_studies:group",
     "compare.": "evaluation.behind_derived:comparison",
     "disparity.": "evaluation.behind_derived:disparity",
     "generation.": "evaluation.behind_units:of_units",

@@ -1,6 +1,6 @@
 """Pictures that people and a machine have in common: what all tables of agreement are computed from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.metrics.ceiling import LABELS, Label
+from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Run
 from evaluation.observations import ALL
 from evaluation.ordering import ordered
 from evaluation.study_tables import chosen_run
-from evaluation.table_spec import Filters
+from evaluation.table_spec import Filters, TableSpec
 from review.people_machine.people import Codes, Floats, People, Said, people
 from review.people_machine.readings import Reading, readings
 from review.people_machine.registry import PAIRS, STUDIES
@@ -100,6 +101,18 @@ class Common:
     places: Mapping[str, Codes]
     notes: tuple[str, ...]
     demonstration: bool
+
+    def table(self, spec: TableSpec, rows: Iterable[TidyRow], *notes: str) -> TidyTable:
+        """The rows as a table, with what was counted."""
+        return TidyTable(
+            name=spec.name,
+            version=spec.version,
+            columns=spec.columns,
+            rows=tuple(rows),
+            notes=(*self.notes, *notes),
+            demonstration=self.demonstration,
+            extra=self.people.extra,
+        )
 
     def cells(self, pairing: Pairing, values: Floats, unread: str = UNREAD) -> Iterator[Cell]:
         """Every country and all together; where nothing is in common anywhere, one cell that says so."""

@@ -36,10 +36,7 @@ def disagreements(filters: Filters) -> TidyTable:
     """
     common = gather(filters)
     rows = [row for pairing in common.pairings for row in rows_of(common, pairing)]
-    notes = (*common.notes, ILLUSTRATION)
-    return TidyTable(
-        DISAGREEMENTS.name, DISAGREEMENTS.version, DISAGREEMENTS.columns, tuple(rows), notes, common.demonstration
-    )
+    return common.table(DISAGREEMENTS, rows, ILLUSTRATION)
 
 
 def rows_of(common: Common, pairing: Pairing) -> Iterator[TidyRow]:

@@ -40,10 +40,7 @@ def labels(filters: Filters) -> TidyTable:
     common = gather(filters)
     ceilings = Ceilings(common)
     rows = [row for pairing in common.pairings for row in rows_of(common, ceilings, pairing)]
-    notes = (*common.notes, INTERVALS, THRESHOLDS)
-    return TidyTable(
-        LABELS_TABLE.name, LABELS_TABLE.version, LABELS_TABLE.columns, tuple(rows), notes, common.demonstration
-    )
+    return common.table(LABELS_TABLE, rows, INTERVALS, THRESHOLDS)
 
 
 def rows_of(common: Common, ceilings: Ceilings, pairing: Pairing) -> Iterator[TidyRow]:

@@ -1,5 +1,6 @@
 """What people said of pictures, as arrays: one row per opinion, pictures numbered, questions side by side."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,7 @@ class People:
     levels: npt.NDArray[np.float32]
     notes: tuple[str, ...]
     demonstration: bool
+    extra: Mapping[str, float | str]
 
     def said(self, question: Question) -> Said:
         values, unit = self._given(question)
@@ -126,4 +128,5 @@ class Gathering:
             np.concatenate(self.chunks),
             chosen.notes,
             chosen.demonstration,
+            chosen.extra,
         )

@@ -24,12 +24,8 @@ def calibration(filters: Filters) -> TidyTable:
     """`agreement.calibration`: every pair whose machine gives probabilities, in every country and in all together."""
     common = gather(filters)
     rows = [row for pairing in common.pairings for row in rows_of(common, pairing)]
-    notes = [*common.notes, BIAS]
-    if common.pairings and not rows:
-        notes.append(NO_PROBABILITIES)
-    return TidyTable(
-        CALIBRATION.name, CALIBRATION.version, CALIBRATION.columns, tuple(rows), tuple(notes), common.demonstration
-    )
+    lacking = (NO_PROBABILITIES,) if common.pairings and not rows else ()
+    return common.table(CALIBRATION, rows, BIAS, *lacking)
 
 
 def rows_of(common: Common, pairing: Pairing) -> Iterator[TidyRow]:

@@ -25,8 +25,7 @@ def scores(filters: Filters) -> TidyTable:
     common = gather(filters)
     ceilings = Ceilings(common)
     rows = [row for pairing in common.pairings for row in rows_of(common, ceilings, pairing)]
-    notes = (*common.notes, INTERVALS, LEVELS, TURNED)
-    return TidyTable(SCORES.name, SCORES.version, SCORES.columns, tuple(rows), notes, common.demonstration)
+    return common.table(SCORES, rows, INTERVALS, LEVELS, TURNED)
 
 
 def rows_of(common: Common, ceilings: Ceilings, pairing: Pairing) -> Iterator[TidyRow]:

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
+from django.utils.http import urlencode
 from scipy.stats import spearmanr
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 
 from collection.models import Dish
 from evaluation import tables
+from evaluation.behind import behind, cell_of
 from evaluation.metrics.ceiling import LABELS
 from evaluation.metrics.thresholds import fitted_labels
 from evaluation.models import Model, Role, Run
@@ -506,6 +509,25 @@ def test_colours_stand_beside_ratings() -> None:
 
 
 # Pages.
+
+
+def test_a_number_leads_to_its_pictures_and_the_answers_about_them(client: Client) -> None:
+    pictures = make_judged([opinions(2, 1), opinions(0, 3), [{"food": None}] * 3])
+    make_judged([opinions(3, 0)], country="Mali")
+    make_answers(pictures, chances([0.9, 0.8, 0.7]))
+    tables.compute_and_store("agreement.scores", {})
+    groups = {"question": "food", "reading": "stereotypes: food = yes", "run": "asked", "country": "Kenya"}
+    query = QueryDict(urlencode({**{f"cell.{name}": value for name, value in groups.items()}, "metric": "auc"}))
+    found = behind(cell_of("agreement.scores", query))
+    ids, _more = found.page()
+    assert ids == sorted(shown.image_id for shown in pictures)
+    said = [each.value for each in found.observed(ids)]
+    assert sorted(value for value in said if value is not None) == [0, 0, 0, 0, 1, 1]
+    assert said.count(None) == 3
+    client.force_login(make_staff())
+    assert (
+        client.get(reverse("evaluation:behind", args=["agreement.scores"]) + "?" + query.urlencode()).status_code == 200
+    )
 
 
 def test_pages_show_numbers_and_what_is_not_measured(client: Client) -> None:
