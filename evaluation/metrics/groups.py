@@ -42,7 +42,9 @@ class Sample:
         What is NaN, and what belongs to no group, is left out. The order of the observations changes nothing.
         """
         table = np.asarray(values, dtype=np.float64)
-        kept = ~np.isnan(table) & np.any(kinds, axis=1, keepdims=True)[kind, 0]
+        found = np.flatnonzero(~np.isnan(table) & np.any(kinds, axis=1, keepdims=True)[kind, 0])
+        # By value: sums are then added in one order, to the last digit.
+        kept = found[np.argsort(table[found], kind="stable")]
         rows, place = np.unique(kinds, axis=0, return_inverse=True)
         weights = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
         member = place.ravel()[kind[kept]]

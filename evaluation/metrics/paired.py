@@ -53,7 +53,9 @@ class Pairs:
         """Pairs of observations: `values` (n,), NaN left out; `second` (n,), False for those under the first;
         `weights` (n,), that of their dish, 1 where there are none."""
         table = np.asarray(values, dtype=np.float64)
-        kept = ~np.isnan(table)
+        found = np.flatnonzero(~np.isnan(table))
+        # By value: sums are then added in one order, to the last digit.
+        kept = found[np.argsort(table[found], kind="stable")]
         weighing = np.ones(len(table)) if weights is None else np.asarray(weights, dtype=np.float64)
         known, dish = np.unique(dishes[kept], return_inverse=True)
         people, rater = np.unique(dish * 0 if raters is None else raters[kept], return_inverse=True)
