@@ -41,6 +41,22 @@ DIVERSITY = TableSpec(
     observed=("colourfulness",),
 )
 
+TOP = TableSpec(
+    name="colours.top",
+    title=_("The most and the least colourful pictures"),
+    source=DIVERSITY.source,
+    version="1",
+    columns=("model", "end", "place", "picture"),
+    metrics={"colourfulness": _("Colourfulness of one picture, 0 for a grey one.")},
+    inputs=DIVERSITY.inputs,
+    filters=("run", "model", "end"),
+    choices={"end": ("top", "bottom")},
+    study="colours",
+    figure=False,
+)
+EXTREMES = 5  # pictures at either end
+SINGLE = "a single picture: no interval is claimed"
+
 
 @dataclass(frozen=True)
 class ColoursConfig:
@@ -58,7 +74,7 @@ class Colours(Study):
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("features",)
     Config: ClassVar[type] = ColoursConfig
-    tables: ClassVar[tuple[str, ...]] = ("diversity",)
+    tables: ClassVar[tuple[str, ...]] = ("diversity", "top")
     batch_size: ClassVar[int] = 64
 
     def plan(self, config: ColoursConfig, catalogue: Catalogue) -> Plan:
@@ -86,6 +102,8 @@ class Colours(Study):
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: object) -> TidyTable:
         if table not in self.tables:
             raise ValueError(f"colours has no table {table!r}")
+        if table == "top":
+            return top(outcomes)
         cells: dict[tuple[str, str], list[OutcomeData]] = defaultdict(list)
         for outcome in outcomes:
             for country in outcome.labels.get("country", ()) if outcome.state == "done" else ():
@@ -100,11 +118,30 @@ class Colours(Study):
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: object) -> Observations | None:
         """How colourful single pictures are; their divergence is that of a set."""
+        if table == "top":
+            return None
         return of_outcomes(
             [row for row in outcomes if row.state == "done"],
             lambda row: {"colourfulness": row.numbers["colourfulness"]},
             DIVERSITY,
         )
+
+
+def top(outcomes: Iterable[OutcomeData]) -> TidyTable:
+    """`colours.top`: five pictures at either end of each model, fewer where it has fewer than ten."""
+    found: dict[str, list[tuple[float, int]]] = defaultdict(list)
+    for row in outcomes:
+        if row.state == "done" and row.image_id:
+            found[row.image_model].append((row.numbers["colourfulness"], row.image_id))
+    rows = []
+    for model, pictures in sorted(found.items()):
+        upwards, most = sorted(pictures), min(EXTREMES, len(pictures) // 2)
+        for end, order in (("top", upwards[::-1]), ("bottom", upwards)):
+            for place, (value, picture) in enumerate(order[:most], 1):
+                groups = {"model": model, "end": end, "place": str(place), "picture": str(picture)}
+                rows.append(TidyRow(groups, "colourfulness", Estimate(value, 1, 1, reason=SINGLE)))
+    notes = ("A picture's number is that of its row; place 1 is the outermost.",)
+    return TidyTable(TOP.name, TOP.version, TOP.columns, tuple(rows), notes)
 
 
 def estimates(members: Sequence[OutcomeData]) -> dict[str, Estimate]:

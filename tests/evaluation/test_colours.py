@@ -14,7 +14,7 @@ from evaluation import files, runner
 from evaluation.metrics.colours import colourfulness, divergence, histogram
 from evaluation.metrics.entropy import entropy
 from evaluation.models import Run
-from evaluation.studies.base import ConfigError
+from evaluation.studies.base import ConfigError, FinalState, OutcomeData
 from evaluation.studies.colours import Colours, ColoursConfig
 from tests.evaluation.make import make_country, make_image, make_model, make_subject
 
@@ -82,6 +82,25 @@ def test_from_pictures_to_the_table() -> None:
     value, n, clusters = line.split(",")[3:6]
     assert float(value) == pytest.approx(0.75 * np.log2(4 / 3) + 0.25 * 2)
     assert (n, clusters) == ("12", "12")
+
+
+def outcome(image: int, value: float, model: str = "painter", state: FinalState = "done") -> OutcomeData:
+    numbers = {"colourfulness": value} if state == "done" else {}
+    return OutcomeData(
+        f"image:{image}", state, "pixels", "", "", {}, {}, numbers=numbers, image_model=model, image_id=image
+    )
+
+
+def test_the_extremes_of_each_model_are_named_outermost_first() -> None:
+    """Twelve pictures: five at either end; three: one at either end; one that failed stands nowhere."""
+    outcomes = [*(outcome(n, n / 2) for n in range(1, 13)), *(outcome(n, -n, "sculptor") for n in (21, 22, 23))]
+    table = Colours().summarise("top", [*outcomes, outcome(99, 0, state="failed")], None)
+    found = {(row.groups["model"], row.groups["end"], row.groups["place"]): row for row in table.rows}
+    assert len(found) == 12
+    assert found["painter", "top", "1"].groups["picture"] == "12"
+    assert found["painter", "bottom", "5"].estimate.value == 2.5
+    assert found["sculptor", "top", "1"].groups["picture"] == "21"
+    assert Colours().observe("top", outcomes, None) is None
 
 
 @pytest.mark.django_db
