@@ -68,9 +68,14 @@ def style(plan: "Plan") -> Any:
     }
 
 
+def columns(plan: "Plan", width: float) -> int:
+    """How many panels stand beside one another."""
+    return 2 if width > WIDE and len(plan.panels) > 1 else 1
+
+
 def pages(plan: "Plan", width: float, tallest: float | None) -> list[Page]:
     """The panels in lines, and the lines on pages of at most `tallest` inches where a height is given."""
-    beside = 2 if width > WIDE else 1
+    beside = columns(plan, width)
     room = (tallest or float("inf")) - _height(legend_lines(plan, width)) - _height(foot_lines(plan, width))
     found: list[list[tuple[tuple[Panel, ...], float]]] = [[]]
     for start in range(0, len(plan.panels), beside):
@@ -158,7 +163,7 @@ def _sheet(plan: "Plan", page: Page, width: float) -> Any:
     _legend(figure, plan, legend)
     top = height - _height(legend)
     for panels, tall in page.lines:
-        share = width / (2 if width > WIDE else 1)
+        share = width / columns(plan, width)
         for number, panel in enumerate(panels):
             _panel(figure, plan, panel, (number * share, top, share))
         top -= tall
@@ -246,7 +251,7 @@ def _finish(axis: Any, panel: "Panel", tall: float, wide: float) -> None:
     axis.set_xlim(low - (room if low < 0 else 0), high + (room if high > 0 else 0))
     axis.set_ylim(tall, -BETWEEN / 2)
     axis.set_yticks([])
-    axis.xaxis.set_major_locator(MaxNLocator(max(2, int(wide / 0.42)), min_n_ticks=2))
+    axis.xaxis.set_major_locator(MaxNLocator(max(2, min(6, int(wide / 0.42))), steps=[1, 2, 2.5, 5, 10], min_n_ticks=2))
     axis.xaxis.set_major_formatter(lambda value, _place: f"{value:.10g}".replace("-", "−"))
     axis.tick_params(axis="x", labelsize=NUMBERS, labelcolor=QUIET, pad=1.5, color=QUIET)
     axis.grid(axis="x", color="#d9c9b6", linewidth=0.4)
