@@ -54,8 +54,8 @@ SELECT DISTINCT place.continent, dish_id FROM collection_dishcountry JOIN place 
     """
 INSERT INTO collection_photo (id, file, thumbnail, sha256, width, height, caption, taken_by_me, may_be_shared,
     no_people, is_photograph, state, created_at, dish_id)
-SELECT md5('photo' || n)::uuid, 'photos/' || n || '.jpg', 'photos/t' || n || '.jpg', md5(n::text), 800, 600, '', true, true, true, true,
-    CASE WHEN n % 20 = 0 THEN 'waiting' ELSE 'accepted' END, now() - n * interval '1 minute', n
+SELECT md5('photo' || n)::uuid, 'photos/' || n || '.jpg', 'photos/t' || n || '.jpg', md5(n::text), 800, 600, '',
+    true, true, true, true, CASE WHEN n % 20 = 0 THEN 'waiting' ELSE 'accepted' END, now() - n * interval '1 minute', n
 FROM generate_series(1, {dishes}, 3) n""",
     """
 INSERT INTO collection_submission (form, purpose, content_hash, receipt, device, created_at, contributor_id, dish_id)

@@ -42,6 +42,11 @@ def large(rows: QuerySet[Any]) -> bool:
     return rows.order_by().values("pk")[LARGE : LARGE + 1].exists()
 
 
+def up_to(rows: QuerySet[Any]) -> int:
+    """How many there are, counted to one more than may be counted in a request."""
+    return rows.order_by().values("pk")[: LARGE + 1].count()
+
+
 def is_large(rows: QuerySet[Any], key: str) -> Exists:
     """The same for each row of another query: `rows` whose `key` it is."""
     return Exists(rows.filter(**{key: OuterRef("pk")}).order_by().values("pk")[LARGE : LARGE + 1])
@@ -55,6 +60,8 @@ def read(kind: str, pks: list[int], *, settled: Mapping[int, datetime | None] | 
     names = {f"{kind}:{pk}": pk for pk in pks}
     rows = {names[row.name]: row for row in KeptReport.objects.filter(name__in=names)}
     due = [pk for pk in pks if old(rows.get(pk), (settled or {}).get(pk))]
+    if missing := [f"{kind}:{pk}" for pk in due if pk not in rows]:
+        begin(missing)
     if due and ask([f"{kind}:{pk}" for pk in due]):
         transaction.on_commit(announce)
     return {pk: Kept(rows[pk].content, rows[pk].counted_at) if pk in rows else Kept(None, None) for pk in pks}
@@ -66,9 +73,13 @@ def old(row: KeptReport | None, settled: datetime | None) -> bool:
     return row.counted_at < settled if settled else row.counted_at < timezone.now() - AGE
 
 
+def begin(names: list[str]) -> None:
+    """Rows for what was never counted."""
+    KeptReport.objects.bulk_create([KeptReport(name=name) for name in names], ignore_conflicts=True)
+
+
 def ask(names: list[str]) -> bool:
     """Notes that somebody waits; True where a worker should be told."""
-    KeptReport.objects.bulk_create([KeptReport(name=name) for name in names], ignore_conflicts=True)
     quiet = Q(wanted_at=None) | Q(wanted_at__lte=Now() - timedelta(seconds=10))
     return bool(KeptReport.objects.filter(quiet, name__in=names).update(wanted_at=Now()))
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Source
+from evaluation import kept
 from review import opening, rights, staff
 from review.links import picture_address, reviewer_of
 from review.models import (
@@ -128,6 +129,16 @@ class CampaignAdmin(StaffList):
         super().save_related(request, form, formsets, change)
         opening.recheck()
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Campaign | None:
+        """Read once for each request to look at it."""
+        if request.method != "GET" or from_field:
+            return super().get_object(request, object_id, from_field)
+        held = request.__dict__.setdefault("campaigns", {})
+        if object_id not in held:
+            held[object_id] = super().get_object(request, object_id)
+        found: Campaign | None = held[object_id]
+        return found
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -138,11 +149,13 @@ class CampaignAdmin(StaffList):
 
 def about(campaign: Campaign) -> dict[str, Any]:
     """What the page of a campaign shows beside its fields."""
+    to_look_at = opening.models_not_looked_at(campaign)
+    pictures = kept.up_to(campaign.images.all())
     return {
-        "missing": opening.missing(campaign),
-        "to_look_at": opening.models_not_looked_at(campaign),
+        "missing": opening.missing(campaign, to_look_at=to_look_at, pictures=pictures > 0),
+        "to_look_at": to_look_at,
         "preparations": campaign.preparations.order_by("-pk")[:5],
-        **standing(campaign),
+        **standing(campaign, pictures),
     }
 
 

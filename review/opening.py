@@ -1,6 +1,7 @@
 """What a campaign lacks to be open: one list, shown to staff, checked when they open it and again while it is open."""
 
 import logging
+from collections.abc import Iterable
 
 from django.db.models.functions import Now
 from django.utils.translation import gettext
@@ -11,8 +12,16 @@ from review.models import Campaign, CampaignImage, FirstLook, ReviewerConsent, S
 logger = logging.getLogger(__name__)
 
 
-def missing(campaign: Campaign, ethics_reference: str | None = None) -> list[str]:
-    """What staff must still do, in sentences; nothing for demonstrations, which say on their face what they are."""
+def missing(
+    campaign: Campaign,
+    ethics_reference: str | None = None,
+    to_look_at: Iterable[Model] | None = None,
+    pictures: bool | None = None,
+) -> list[str]:
+    """What staff must still do, in sentences; nothing for demonstrations, which say on their face what they are.
+
+    `to_look_at`: `models_not_looked_at`, and `pictures`: whether there are any, where that is known already.
+    """
     if campaign.source == "demonstration":
         return []
     ethics = campaign.ethics_reference if ethics_reference is None else ethics_reference
@@ -21,7 +30,7 @@ def missing(campaign: Campaign, ethics_reference: str | None = None) -> list[str
         lacking.append(gettext("Let the campaign close after it opens."))
     if not ReviewerConsent.objects.exclude(confirmed_at=None).exclude(confirmed_by="").exists():
         lacking.append(gettext("Let a named person confirm a consent and warning text."))
-    if campaign.pk is None or not campaign.images.exists():
+    if campaign.pk is None or not (campaign.images.exists() if pictures is None else pictures):
         return [*lacking, gettext("Add pictures.")]
     lacking += [
         gettext("Name a support contact with a telephone number for %(country)s.") % {"country": country}
@@ -29,7 +38,7 @@ def missing(campaign: Campaign, ethics_reference: str | None = None) -> list[str
     ]
     return lacking + [
         gettext("Look at the first pictures of %(model)s.") % {"model": model.title}
-        for model in models_not_looked_at(campaign)
+        for model in (models_not_looked_at(campaign) if to_look_at is None else to_look_at)
     ]
 
 

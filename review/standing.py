@@ -23,9 +23,9 @@ class Stuck:
     country: str
 
 
-def standing(campaign: Campaign) -> dict[str, Any]:
-    """For the template; `counting` where a worker is still at it, `counted_at` where it was."""
-    if not kept.large(campaign.images.all()):
+def standing(campaign: Campaign, pictures: int) -> dict[str, Any]:
+    """For the template; `counting` where a worker is still at it, `counted_at` where it was. See `kept.up_to`."""
+    if pictures <= kept.LARGE:
         return {**shown(campaign, counted(campaign)), "counted_at": None, "counting": False}
     held = kept.read(KIND, [campaign.pk])[campaign.pk]
     if held.content is None:

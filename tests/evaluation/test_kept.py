@@ -70,7 +70,9 @@ def test_a_count_is_made_anew_only_while_it_can_change(run: Run) -> None:
 def test_what_is_gone_is_forgotten_and_what_fails_keeps_nobody_waiting(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept.ask(["run:999999", f"run:{run.pk}", "nothing:1"])
+    names = ["run:999999", f"run:{run.pk}", "nothing:1"]
+    kept.begin(names)
+    kept.ask(names)
     assert kept.recount_wanted() == 1
     assert [row.name for row in KeptReport.objects.all()] == [f"run:{run.pk}"]
 
