@@ -53,8 +53,7 @@ def for_staff(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequ
 def overview(request: HttpRequest) -> HttpResponse:
     """Numbers of the collection from stored tables, and what waits."""
     views = tables.read_whole([f"overview.{name}" for name in TABLES])
-    asked = [tables.ask(view) for view in views.values() if view.state != "fresh"]
-    if any(asked):
+    if tables.ask_whole(views.values()):
         transaction.on_commit(tables.announce)
     found = {name: values_of(views[f"overview.{name}"]) for name in TABLES}
     dishes = {name: int(row["dishes"].value or 0) for name, row in found["countries"].items()}

@@ -144,6 +144,7 @@ def test_the_empty_page_says_what_is_missing_and_shows_no_number(client: Client)
     client.force_login(make_staff())
     first = client.get(PAGE).text
     assert "being computed" in first
+    assert tables.recompute_wanted() == len(TABLES)
     compute_all()
     page = client.get(PAGE).text
     assert overview.NOTHING_YET in page
