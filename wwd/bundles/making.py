@@ -215,7 +215,7 @@ def view_document(one: Computed) -> dict[str, Any]:
         "json": f"tables/{one.view.stem}.json",
         "standing": one.standing.sentence,
         "listed": [asdict(listed) for listed in one.listed],
-        "not_recomputed": f"it is made from {', '.join(others)}, which stays on the platform" if others else "",
+        "not_recomputed": f"it is made from {', '.join(others)}, whose rows stay on the platform" if others else "",
     }
 
 
