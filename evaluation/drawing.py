@@ -1,13 +1,13 @@
 """How figures are drawn: matplotlib, exact sizes in inches, letters of every script, the same bytes each time."""
 
 import io
-import textwrap
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evaluation import fonts, palette
+from evaluation.fonts import text_width, wrapped
 from evaluation.metrics.tidy import Estimate
 
 if TYPE_CHECKING:
@@ -121,32 +121,6 @@ def legend_lines(plan: "Plan", width: float) -> list[list[str]]:
         found[-1].append(model)
         taken += needed
     return found if plan.models else []
-
-
-def wrapped(text: str, size: float, width: float) -> list[str]:
-    """`text` in lines of at most `width` inches, broken between words, within them only where one is too long."""
-    found: list[str] = []
-    line = ""
-    for word in text.split():
-        longer = f"{line} {word}" if line else word
-        if text_width(longer, size) <= width:
-            line = longer
-            continue
-        *whole, line = _broken(word, size, width)
-        found += [*([longer[: -len(word) - 1]] if longer != word else []), *whole]
-    return [*found, line]
-
-
-def _broken(word: str, size: float, width: float) -> list[str]:
-    """A word in parts that fit."""
-    signs = max(1, int(len(word) * width / max(text_width(word, size), width)))
-    return textwrap.wrap(word, signs) or [""]
-
-
-def text_width(text: str, size: float) -> float:
-    """Inches of a line of `text`, its letters beside one another as in the first font; others are taken for an n."""
-    widths = fonts.advances()
-    return sum(widths.get(sign, widths["n"]) for sign in text) * size / 72
 
 
 def _height(lines: Sequence[object]) -> float:

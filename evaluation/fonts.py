@@ -7,6 +7,7 @@ brings HarfBuzz and libraqm since its version 3.11.
 """
 
 import logging
+import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -68,6 +69,32 @@ def advances() -> dict[str, float]:
     font = FT2Font(path_of(shipped()[0]))
     flags = LoadFlags.NO_SCALE | LoadFlags.NO_HINTING
     return {sign: font.load_char(ord(sign), flags).horiAdvance / font.units_per_EM for sign in COMMON}
+
+
+def wrapped(text: str, size: float, width: float) -> list[str]:
+    """`text` in lines of at most `width` inches, broken between words, within them only where one is too long."""
+    found: list[str] = []
+    line = ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else word
+        if text_width(longer, size) <= width:
+            line = longer
+            continue
+        *whole, line = _broken(word, size, width)
+        found += [*([longer[: -len(word) - 1]] if longer != word else []), *whole]
+    return [*found, line]
+
+
+def _broken(word: str, size: float, width: float) -> list[str]:
+    """A word in parts that fit."""
+    signs = max(1, int(len(word) * width / max(text_width(word, size), width)))
+    return textwrap.wrap(word, signs) or [""]
+
+
+def text_width(text: str, size: float) -> float:
+    """Inches of a line of `text`, its letters beside one another as in the first font; others are taken for an n."""
+    widths = advances()
+    return sum(widths.get(sign, widths["n"]) for sign in text) * size / 72
 
 
 def _registered(package: str) -> str | None:

@@ -248,8 +248,8 @@ def test_letters_are_six_points_or_larger_and_stay_within_the_width(printed: byt
     pypdf.PdfReader(io.BytesIO(printed)).pages[0].extract_text(visitor_text=see)
     assert min(size for size in sizes if size) >= 6
     for text in (*figures.MARKS.split(". "), "Democratic Republic of the Congo", "x" * 90, "a " * 60):
-        lines = drawing.wrapped(text, 6, 1.0)
-        assert max(drawing.text_width(line, 6) for line in lines) <= 1.0
+        lines = fonts.wrapped(text, 6, 1.0)
+        assert max(fonts.text_width(line, 6) for line in lines) <= 1.0
         assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
