@@ -209,4 +209,6 @@ def about_label(label: Label) -> str:
 
 def about_run(run: Run) -> str:
     defined = "; ".join(f"{name}: {value}" for name, value in sorted(run.definition.items()))
-    return f"Run {run.slug} of {run.study}, version {run.study_version} of the study. {defined}".rstrip()
+    return (
+        f"Run {run.slug} of {run.study}, version {run.study_version} of the study.{f' {defined}.' if defined else ''}"
+    )

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_noop as _
 
 from evaluation.metrics import calibration as metrics
 from evaluation.metrics.calibration import BINS
-from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.metrics.tidy import SMALL_N, Estimate, TidyRow, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 from review.people_machine.common import Cell, Common, Pairing, gather
 from review.people_machine.estimates import estimate
@@ -15,7 +15,8 @@ from review.people_machine.labels import CHOICES, FILTERS, INPUTS
 WHOLE = "whole"
 BIAS = (
     "In samples the calibration error lies above 0 also where the machine is calibrated, the more so the fewer the "
-    "pictures: compare cells of the same size. Intervals resample dishes; the bins are held fixed."
+    "pictures: compare cells of the same size. Intervals resample dishes; the bins are held fixed. Bins are listed "
+    f"where there are {SMALL_N} labels or more."
 )
 NO_PROBABILITIES = "None of these runs gives probabilities, so that nothing can be calibrated."
 
@@ -50,7 +51,9 @@ def of_all(kept: Cell) -> dict[str, Estimate]:
 
 
 def of_bins(kept: Cell) -> Iterator[tuple[int, str, Estimate]]:
-    """The bins from the lowest probabilities on: what was said, what came true."""
+    """The bins from the lowest probabilities on: what was said, what came true. None of fewer than 30 labels."""
+    if kept.n < SMALL_N:
+        return
     for number, found in enumerate(metrics.reliability(kept.machine, kept.yes, kept.no, kept.dishes), 1):
         inside = kept.picked(found.inside)
         yield number, "predicted", Estimate(found.predicted, inside.n, inside.clusters, reason=NOT_ESTIMATED)

@@ -539,3 +539,10 @@ def test_pages_show_numbers_and_what_is_not_measured(client: Client) -> None:
     for address in addresses:
         assert "stereotypes: food = yes" in client.get(address).content.decode()
         assert client.get(address, {"label": "perhaps"}).status_code == 404
+
+
+def test_few_labels_have_a_brier_score_but_no_bins() -> None:
+    make_answers(make_judged([opinions(3, 0), opinions(0, 3)] * 14), chances([0.9, 0.2] * 14))
+    rows = table("agreement.calibration", country="Kenya").rows
+    assert {(row.groups["bin"], row.metric) for row in rows} == {("whole", "ece"), ("whole", "brier")}
+    assert agreement("calibration")["brier"].value == pytest.approx((0.01 + 0.04) / 2)
