@@ -5,7 +5,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from collection import photos
-from collection.models import Contributor, Dish, Photo, Source
+from collection.ingredients import recount
+from collection.models import Contributor, Dish, DishIngredient, Photo, Source
 from evaluation import files
 from evaluation.models import Embedding, GeneratedImage, ReferenceList, Run, Subject
 from evaluation.tables import bump
@@ -64,13 +65,17 @@ def photo_paths() -> list[str]:
 
 
 def remove_rows() -> None:
-    """Rows that belong to these go with them. Vectors of words go where no other run has them."""
+    """Rows that belong to these go with them. Vectors of words go where no other run has them, ingredients where no
+    other dish does."""
+    indexed = DishIngredient.objects.filter(dish__source=Source.DEMONSTRATION)
+    touched = set(indexed.values_list("spelling__ingredient", flat=True))
     Campaign.objects.filter(DEMONSTRATION).delete()
     runs().delete()
     subjects().delete()
     ReferenceList.objects.filter(demonstration=True).delete()
     Embedding.objects.filter(model__demonstration=True, image=None, outcome=None).delete()
     Dish.objects.filter(DEMONSTRATION).delete()
+    recount(touched)
     Contributor.objects.filter(DEMONSTRATION).delete()
 
 
