@@ -85,12 +85,14 @@ def _recount(pks: Sequence[int]) -> None:
     names = names_for([(stand, counted[key[0]].created_at) for key, stand in new.items()])
     touched = {*(row.name_id for row in gone), *(name.pk for name in names.values())}
     # One order for everybody: two stewards who decide about the same countries wait, and never for each other.
-    list(BoardName.objects.select_for_update().filter(pk__in=touched).order_by("pk").values_list("pk"))
+    firsts = dict(
+        BoardName.objects.select_for_update().filter(pk__in=touched).order_by("pk").values_list("pk", "first_at")
+    )
     Heard.objects.filter(pk__in=[row.pk for row in gone]).delete()
     made = [hearing(counted[key[0]], names[stand.kind, stand.key], stand) for key, stand in new.items()]
     Heard.objects.bulk_create(made)
     move(gone, made)
-    begin_anew(touched)
+    begin_anew({row.name_id for row in gone} | {row.name_id for row in made if row.at < firsts[row.name_id]})
 
 
 def public(pks: Sequence[int]) -> QuerySet[Dish]:
