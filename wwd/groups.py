@@ -17,7 +17,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "evaluation": """
             view_storedtable view_run view_unit view_outcome view_earlieroutcome view_subject view_generatedimage
             view_model view_prompttemplate view_questionset view_descriptorset add_imagedownload
-            view_plan add_plan change_plan unmask_plan
+            view_plan add_plan change_plan unmask_plan view_referencelist
         """,
         "review": "view_questionnaire read_answers",
     },
@@ -44,7 +44,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
             view_storedtable view_run add_run change_run view_unit view_outcome view_earlieroutcome view_subject
             view_generatedimage view_model add_model change_model view_prompttemplate add_prompttemplate
             view_questionset add_questionset view_descriptorset add_descriptorset view_imagedownload
-            view_plan add_plan change_plan unmask_plan
+            view_plan add_plan change_plan unmask_plan view_referencelist
         """,
         "collection": "view_consenttext add_consenttext change_consenttext view_opening add_opening view_country",
         "review": "view_questionnaire view_reviewerconsent change_reviewerconsent",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from django.db.models import Model
 
+from collection.counters import recount
 from collection.models import (
     Continent,
     Country,
@@ -22,7 +23,6 @@ from collection.models import (
     Source,
     TimeOfDay,
 )
-from collection.counters import recount
 from collection.places import country_for
 from collection.signals import dishes_changed
 from wwd.published.source import BadRow, Report, Row, checked, parsed, rows
