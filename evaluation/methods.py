@@ -12,7 +12,6 @@ from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 
 LONGEST_NOTE = 400
-HASH_DIGITS = 12
 
 
 def paragraph(spec: TableSpec, table: TidyTable, filters: Filters, computed_at: datetime | None) -> list[str]:
@@ -24,7 +23,7 @@ def paragraph(spec: TableSpec, table: TidyTable, filters: Filters, computed_at: 
         *_what(spec, table),
         *_chosen(filters),
         *_run(table.about.get("run", {})),
-        *(note for note in table.notes if len(note) <= LONGEST_NOTE),
+        *_notes(table),
         *_counts(table),
         *_intervals(table),
         *_circumstances(table.about.get("circumstances", {})),
@@ -57,7 +56,7 @@ def _chosen(filters: Filters) -> Iterator[str]:
 
 
 def _run(run: Mapping[str, Any]) -> Iterator[str]:
-    """Which run it was made from; the run's own definition stands in the notes of the table."""
+    """Which run it was made from; what defines the run stands in the notes of the table."""
     if run.get("finished"):
         yield _("The run %(slug)s of the study %(study)s (version %(version)s) ended on %(date)s.") % {
             "slug": run["slug"],
@@ -65,6 +64,15 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
             "version": run["version"],
             "date": run["finished"],
         }
+
+
+def _notes(table: TidyTable) -> Iterator[str]:
+    """The notes of the table but for long lists; what defines the run (prompt hash, revision) however long it is."""
+    definition = table.about.get("run", {}).get("definition", {})
+    defining = "; ".join(f"{name}: {value}" for name, value in sorted(definition.items())) + "."
+    for note in table.notes:
+        if len(note) <= LONGEST_NOTE or note == defining:
+            yield note
 
 
 def _counts(table: TidyTable) -> Iterator[str]:

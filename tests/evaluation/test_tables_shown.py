@@ -209,6 +209,15 @@ def test_the_methods_say_all_that_is_needed_to_cite_a_table() -> None:
     ]
 
 
+def test_what_defines_a_run_is_cited_however_long_it_is() -> None:
+    defining = f"prompt_sha256: {'a' * 64}; words: {'b ' * 300}."
+    run = {"definition": {"words": "b " * 300, "prompt_sha256": "a" * 64}}
+    table = make_table(notes=(defining, "c" * 500), about={"run": run})
+    said = methods.paragraph(SPEC, table, {}, None)
+    assert defining in said
+    assert "c" * 500 not in said
+
+
 def test_the_methods_of_an_empty_table_claim_nothing() -> None:
     said = methods.paragraph(SPEC, make_table(), {}, None)
     assert said[2:] == ["No interval is claimed.", "The same numbers: manage.py tables review.quality --format csv"]
