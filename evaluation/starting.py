@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
+from functools import cached_property
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from django import forms
@@ -26,7 +27,7 @@ class StepForm(forms.Form):
     # A study that is not taken may stay empty: the browser must not ask for its fields.
     use_required_attribute = False
 
-    def __init__(self, study: Study, data: Any = None, preset: str = "") -> None:
+    def __init__(self, study: Study, offered: "Offered", data: Any = None, preset: str = "") -> None:
         """`preset`: what the form is filled in with at first, where it is one of this study."""
         self.presets = presets.of_study(study.slug)
         filled = self.presets.get(preset, {})
@@ -34,7 +35,7 @@ class StepForm(forms.Form):
         self.study = study
         hints = get_type_hints(study.Config)
         for field in fields(study.Config):
-            self.fields[field.name] = field_for(study, field, hints[field.name])
+            self.fields[field.name] = field_for(field, hints[field.name], offered.choices(study, field.name))
 
     @property
     def taken(self) -> bool:
@@ -52,8 +53,8 @@ class StepForm(forms.Form):
         return (self[name] for name in self.fields if name != "use")
 
 
-def field_for(study: Study, field: "Field[Any]", hint: Any) -> forms.Field:
-    """A form field for one field of a Config; names that mean rows offer the rows that exist."""
+def field_for(field: "Field[Any]", hint: Any, offered: Sequence[tuple[str, Any]] | None) -> forms.Field:
+    """A form field for one field of a Config; names that mean rows offer the rows that exist (`offered`)."""
     kind = get_origin(hint) or hint
     initial = field.default if field.default is not MISSING else None
     if field.default_factory is not MISSING:
@@ -61,7 +62,6 @@ def field_for(study: Study, field: "Field[Any]", hint: Any) -> forms.Field:
     common: dict[str, Any] = {"required": initial is None, "initial": initial, "label": field.name.replace("_", " ")}
     if kind is Literal:
         return forms.ChoiceField(choices=[(value, value) for value in get_args(hint)], **common)
-    offered = choices(study, field.name)
     if offered is not None:
         return forms.ChoiceField(choices=[("", "—"), *offered], **common)
     if kind is bool:
@@ -90,29 +90,44 @@ class WordsField(forms.CharField):
         return [word.strip() for word in (value or "").split(",") if word.strip()]
 
 
-def choices(study: Study, name: str) -> Sequence[tuple[str, Any]] | None:
-    """What a field of this name may hold where that is the name of a row; None for every other field."""
-    if name in ("images", "beside"):
-        runs = Run.objects.filter(study=PICTURES_FROM).order_by("-created_at")[:RECENT]
-        chain = [(f"{CHAIN}{PICTURES_FROM}", _("the pictures that this chain makes"))] if name == "images" else []
-        return [*chain, *((run.slug, run.slug) for run in runs)]
-    if name == "answers":
-        answered = Run.objects.filter(study=ANSWERS_FROM).order_by("-created_at")[:RECENT]
-        return [(run.slug, run.slug) for run in answered]
-    if name in ("model", "encoder"):
-        rows = Model.objects.filter(role__in=study.needs).order_by("demonstration", "slug")
-        return [(row.slug, f"{row.title} ({row.slug})") for row in rows]
-    versioned = {
-        "prompt": PromptTemplate.objects.values_list("slug", flat=True),
-        "descriptors": DescriptorSet.objects.values_list("slug", flat=True),
-        "questions": QuestionSet.objects.values_list("slug", flat=True),
-    }
-    return [(slug, slug) for slug in sorted(set(versioned[name]))] if name in versioned else None
+class Offered:
+    """What the fields of all studies offer, each kind of row read once."""
+
+    @cached_property
+    def models(self) -> list[Model]:
+        return list(Model.objects.order_by("demonstration", "slug"))
+
+    @cached_property
+    def versioned(self) -> Mapping[str, list[str]]:
+        kinds = {"prompt": PromptTemplate, "descriptors": DescriptorSet, "questions": QuestionSet}
+        return {name: sorted(set(kind.objects.values_list("slug", flat=True))) for name, kind in kinds.items()}
+
+    @cached_property
+    def recent(self) -> Mapping[str, list[str]]:
+        """Study whose runs others are made from → the slugs of its last runs."""
+        return {
+            study: list(Run.objects.filter(study=study).order_by("-created_at").values_list("slug", flat=True)[:RECENT])
+            for study in (PICTURES_FROM, ANSWERS_FROM)
+        }
+
+    def choices(self, study: Study, name: str) -> Sequence[tuple[str, Any]] | None:
+        """What a field of this name may hold where that is the name of a row; None for every other field."""
+        if name in ("images", "beside"):
+            chain = [(f"{CHAIN}{PICTURES_FROM}", _("the pictures that this chain makes"))] if name == "images" else []
+            return [*chain, *((slug, slug) for slug in self.recent[PICTURES_FROM])]
+        if name == "answers":
+            return [(slug, slug) for slug in self.recent[ANSWERS_FROM]]
+        if name in ("model", "encoder"):
+            return [(row.slug, f"{row.title} ({row.slug})") for row in self.models if row.role in study.needs]
+        return (
+            [(slug, slug) for slug in self.versioned[name]] if name in ("prompt", "descriptors", "questions") else None
+        )
 
 
 def step_forms(data: Any = None, preset: str = "") -> list[StepForm]:
     """A form for every study, in the order of the table of studies; at first as the preset says."""
-    return [StepForm(studies.load(slug), data, preset) for slug in studies.STUDIES]
+    offered = Offered()
+    return [StepForm(studies.load(slug), offered, data, preset) for slug in studies.STUDIES]
 
 
 def steps_of(forms_given: Sequence[StepForm]) -> list[Step]:
