@@ -77,8 +77,9 @@ def shown_in(cell: Cell) -> QuerySet[CampaignImage]:
     return rows
 
 
-def real_photographs() -> list[int]:
-    return list(Model.objects.filter(role=Role.CAMERA).values_list("pk", flat=True))
+def real_photographs() -> QuerySet[Model, int]:
+    """The models that stand for photographs, to be asked for within another query."""
+    return Model.objects.filter(role=Role.CAMERA).values_list("pk", flat=True)
 
 
 def yes_or_no(opinion_of: str, image: int, value: bool | None) -> Observed:
