@@ -99,8 +99,12 @@ class Offered:
 
     @cached_property
     def versioned(self) -> Mapping[str, list[str]]:
-        kinds = {"prompt": PromptTemplate, "descriptors": DescriptorSet, "questions": QuestionSet}
-        return {name: sorted(set(kind.objects.values_list("slug", flat=True))) for name, kind in kinds.items()}
+        rows = {
+            "prompt": PromptTemplate.objects.values_list("slug", flat=True),
+            "descriptors": DescriptorSet.objects.values_list("slug", flat=True),
+            "questions": QuestionSet.objects.values_list("slug", flat=True),
+        }
+        return {name: sorted(set(slugs)) for name, slugs in rows.items()}
 
     @cached_property
     def recent(self) -> Mapping[str, list[str]]:
@@ -119,9 +123,8 @@ class Offered:
             return [(slug, slug) for slug in self.recent[ANSWERS_FROM]]
         if name in ("model", "encoder"):
             return [(row.slug, f"{row.title} ({row.slug})") for row in self.models if row.role in study.needs]
-        return (
-            [(slug, slug) for slug in self.versioned[name]] if name in ("prompt", "descriptors", "questions") else None
-        )
+        named = name in ("prompt", "descriptors", "questions")
+        return [(slug, slug) for slug in self.versioned[name]] if named else None
 
 
 def step_forms(data: Any = None, preset: str = "") -> list[StepForm]:
