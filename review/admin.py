@@ -149,13 +149,14 @@ class CampaignAdmin(StaffList):
 
 def about(campaign: Campaign) -> dict[str, Any]:
     """What the page of a campaign shows beside its fields."""
-    to_look_at = opening.models_not_looked_at(campaign)
     pictures = kept.up_to(campaign.images.all())
+    now = standing(campaign, pictures)
+    to_look_at = opening.models_not_looked_at(campaign, now.get("models"))
     return {
         "missing": opening.missing(campaign, to_look_at=to_look_at, pictures=pictures > 0),
         "to_look_at": to_look_at,
         "preparations": campaign.preparations.order_by("-pk")[:5],
-        **standing(campaign, pictures),
+        **now,
     }
 
 

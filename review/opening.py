@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable
 
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext
 
@@ -48,11 +49,19 @@ def countries_without_contact(campaign: Campaign) -> list[str]:
     return list(images.order_by("country").values_list("country", flat=True).distinct())
 
 
-def models_not_looked_at(campaign: Campaign) -> list[Model]:
-    """Models whose first pictures nobody of the staff has looked at; real photographs were looked at before."""
+def models_not_looked_at(campaign: Campaign, among: Iterable[int] | None = None) -> list[Model]:
+    """Models whose first pictures nobody of the staff has looked at; real photographs were looked at before.
+
+    `among`: the ids of the models with pictures in the campaign, where they are known already.
+    """
     looked = FirstLook.objects.filter(campaign=campaign).values("model")
-    shown = CampaignImage.objects.filter(campaign=campaign).values("image__model")
+    shown = models_of(campaign) if among is None else list(among)
     return list(Model.objects.filter(pk__in=shown).exclude(role=Role.CAMERA).exclude(pk__in=looked))
+
+
+def models_of(campaign: Campaign) -> QuerySet[CampaignImage, int | None]:
+    """Ids of the models with pictures in the campaign, as often as there are pictures."""
+    return CampaignImage.objects.filter(campaign=campaign).values_list("image__model", flat=True)
 
 
 def recheck() -> None:

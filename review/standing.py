@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from evaluation import kept
-from review import overview, staff
+from review import opening, overview, staff
 from review.models import Campaign
 from review.overview import Progress
 from review.staff import Seen
@@ -42,6 +42,7 @@ def counted(campaign: Campaign) -> kept.Content:
         "reviewers": overview.reviewers_by_country(campaign),
         "stuck": [[str(image.pk), image.dish_name, image.country] for image in stuck[:STUCK]],
         "stuck_number": len(stuck),
+        "models": [pk for pk in opening.models_of(campaign).distinct().order_by("image__model") if pk],
         "looked": {
             str(look.model_id): astuple(staff.looked_at(campaign, look.model))
             for look in campaign.looks.select_related("model")
@@ -58,6 +59,7 @@ def shown(campaign: Campaign, content: kept.Content) -> dict[str, Any]:
         "reviewers": content["reviewers"],
         "stuck": [Stuck(*row) for row in content["stuck"]],
         "stuck_number": content["stuck_number"],
+        "models": content["models"],
         "looks": [(look, looked.get(look.model_id, Seen(0, 0))) for look in looks],
     }
 
