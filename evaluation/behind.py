@@ -115,10 +115,9 @@ class Behind:
 
 
 def cell_query(filters: Filters, groups: Mapping[str, str], metric: str) -> str:
-    """The query that names a cell, from the question mark on."""
-    return "?" + urlencode(
-        {**filters, **{f"{PREFIX}{name}": value for name, value in groups.items()}, "metric": metric}
-    )
+    """The query that names a cell, from the question mark on; the same in every database: some keep no order."""
+    named = {f"{PREFIX}{name}": value for name, value in sorted(groups.items())}
+    return "?" + urlencode({**filters, **named, "metric": metric})
 
 
 def cell_of(name: str, query: QueryDict) -> Cell:
