@@ -105,11 +105,13 @@ def pages(client: Any) -> list[dict[str, Any]]:
 
 def measured(client: Any, page: Any) -> dict[str, Any]:
     """Median and first time of a page in milliseconds, its queries and status."""
-    from django.db import connection
+    from django.db import connection, reset_queries
     from django.test.utils import CaptureQueriesContext
 
     times = []
     for _ in range(ROUNDS + 1):
+        # The log of queries ends at some length, and nothing could be counted after it.
+        reset_queries()
         with CaptureQueriesContext(connection) as queries:
             started = time.perf_counter()
             response = client.get(page.address)
