@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import get_context
 from typing import Any
 
 from bench.runner import ask
@@ -28,7 +29,7 @@ MOST_QUERIES = 15
 MOST_SECONDS = 60
 MOST_RATIO = 2
 ROUNDS = 3
-MEASURE = "import django; django.setup(); from bench.dashboards import child; child({share}, {tables})"
+MEASURE = "import django; django.setup(); from bench.dashboards import child; child({share}, {tables}, {workers})"
 
 
 @contextmanager
@@ -45,7 +46,7 @@ def database(name: str) -> Iterator[str]:
         ask(given, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
-def child(share: float, chosen: list[str]) -> None:
+def child(share: float, chosen: list[str], workers: int) -> None:
     """Fills the database, measures, and prints one line of JSON at the end."""
     from django.core.management import call_command
 
@@ -56,13 +57,13 @@ def child(share: float, chosen: list[str]) -> None:
     started = time.monotonic()
     print(f"rows: {fill(share)}, made in {time.monotonic() - started:.0f} s", file=sys.stderr)
     client = signed_in()
-    tables = computed(chosen)
+    tables = computed(chosen, workers)
     # Large runs and campaigns were looked at before: what a worker keeps of them is there.
     names = [f"run:{pk}" for pk in range(1, 7)] + [f"campaign:{pk}" for pk in range(1, 5)]
     kept.begin(names)
     kept.ask(names)
     kept.recount_wanted()
-    found = {"tables": tables, "pages": pages(client), "unseen": list(unseen(client, chosen))}
+    found = {"tables": tables, "pages": pages(client), "unseen": list(unseen(client, chosen, workers))}
     print(json.dumps(found))
 
 
@@ -77,24 +78,41 @@ def signed_in() -> Any:
     return client
 
 
-def computed(chosen: list[str]) -> dict[str, float]:
-    """Seconds that each named table takes, without any filter."""
-    from django.db import reset_queries
-
+def computed(chosen: list[str], workers: int) -> dict[str, float]:
+    """Seconds that each named table takes, without any filter; so many at a time."""
     from bench.dashboards_pages import names
+
+    wanted: list[tuple[str, dict[str, str]]] = [(name, {}) for name in names() if not chosen or name in chosen]
+    return dict(zip((name for name, _filters in wanted), over_workers(wanted, workers), strict=True))
+
+
+def over_workers(wanted: list[tuple[str, dict[str, str]]], workers: int) -> list[float]:
+    """Seconds of each table with its filters, so many at a time, each in a process as that of a worker."""
+    from django.db import connections
+
+    connections.close_all()
+    with get_context("spawn").Pool(workers, initializer=begin, maxtasksperchild=4) as pool:
+        return pool.starmap(seconds, wanted, chunksize=1)
+
+
+def begin() -> None:
+    import django
+
+    django.setup()
+
+
+def seconds(name: str, filters: dict[str, str]) -> float:
+    """How long a worker takes for a table."""
     from evaluation import tables
 
-    found = {}
-    for name in [name for name in names() if not chosen or name in chosen]:
-        started = time.monotonic()
-        try:
-            tables.compute_and_store(name, {})
-        except Exception as error:  # A table that fails is a finding too.
-            print(f"table {name} could not be computed: {error!r}", file=sys.stderr)
-        found[name] = time.monotonic() - started
-        reset_queries()
-        print(f"table {name}: {found[name]:.1f} s", file=sys.stderr)
-    return found
+    started = time.monotonic()
+    try:
+        tables.compute_and_store(name, filters)
+    except Exception as error:  # A table that fails is a finding too.
+        print(f"table {name} could not be computed: {error!r}", file=sys.stderr)
+    took = time.monotonic() - started
+    print(f"table {name} {filters}: {took:.1f} s", file=sys.stderr, flush=True)
+    return took
 
 
 def pages(client: Any) -> list[dict[str, Any]]:
@@ -124,36 +142,32 @@ def measured(client: Any, page: Any) -> dict[str, Any]:
     return {**row, "first": times[0], "median": median}
 
 
-def unseen(client: Any, chosen: list[str]) -> Iterator[dict[str, Any]]:
-    """A filter that nobody asked for: milliseconds of the answer, whether it says so, seconds of the worker's task."""
+def unseen(client: Any, chosen: list[str], workers: int) -> Iterator[dict[str, Any]]:
+    """A filter that nobody asked for: milliseconds of the answer, whether it says so, seconds of the worker."""
     from django.urls import reverse
     from django.utils.http import urlencode
 
     from bench.dashboards_pages import names, unseen
     from evaluation import tables
-    from evaluation.tasks import recompute_tables
 
-    for name in [name for name in names() if not chosen or name in chosen]:
-        if (filters := unseen(name)) is None:
-            continue
+    wanted = [(name, unseen(name)) for name in names() if not chosen or name in chosen]
+    asked = [(name, filters) for name, filters in wanted if filters is not None]
+    rows: list[dict[str, Any]] = []
+    for name, filters in asked:
         started = time.perf_counter()
         text = client.get(f"{reverse('evaluation:table', args=[name])}?{urlencode(filters)}").content.decode()
         answered = (time.perf_counter() - started) * 1000
-        started = time.monotonic()
-        recompute_tables()
-        seconds = time.monotonic() - started
-        state = tables.read(name, filters).state
-        print(f"unseen {name} {filters}: {answered:.0f} ms, computed in {seconds:.1f} s, {state}", file=sys.stderr)
-        said = "being computed" in text
-        yield {"name": name, "filters": filters, "said": said, "ms": answered, "seconds": seconds, "state": state}
+        rows.append({"name": name, "filters": filters, "said": "being computed" in text, "ms": answered})
+    for row, took in zip(rows, over_workers(asked, workers), strict=True):
+        yield {**row, "seconds": took, "state": tables.read(row["name"], row["filters"]).state}
 
 
-def run(share: float, tables: list[str], name: str) -> dict[str, Any]:
+def run(share: float, tables: list[str], name: str, workers: int) -> dict[str, Any]:
     """What a process of its own found with this share of the data."""
     with database(name) as url:
         environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "wwd.settings", "DATABASE_URL": url}
         environ |= {"WWD_DATABASE_KEEP_SECONDS": "600", "WWD_LOG_LEVEL": "error"}
-        code = MEASURE.format(share=share, tables=tables)
+        code = MEASURE.format(share=share, tables=tables, workers=workers)
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit("The benchmark failed: see above.")
@@ -213,10 +227,15 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of the full size")
     parser.add_argument("--beside", type=float, default=0.01, help="of that, for the ratio; 0 for none")
     parser.add_argument("--tables", nargs="*", default=[], help="compute these tables only")
+    parser.add_argument("--workers", type=int, default=1, help="so many tables are computed at a time")
     parser.add_argument("--database", default=DATABASE, help="name of the database that is made and dropped")
     options = parser.parse_args()
-    beside = run(options.share * options.beside, options.tables, options.database) if options.beside else None
-    found = run(options.share, options.tables, options.database)
+    beside = (
+        run(options.share * options.beside, options.tables, options.database, options.workers)
+        if options.beside
+        else None
+    )
+    found = run(options.share, options.tables, options.database, options.workers)
     report(found, beside)
     if lines := list(wrong(found, beside)):
         sys.exit("\n".join(["More than is allowed:", *lines]))
