@@ -54,7 +54,7 @@ def context(request: HttpRequest) -> dict[str, Any]:
     of this address, without a language, where it can be asked for in another one.
     """
     return {
-        "languages": spoken(),
+        "all_languages": spoken(),
         "home": get_script_prefix(),
         # Asked for by pages that are sent to others; a page that says that the host is wrong has none.
         "site_address": lambda: f"{request.scheme}://{request.get_host()}",

@@ -13,6 +13,7 @@ SHOTS = os.environ.get("WWD_SCREENSHOTS", "")
 CONFIRMATIONS = ("I took this photo", "It may be used", "Nobody can be", "It is a photograph")
 TARGETS = "button, .button, .row, label.choice, input:not([type=hidden], .choice input), textarea, .top a"
 SMALL_TARGETS = """selector => [...document.querySelectorAll(selector)]
+  .filter(element => !element.closest('.trap'))
   .filter(element => element.offsetParent && element.getBoundingClientRect().height < 43.9)
   .map(element => element.outerHTML.slice(0, 80))"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - window.innerWidth"
@@ -31,6 +32,7 @@ OVERLAPS = """() => {
   return found;
 }"""
 UNSEEN = """() => [...document.querySelectorAll('main :is(input:not([type=hidden]),textarea,button,a.button)')]
+  .filter(element => !element.closest('.trap'))
   .filter(element => {
     const box = element.getBoundingClientRect();
     return box.width < 5 || box.height < 5 || box.left < -1 || box.right > window.innerWidth + 1 ||

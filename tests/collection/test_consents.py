@@ -23,7 +23,9 @@ RIGHT = {"question_0": "True", "question_1": "False", "question_2": "True"}
 
 def consent_page(language: str = "", **headers: str) -> str:
     query = {"language": language} if language else {}
-    return stranger().get("/describe/", query, headers=headers or None).content.decode()
+    page = stranger().get("/describe/", query, headers=headers or None).content.decode()
+    # Cards for those to whom the link is sent stand in the head, in the language of the page.
+    return page.partition("<body>")[2] or page
 
 
 def agree(shown: str, **answers: str) -> str:

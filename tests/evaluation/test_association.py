@@ -12,8 +12,10 @@ from evaluation.models import DescriptorSet
 from evaluation.runner import outcomes
 from evaluation.studies.association import Association, AssociationConfig, Sign, image_key, text_key, text_payload
 from evaluation.studies.base import (
+    AnswerData,
     ConfigError,
     DescriptorData,
+    DishData,
     ImageData,
     ModelData,
     OutcomeData,
@@ -59,6 +61,12 @@ class Shelf:
 
     def images(self, run: str) -> Sequence[ImageData]:
         return [ImageData(number, AFRICA, "painter", number, None, "ab") for number in (7, 8)]
+
+    def dishes(self, subjects: Sequence[SubjectData]) -> Mapping[int, DishData]:
+        return {}
+
+    def answers(self, run: str) -> Sequence[AnswerData]:
+        return []
 
 
 class Lengths:

@@ -72,7 +72,7 @@ def expected(published: Path) -> dict[str, Any]:
 
 def test_columns_are_the_promised_ones_and_every_cell_is_there(table: Table, expected: dict[str, Any]) -> None:
     assert list(next(iter(table.values()))) == [
-        *("group", "continent", "model", "metric", "value", "n", "clusters", "low", "high")
+        *("group", "continent", "model", "metric", "value", "n", "clusters", "low", "high", "plan")
     ]
     wanted = {
         (group, continent, model, metric)
