@@ -11,6 +11,8 @@ from evaluation import table_page
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 
+COUNTED_FIRST = ("outcomes", "reviews")
+COUNTED_LAST = ("reviewers", "dishes", "pictures", "clusters")
 LONGEST_NOTE = 400
 
 
@@ -75,10 +77,17 @@ def _notes(table: TidyTable) -> Iterator[str]:
             yield note
 
 
+def _place(name: str) -> tuple[int, str]:
+    """Where a count stands in its sentence: databases keep the names of stored values in orders of their own."""
+    if name in COUNTED_FIRST:
+        return 0, name
+    return (2 + COUNTED_LAST.index(name), name) if name in COUNTED_LAST else (1, name)
+
+
 def _counts(table: TidyTable) -> Iterator[str]:
     """How much stands behind the table, and behind its cells."""
     if counted := {name: number for name, number in table.about.get("counted", {}).items() if number}:
-        listed = ", ".join(f"{number} {name}" for name, number in counted.items())
+        listed = ", ".join(f"{counted[name]} {name}" for name in sorted(counted, key=_place))
         yield _("Counted: %(listed)s.") % {"listed": listed}
     measured = [row.estimate for row in table.rows if row.estimate.value is not None]
     if measured:
