@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Count, F, QuerySet
 
 from collection.languages import UNKNOWN
-from collection.models import BoardName, Dish, Heard, Source, Tally
+from collection.models import BoardName, Dish, DishCountry, Heard, Source, Tally
 from collection.words import fold, split_list
 
 EVER = date(1970, 1, 1)
@@ -55,9 +55,8 @@ def stands_of(dish: Dish) -> dict[tuple[str, str], Stand]:
     return {(stand.kind, stand.key): stand for stand in cut if stand.key.strip("~")}
 
 
-def shown_place(place: object) -> str:
-    country = getattr(place, "country", None)
-    return country.name if country else str(getattr(place, "name", ""))
+def shown_place(place: DishCountry) -> str:
+    return place.country.name if place.country else place.name
 
 
 def recount(dishes: Iterable[int]) -> None:
@@ -82,17 +81,32 @@ def _recount(pks: Sequence[int]) -> None:
     new = {key: stand for key, stand in wanted.items() if key not in kept}
     if not gone and not new:
         return
-    names = names_for([(stand, counted[key[0]].created_at) for key, stand in new.items()])
-    touched = {*(row.name_id for row in gone), *(name.pk for name in names.values())}
-    # One order for everybody: two stewards who decide about the same countries wait, and never for each other.
-    firsts = dict(
-        BoardName.objects.select_for_update().filter(pk__in=touched).order_by("pk").values_list("pk", "first_at")
-    )
+    told = [(stand, counted[key[0]].created_at) for key, stand in new.items()]
+    names, firsts = locked(told, {row.name_id for row in gone})
     Heard.objects.filter(pk__in=[row.pk for row in gone]).delete()
     made = [hearing(counted[key[0]], names[stand.kind, stand.key], stand) for key, stand in new.items()]
     Heard.objects.bulk_create(made)
     move(gone, made)
     begin_anew({row.name_id for row in gone} | {row.name_id for row in made if row.at < firsts[row.name_id]})
+
+
+def locked(
+    told: Sequence[tuple[Stand, datetime]], others: set[int]
+) -> tuple[dict[tuple[str, str], BoardName], dict[int, datetime]]:
+    """The rows of these names, locked together with `others` (ids), and when each of them began.
+
+    A name may go with its last dish between being found and being locked: then it is made once more.
+    """
+    while True:
+        names = names_for(told)
+        wanted = {*others, *(name.pk for name in names.values())}
+        # One order for everybody: two stewards who decide about the same countries wait, and never for each other.
+        rows = BoardName.objects.select_for_update().filter(pk__in=wanted).order_by("pk")
+        firsts = dict(rows.values_list("pk", "first_at"))
+        if len(names) == len({(stand.kind, stand.key) for stand, _at in told}) and all(
+            name.pk in firsts for name in names.values()
+        ):
+            return names, firsts
 
 
 def public(pks: Sequence[int]) -> QuerySet[Dish]:

@@ -14,10 +14,12 @@ LONGEST_NAME = 300
 DEEPEST = 4
 # What stands in lists where there is no name: words for nothing, and the labels of a form that was not filled in.
 NOTHING = frozenset(
-    """no_alias|not_stated|none|nan|null|true|false|n/a|unknown|name|alternative_name|alias|group_name|group|host|ip|
-    section|age|city|option|term|language|translation|pinyin|rtgs|john|jane|doe|mike|john doe|jane smith""".replace(
-        "\n    ", ""
-    ).split("|")
+    (
+        *("no_alias", "not_stated", "none", "nan", "null", "true", "false", "n/a", "unknown"),
+        *("name", "alternative_name", "alias", "group_name", "group", "host", "ip", "section", "age", "city"),
+        *("option", "term", "language", "translation", "pinyin", "rtgs"),
+        *("john", "jane", "doe", "mike", "john doe", "jane smith"),
+    )
 )
 NO_NAME = "no_alias"
 LABELS = frozenset(("name", "alternative_name", "alias", "term"))

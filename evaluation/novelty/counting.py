@@ -28,7 +28,7 @@ class Described:
 
 @dataclass(frozen=True)
 class Compared:
-    """Dishes against a list. `matches`: key of a dish → what it was found as, by one rule."""
+    """Dishes and the list that they are compared with; `notes` say which that is, and what is missing."""
 
     reference: ReferenceList | None
     dishes: tuple[Described, ...]

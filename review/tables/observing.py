@@ -14,13 +14,9 @@ CHUNK = 20_000
 Value = bool | float | None
 
 
-class Judged(Protocol):
-    """A review, or a picture that was left out (`pk` 0): whose, of what."""
+class Placed(Protocol):
+    """Whatever belongs to a country and model, and to two clusters."""
 
-    @property
-    def pk(self) -> int: ...
-    @property
-    def image(self) -> int: ...
     @property
     def country(self) -> str: ...
     @property
@@ -29,6 +25,15 @@ class Judged(Protocol):
     def dish(self) -> str: ...
     @property
     def reviewer(self) -> str: ...
+
+
+class Judged(Placed, Protocol):
+    """A review, or a picture that was left out (`pk` 0): whose, of what."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def image(self) -> int: ...
 
 
 class Codes:

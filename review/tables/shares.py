@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,23 +18,10 @@ from evaluation.ordering import place
 from evaluation.table_spec import Filters, TableSpec
 from review.models import Questionnaire
 from review.tables.counting import CHOICES, FILTERS, INPUTS, INTERVALS, Opinion, Pool, about_nameless, opinions, pool
-from review.tables.observing import observed
+from review.tables.observing import Placed, observed
 
 Read = Callable[[Opinion], Sequence[bool | None]]
 UNASKED = "nobody was asked, or nobody answered"
-
-
-class Placed(Protocol):
-    """Whatever belongs to a country and model, and to two clusters."""
-
-    @property
-    def country(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def dish(self) -> str: ...
-    @property
-    def reviewer(self) -> str: ...
 
 
 @dataclass(frozen=True)

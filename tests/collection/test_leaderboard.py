@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from collection import counters
 from collection.counters import EVER, mend, rebuild, recount, stands_of
 from collection.curation import CannotMerge, decide_dishes, merge_dishes, unmerge_dishes
 from collection.dishes import change_dish, save_dish
@@ -202,6 +203,22 @@ class TestBoard:
         assert held() == right
         assert "had drifted in 4 places" in caplog.text
         assert mend(BoardName(pk=999_999)) == 0
+
+    def test_a_name_that_goes_between_being_found_and_locked_is_made_again(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found = counters.names_for
+        gone: list[int] = []
+
+        def names_for(wanted: Any) -> Any:
+            rows = found(wanted)
+            if not gone:
+                gone.append(BoardName.objects.filter(kind="country").delete()[0])
+            return rows
+
+        monkeypatch.setattr(counters, "names_for", names_for)
+        accepted("Ghana")
+        assert gone and held() == from_scratch()
 
     def test_withdrawn_words_are_in_no_counter(self) -> None:
         dish = accepted("Ghana")

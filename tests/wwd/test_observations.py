@@ -1,17 +1,14 @@
 """Every number that is said to be a mean is the mean of its observations, in the demonstration with all its tables."""
 
 import math
-from collections.abc import Iterator
 
 import pytest
-from django.db import transaction
 from django.test import Client
-from pytest_django.plugin import DjangoDbBlocker
 
-from evaluation import observations, runner, tables
+from evaluation import observations, tables
 from tests.evaluation.observing import check, declares, observed
 from tests.evaluation.tables import make_staff
-from wwd.demo import loading
+from tests.wwd.demonstration import demonstration as demonstration
 from wwd.tables import TABLES
 
 pytestmark = pytest.mark.django_db
@@ -33,20 +30,6 @@ KNOWN = {
     "stereotypes.readings",
 }
 OBSERVED = [name for name in TABLES if declares(tables.spec(name))]
-
-
-@pytest.fixture(scope="module")
-def demonstration(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """The demonstration, some of its dishes only, and a run that measures the colours of their pictures."""
-    some = [dish for dish in loading.dishes() if dish["countries"][0] in loading.REVIEWED]
-    with django_db_blocker.unblock(), transaction.atomic(), pytest.MonkeyPatch.context() as patched:
-        patched.setattr(loading, "dishes", lambda: some)
-        loading.load()
-        run = runner.create_run("colours", {"images": loading.GENERATION}, slug="colours")
-        while runner.work(run.pk, "test"):
-            pass
-        yield
-        transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize("name", OBSERVED)
