@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Count, F, QuerySet
 
 from collection.languages import UNKNOWN
-from collection.models import BoardName, Dish, DishCountry, Heard, Source, Tally
+from collection.models import BoardName, Contributor, Dish, DishCountry, Heard, Source, Tally
 from collection.words import fold, split_list
 
 EVER = date(1970, 1, 1)
@@ -202,6 +202,7 @@ def begin_anew(names: Iterable[int]) -> None:
 
 def rebuild() -> int:
     """Counts everything from scratch, mends the counters, and returns how many of them had drifted. A nightly job."""
+    key_names()
     last = 0
     while pks := list(Dish.objects.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[: 4 * CHUNK]):
         recount(pks)
@@ -210,6 +211,14 @@ def rebuild() -> int:
     if drifted:
         logger.warning("The leaderboard's counters had drifted in %s places; they are right again.", drifted)
     return drifted
+
+
+def key_names() -> None:
+    """Public names that were given before names were told apart get their one form; the first of several keeps it."""
+    for contributor in Contributor.objects.filter(alias_key=None).exclude(alias="").order_by("created_at"):
+        key = fold(contributor.alias)[:LONGEST_KEY]
+        if key and not Contributor.objects.filter(alias_key=key).exists():
+            Contributor.objects.filter(pk=contributor.pk, alias=contributor.alias).update(alias_key=key)
 
 
 @transaction.atomic

@@ -220,6 +220,14 @@ class TestBoard:
         accepted("Ghana")
         assert gone and held() == from_scratch()
 
+    def test_names_given_before_get_their_one_form_at_night(self) -> None:
+        first, second = make_contributor(), make_contributor()
+        Contributor.objects.filter(pk=first.pk).update(alias="Ama")
+        Contributor.objects.filter(pk=second.pk).update(alias="AMA")
+        rebuild()
+        assert Contributor.objects.get(alias_key="ama").pk == first.pk
+        assert Contributor.objects.get(pk=second.pk).alias_key is None
+
     def test_withdrawn_words_are_in_no_counter(self) -> None:
         dish = accepted("Ghana")
         change_dish(dish, {"regions": "Zzyzx"})
