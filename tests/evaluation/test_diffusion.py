@@ -24,7 +24,7 @@ from tests.evaluation.tiny import model_at, save_stable_diffusion
 
 pytestmark = pytest.mark.torch
 # Between the cosines of the tiny model's pictures with the concept: some are flagged, others are not.
-SOME = -0.345
+SOME = -0.33
 SETTINGS = {"steps": 4, "guidance": 7.5, "size": 32}
 PROMPTS = ("a photo of fresh food.", "a photo of dirty food.", "weird")
 
@@ -282,9 +282,9 @@ def test_a_request_without_a_seed_is_not_drawn(plain: Path) -> None:
 
 @pytest.mark.django_db
 def test_a_run_stores_pictures_and_what_was_filtered(checked: Path) -> None:
-    make_dish("jollof")
-    make_dish("ugali")
-    make_dish("a dish whose name is longer than the forty tokens")
+    # Their numbers give the seeds, and so which pictures the checker flags: with these, some of each dish.
+    for name, number in (("jollof", 1), ("ugali", 5), ("a dish whose name is longer than the forty tokens", 6)):
+        make_dish(name, number=number)
     make_model("tiny", backend="diffusers", identifier=str(checked), parameters=SETTINGS)
     PromptTemplate.objects.create(slug="short", version="1", text="a photo of {local_name}.")
     config = {"model": "tiny", "prompt": "short", "images_per_subject": 6}
