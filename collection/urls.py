@@ -2,7 +2,19 @@
 
 from django.urls import path, re_path
 
-from collection.views import ambassador, beside, describe, further, own, pages, public, recordings, rights, withdrawn
+from collection.views import (
+    ambassador,
+    beside,
+    describe,
+    further,
+    own,
+    pages,
+    phone,
+    public,
+    recordings,
+    rights,
+    withdrawn,
+)
 
 app_name = "collection"
 urlpatterns = [
@@ -13,6 +25,9 @@ urlpatterns = [
     path("ambassador/", ambassador.ready, name="ambassador"),
     path("ambassador/<slug:code>/", ambassador.invitation, name="invitation"),
     path("dish/", describe.dish, name="dish"),
+    path("phone/", phone.phone, name="phone"),
+    path("phone/send/", phone.queued, name="queued"),
+    path("worker.js", phone.worker, name="worker"),
     path("more/", further.more, name="more"),
     path("photo/", further.photo, name="photo"),
     path("photo/part/", further.photo_part, name="photo-part"),

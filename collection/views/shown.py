@@ -30,6 +30,7 @@ from collection.proof import Proof
 from collection.receipts import grouped
 from collection.rights import code_context, first_code
 from wwd.middleware import uncompressed
+from wwd.static import edition
 
 
 def not_known() -> str:
@@ -72,6 +73,8 @@ def dish_page(
         "shown": shown_consent(proof) if form.asks_consent else None,
         "demonstration": accepting() is Accepting.DEMONSTRATION,
     }
+    if mode == "new" and not form.asks_consent:
+        context |= {"queue": Proof.new("queue", proof.person), "edition": edition(request.LANGUAGE_CODE)}
     return render(request, "collection/dish.html", context)
 
 

@@ -1,0 +1,89 @@
+"""Dishes that a phone keeps until the project has them: their page, and the answer that ends their waiting."""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from collection.circumstances import circumstances
+from collection.doors import Sent, own_dishes, present, public_form
+from collection.forms import DishForm
+from collection.ledger import Entry, content_hash, earlier_entry
+from collection.opening import goes_on_as
+from collection.places import all_places
+from collection.proof import Proof
+from collection.quotas import QuotaReached
+from collection.receipts import grouped
+from collection.submissions import submit_dish
+from collection.views.describe import form_id
+from collection.views.shown import not_known
+from wwd.static import edition
+
+DAY = 60 * 60 * 24
+
+
+@require_safe
+def phone(request: HttpRequest) -> HttpResponse:
+    """The dishes of this phone and the four questions. Nothing here is about anybody: phones keep this page."""
+    context = {"form": DishForm(), "countries": [place.name for place in all_places()], "speak": ""}
+    response = render(request, "collection/phone.html", context)
+    response.headers["ETag"] = f'"{edition(request.LANGUAGE_CODE)}"'
+    response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+@require_safe
+def worker(request: HttpRequest) -> HttpResponse:
+    """The service worker. It stands at the root because it may only answer for what lies below its own address."""
+    script = (Path(settings.BASE_DIR) / "static" / "worker.js").read_bytes()
+    response = HttpResponse(script, content_type="text/javascript")
+    response.headers["Cache-Control"] = f"max-age={DAY}"
+    return response
+
+
+@public_form("queue")
+def queued(request: HttpRequest, sent: Sent) -> JsonResponse:
+    """A dish that a phone kept → JSON that names its form: a receipt number, or what is wrong with it.
+
+    Its token outlives the turn in which the dish was told. It lets a dish arrive and shows nothing of anybody; only
+    while the turn lasts does the answer lead on to the rest of the questions.
+    """
+    form = form_id(request.POST.get("form"))
+    token = sent.proof or (sent.expired if sent.finished else None)
+    if form is None or token is None:
+        return answered(form, 403, error=not_known())
+    asked = DishForm(request.POST)
+    if not asked.is_valid():
+        return answered(form, 400, error=" ".join(errors[0] for errors in asked.errors.values()))
+    if known := earlier_entry(form, content_hash(asked.content)):
+        return told(known, sent)
+    contributor = present(token.person)
+    if contributor is None:
+        return answered(form, 403, error=not_known())
+    if not goes_on_as(contributor):
+        return answered(form, 403, error=_("The collection is not open at the moment."))
+    proof = Proof("dish", form, contributor.pk, at=token.at)
+    try:
+        return told(submit_dish(proof, asked.content, circumstances(request, proof)), sent)
+    except QuotaReached as reached:
+        return answered(form, 429, error=str(reached), later=True)
+
+
+def told(entry: Entry, sent: Sent) -> JsonResponse:
+    """The receipt of this dish, and for its author the token of the next page; or that its form brought other words."""
+    submission = entry.submission
+    if entry.other:
+        return answered(submission.form, 409, error=_("This dish was sent before with other words."))
+    own = sent.person == submission.contributor_id and own_dishes(submission.contributor).filter(pk=submission.dish_id)
+    more = Proof.new("more", sent.person, submission.dish_id).token if own else ""
+    return answered(submission.form, 200, receipt=grouped(submission.receipt), more=more)
+
+
+def answered(form: uuid.UUID | None, status: int, **said: Any) -> JsonResponse:
+    """`form` is what a phone takes as the sign that this is our answer and about its dish."""
+    return JsonResponse({"form": str(form or ""), **said}, status=status)

@@ -1,0 +1,337 @@
+// Writes each dish down on the phone before it is sent, and keeps it until the project has it. Only our own answer that
+// names the dish's form counts as received. Where anything here is missing or goes wrong, the plain form sends the dish.
+const shell = document.getElementById("queue");
+const form = document.getElementById("dish");
+const save = document.getElementById("save");
+const texts = shell.dataset;
+const box = shell.content.firstElementChild.cloneNode(true);
+const status = box.querySelector("[role=status]");
+const list = box.querySelector("ul");
+const sample = list.firstElementChild;
+
+const PATIENCE = 60;
+const AGAIN = 60;
+const ABOUT_THE_FORM = ["proof", "form"];
+const received = [];
+let turn = 0;
+let pass = "";
+let busy = false;
+
+let opened = null;
+
+function database() {
+  if (!opened) {
+    opened = new Promise((done, fail) => {
+      const request = indexedDB.open("dishes", 1);
+      request.onupgradeneeded = () => {
+        request.result.createObjectStore("dishes", { keyPath: "place", autoIncrement: true }).createIndex("form", "form");
+        request.result.createObjectStore("turn");
+      };
+      request.onsuccess = () => {
+        request.result.onversionchange = () => request.result.close();
+        done(request.result);
+      };
+      request.onerror = request.onblocked = () => fail(request.error);
+    });
+  }
+  return opened;
+}
+
+const asked = (request) =>
+  new Promise((done, fail) => {
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => fail(request.error);
+  });
+
+// What `work` returns, once it is on the disk.
+async function stored(mode, work) {
+  const change = (await database()).transaction(["dishes", "turn"], mode, { durability: "strict" });
+  const ended = new Promise((done, fail) => {
+    change.oncomplete = done;
+    change.onabort = change.onerror = () => fail(change.error);
+  });
+  const found = await work(change.objectStore("dishes"), change.objectStore("turn"));
+  await ended;
+  return found;
+}
+
+const dishes = () => stored("readonly", (rows) => asked(rows.getAll()));
+const here = () => stored("readonly", async (_rows, turns) => (await asked(turns.get("now"))) || { turn: 0, pass: "" });
+
+const changeTurn = (change) =>
+  stored("readwrite", async (_rows, turns) => {
+    const now = (await asked(turns.get("now"))) || { turn: 0, pass: "" };
+    await asked(turns.put(Object.assign(now, change(now)), "now"));
+    return now;
+  });
+
+// From here on nobody sees what stands in the dishes of this turn; they are still sent.
+const finishTurn = (owed) => changeTurn((now) => ({ turn: now.turn + 1, pass: "", owed }));
+
+class Over extends Error {}
+
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+// One row for each form and for each same typing; of somebody whose turn is over nothing is written down any more.
+const keep = (dish) =>
+  stored("readwrite", async (rows, turns) => {
+    const now = await asked(turns.get("now"));
+    if (!now || now.turn !== dish.turn) throw new Over();
+    const all = await asked(rows.getAll());
+    const former = all.find((row) => row.form === dish.form || (row.turn === dish.turn && same(row.words, dish.words)));
+    const kept = former ? Object.assign({}, dish, { place: former.place, form: former.form }) : dish;
+    kept.place = await asked(rows.put(kept));
+    return kept;
+  });
+
+// Changes or removes a dish, unless its words were changed while it was under way.
+const settle = (dish, change) =>
+  stored("readwrite", async (rows) => {
+    const now = await asked(rows.get(dish.place));
+    if (!now || !same(now.words, dish.words)) return;
+    await asked(change ? rows.put(Object.assign(now, change)) : rows.delete(dish.place));
+  });
+
+function newForm() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 15) | 64;
+  bytes[8] = (bytes[8] & 63) | 128;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+class Unsent extends Error {}
+
+// What the project says about a dish. Throws Unsent with a sentence where the project did not answer.
+async function deliver(dish) {
+  const body = new URLSearchParams(dish.words);
+  body.append("form", dish.form);
+  body.append("proof", dish.pass);
+  const stop = window.AbortController ? new AbortController() : null;
+  const timer = setTimeout(() => stop && stop.abort(), PATIENCE * 1000);
+  const asking = { method: "POST", body, redirect: "manual", cache: "no-store", signal: stop ? stop.signal : undefined };
+  let answer = null;
+  try {
+    answer = await fetch(texts.send, asking);
+    const said = await answer.json();
+    if (said.form === dish.form && (said.receipt || said.error)) return said;
+  } catch (error) {
+    // No network, no answer in time, or one that is not ours: told apart below.
+  } finally {
+    clearTimeout(timer);
+  }
+  throw new Unsent(answer && (answer.status < 500 || answer.status === 511) ? texts.stranger : texts.unreached);
+}
+
+function goOn(token) {
+  const next = document.createElement("form");
+  next.method = "post";
+  next.action = texts.more;
+  for (const [name, value] of [["proof", token], ["speak", "more"]]) {
+    const field = document.createElement("input");
+    Object.assign(field, { type: "hidden", name, value });
+    next.append(field);
+  }
+  document.body.append(next);
+  next.submit();
+}
+
+const say = (text) => (status.textContent = text);
+const word = (dish, name) => (dish.words.find((pair) => pair[0] === name) || ["", ""])[1];
+
+function line(dish, told, choices) {
+  const item = sample.cloneNode(true);
+  const [name, state, code] = [item.querySelector(".dish-name"), item.querySelector(".n"), item.querySelector(".code")];
+  const closed = dish.turn !== turn;
+  if (closed) name.replaceWith(texts.earlier);
+  else name.textContent = word(dish, "local_name");
+  state.textContent = told;
+  code.textContent = closed ? "" : dish.receipt || "";
+  for (const button of item.querySelectorAll("button")) {
+    const choice = choices[button.name];
+    button.hidden = !choice || (closed && !["send", "drop"].includes(button.name));
+    button.setAttribute("aria-describedby", `queued-${dish.form}`);
+    button.addEventListener("click", choice);
+  }
+  if (dish.receipt) item.className = "received";
+  state.id = `queued-${dish.form}`;
+  return item;
+}
+
+async function show(under = null) {
+  const waiting = await dishes();
+  const lines = received.map((dish) => line(dish, texts.received, dish.more ? { go: () => goOn(dish.more) } : {}));
+  for (const dish of waiting) {
+    const choices = { send: () => sendOne(dish), copy: () => copy(dish), drop: () => drop(dish) };
+    if (form && save) choices.change = () => change(dish);
+    const told = dish.place === under ? texts.sending : dish.refused || texts.saved;
+    lines.push(line(dish, told, dish.place === under ? {} : choices));
+  }
+  list.textContent = "";
+  list.append(...lines);
+  if (!lines.length && !status.textContent) box.remove();
+  else if (!box.isConnected) document.getElementById("main").prepend(box);
+}
+
+async function receive(dish, said) {
+  await settle(dish, said.receipt ? null : { refused: said.error });
+  if (said.receipt) received.push(Object.assign({}, dish, said));
+}
+
+async function send(dish) {
+  await show(dish.place);
+  await receive(dish, await deliver(dish));
+}
+
+async function sending(chosen) {
+  if (busy) return;
+  busy = true;
+  try {
+    for (const dish of chosen) await send(dish);
+    say("");
+  } catch (error) {
+    if (error instanceof Unsent) say(error.message);
+  } finally {
+    busy = false;
+    await show();
+  }
+}
+
+const sendOne = (dish) => sending([dish]);
+const sendAll = async () => sending((await dishes()).filter((dish) => !dish.refused));
+
+async function drop(dish) {
+  if (!confirm(texts.question)) return;
+  await settle(dish, null);
+  await show();
+}
+
+function copy(dish) {
+  const lines = dish.words.filter(([name, value]) => name !== "website" && value.trim()).map((pair) => pair[1]);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/plain" }));
+  link.download = "dish.txt";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), AGAIN * 1000);
+}
+
+function change(dish) {
+  for (const [name, value] of dish.words) if (form.elements[name] && name !== "also") form.elements[name].value = value;
+  form.elements.form.value = dish.form;
+  form.elements.local_name.focus();
+}
+
+// Place and language stay for the next dish.
+function empty() {
+  for (const name of ["local_name", "ingredients", "website"]) form.elements[name].value = "";
+  for (const choice of form.querySelectorAll("[name=also]")) choice.checked = false;
+  form.elements.form.value = newForm();
+}
+
+function typed() {
+  const words = Array.from(new FormData(form)).filter(([name]) => !ABOUT_THE_FORM.includes(name));
+  return { form: form.elements.form.value, words, pass, turn, refused: "" };
+}
+
+// The plain form, with the first token of the page: the server answers with a page.
+function plainly() {
+  save.disabled = false;
+  form.submit();
+}
+
+async function give() {
+  save.disabled = true;
+  let dish = null;
+  try {
+    dish = await keep(typed());
+  } catch (error) {
+    return plainly();
+  }
+  busy = true;
+  try {
+    await show(dish.place);
+    const said = await deliver(dish);
+    if (said.receipt || !said.later) await settle(dish, null);
+    if (said.more) return goOn(said.more);
+    if (!said.later) return plainly();
+    await receive(dish, said);
+    say("");
+  } catch (error) {
+    if (!(error instanceof Unsent)) return plainly();
+    say(error.message);
+  } finally {
+    busy = false;
+  }
+  empty();
+  save.disabled = false;
+  await show();
+  box.scrollIntoView();
+}
+
+async function payOwed() {
+  const answer = await fetch(texts.finish, { method: "POST", redirect: "manual", cache: "no-store" });
+  if (!answer.headers.get("Clear-Site-Data")) return;
+  await changeTurn(() => ({ owed: false }));
+  location.reload();
+}
+
+// What the phone needs to show its page without a network: that page in this language, its style and this script.
+async function prepare() {
+  if (!navigator.serviceWorker || !window.caches || !texts.edition) return;
+  await navigator.serviceWorker.register("/worker.js", { updateViaCache: "all" });
+  const cache = await caches.open("phone");
+  // Weak where the page came compressed.
+  const edition = (answer) => answer && (answer.headers.get("ETag") || "").endsWith(`"${texts.edition}"`);
+  if (edition(await cache.match(texts.phone, { ignoreVary: true }))) return;
+  const style = document.querySelector("link[rel=stylesheet]").href;
+  const parts = [style, import.meta.url];
+  const page = await fetch(texts.phone, { redirect: "error", cache: "no-store" });
+  if (!edition(page)) return;
+  for (const part of parts) {
+    const answer = await fetch(part, { redirect: "error", cache: "force-cache" });
+    if (/^text\/(css|javascript)/.test(answer.headers.get("Content-Type"))) await cache.put(part, answer);
+  }
+  await cache.put(texts.phone, page);
+  const wanted = [texts.phone, ...parts].map((address) => new URL(address, location).href);
+  for (const old of await cache.keys()) if (!wanted.includes(old.url)) await cache.delete(old);
+}
+
+function enhance() {
+  const [token, note] = [form.dataset.queue, document.getElementById("closed")];
+  form.hidden = !pass;
+  if (note) note.hidden = Boolean(pass);
+  if (!token) form.elements.form.value = newForm();
+  save.addEventListener("click", (event) => {
+    if (!form.checkValidity()) return;
+    event.preventDefault();
+    give();
+  });
+  // Back to this page as it was left.
+  addEventListener("pageshow", () => (save.disabled = false));
+}
+
+function watchFinish() {
+  for (const other of document.querySelectorAll(`form[action="${texts.finish}"]`)) {
+    other.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const go = () => other.submit();
+      finishTurn(true).then(go, go);
+    });
+  }
+}
+
+async function start() {
+  let now = await here();
+  if (texts.over) now = await finishTurn(false);
+  if (now.owed) return payOwed().catch(() => {});
+  if (form && form.dataset.queue) now = await changeTurn(() => ({ pass: form.dataset.queue }));
+  [turn, pass] = [now.turn, now.pass];
+  if (form && save) enhance();
+  watchFinish();
+  await sendAll();
+  addEventListener("online", sendAll);
+  setInterval(() => document.hidden || sendAll(), AGAIN * 1000);
+  prepare().catch(() => {});
+}
+
+if (window.fetch && window.indexedDB && window.crypto && window.URLSearchParams) start().catch(() => {});
