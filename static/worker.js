@@ -8,17 +8,24 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(Promise.all([ready, self.clients.claim()]));
 });
 
-async function kept() {
+// In the language of the address, else in the one that the phone has.
+async function kept({ url }) {
   const cache = await caches.open("phone");
-  const pages = (await cache.keys()).filter((page) => page.url.endsWith("/phone/"));
-  return pages.length ? cache.match(pages[0], { ignoreVary: true }) : Response.error();
+  const pages = (await cache.keys()).map((page) => page.url).filter((address) => address.endsWith("/phone/"));
+  const language = new URL(url).pathname.slice(0, 4);
+  pages.sort((one, other) => other.includes(language) - one.includes(language));
+  for (const page of pages) {
+    const answer = await cache.match(page, { ignoreVary: true });
+    if (answer) return answer;
+  }
+  return Response.error();
 }
 
 async function page(event) {
   try {
     return (await event.preloadResponse) || (await fetch(event.request));
   } catch (error) {
-    return kept();
+    return kept(event.request);
   }
 }
 

@@ -59,7 +59,7 @@ def queued(request: HttpRequest, sent: Sent) -> JsonResponse:
         return answered(form, 403, error=not_known())
     asked = DishForm(request.POST)
     if not asked.is_valid():
-        return answered(form, 400, error=" ".join(errors[0] for errors in asked.errors.values()))
+        return answered(form, 400, error=" ".join(str(errors[0]) for errors in asked.errors.values()))
     if known := earlier_entry(form, content_hash(asked.content)):
         return told(known, sent)
     contributor = present(token.person)
@@ -79,8 +79,9 @@ def told(entry: Entry, sent: Sent) -> JsonResponse:
     submission = entry.submission
     if entry.other:
         return answered(submission.form, 409, error=_("This dish was sent before with other words."))
-    own = sent.person == submission.contributor_id and own_dishes(submission.contributor).filter(pk=submission.dish_id)
-    more = Proof.new("more", sent.person, submission.dish_id).token if own else ""
+    own = sent.person == submission.contributor_id
+    dish = own_dishes(submission.contributor).filter(submission=submission).first() if own else None
+    more = Proof.new("more", sent.person, dish.pk).token if dish else ""
     return answered(submission.form, 200, receipt=grouped(submission.receipt), more=more)
 
 

@@ -1,4 +1,4 @@
-"""A network between the phone and the server that behaves as networks do: a login page, a cut, an answer that is lost."""
+"""A network between phone and server that behaves as networks do: a login page, a cut, an answer that is lost."""
 
 import socket
 import threading
@@ -7,26 +7,36 @@ from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 LOGIN = b"<!doctype html><title>Welcome</title><h1>Log in to our network</h1>"
+HEAD = "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
 ANSWERS = {
-    "page": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
-    "login": b"HTTP/1.1 511 Network Authentication Required\r\nContent-Type: text/html\r\nContent-Length: %d\r\n"
-    b"Connection: close\r\n\r\n%s",
+    "page": ("200 OK", "text/html", LOGIN),
+    "json": ("200 OK", "application/json", b'{"receipt": "123 456 789", "form": ""}'),
+    "login": ("511 Network Authentication Required", "text/html", LOGIN),
+    "broken": ("502 Bad Gateway", "text/html", LOGIN),
 }
 REDIRECT = b"HTTP/1.1 302 Found\r\nLocation: %s/login\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+def whole_answer(status: str, kind: str, body: bytes) -> bytes:
+    return HEAD.format(status=status, kind=kind, length=len(body)).encode() + body
 
 
 class Network:
     """Stands between a browser and the server at `url`; `state` says how it behaves, for requests under way too.
 
-    *through*; *page*, *redirect*, *login*: a portal that answers itself; *cut*: no connection; *lost*: the server gets
-    the request, and its answer never arrives. Only addresses that begin with `only` are concerned.
+    *through*; *page*, *json*, *redirect*, *login*: a portal that answers itself; *broken*: a proxy whose server is
+    down; *cut*: no connection; *lost*: the server gets the request, and its answer never arrives; *hanging*: the same,
+    and the phone goes on waiting. `scripts` holds what is answered at an address instead of the server's script. `sent`
+    counts the bytes that arrived at the phone.
     """
 
     def __init__(self, upstream: str) -> None:
         self.upstream = urlsplit(upstream)
         self.state = "through"
-        self.only = "/"
+        self.scripts: dict[str, bytes] = {}
         self.asked: list[str] = []
+        self.sent = 0
+        self.released = threading.Event()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
 
@@ -44,15 +54,23 @@ class Network:
                 return
             method, path = request.split(b" ", 2)[:2]
             self.asked.append(f"{method.decode()} {path.decode()}")
-            state = self.state if path.decode().startswith(self.only) else "through"
-            if state in ANSWERS:
-                phone.sendall(ANSWERS[state] % (len(LOGIN), LOGIN))
-            elif state == "redirect":
-                phone.sendall(REDIRECT % self.url.encode())
-            elif state in ("through", "lost"):
-                answer = self.answer_of_server(request)
-                if state == "through":
-                    phone.sendall(answer)
+            answer = self.answer(request, path.decode())
+            phone.sendall(answer)
+            self.sent += len(answer)
+
+    def answer(self, request: bytes, path: str) -> bytes:
+        """What arrives at the phone; nothing means that the connection ends."""
+        state = self.state
+        if state in ANSWERS:
+            return whole_answer(*ANSWERS[state])
+        if state == "redirect":
+            return REDIRECT % self.url.encode()
+        if state == "through" and path in self.scripts:
+            return whole_answer("200 OK", "text/javascript", self.scripts[path])
+        answer = b"" if state == "cut" else self.answer_of_server(request)
+        if state == "hanging":
+            self.released.wait(30)
+        return answer if state == "through" else b""
 
     def answer_of_server(self, request: bytes) -> bytes:
         head, _gap, body = request.partition(b"\r\n\r\n")

@@ -1,0 +1,148 @@
+"""Dishes that a phone kept arrive: once, whoever has the phone by then, and with an answer that names their form."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils import timezone
+
+from collection import proof as proofs
+from collection.models import Contributor, Dish, Opening, Submission
+from collection.proof import MAX_AGE, Proof
+from collection.quotas import DISHES
+from collection.receipts import grouped
+from collection.turns import finish_turn
+from collection.withdrawal import withdraw_everything
+from tests.collection.make import ANSWERS, make_contributor, make_dish, stranger
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/phone/send/"
+
+
+@pytest.fixture
+def contributor() -> Contributor:
+    return make_contributor()
+
+
+def send(
+    contributor: Contributor | None, form: object = None, token: str = "", **answers: Any
+) -> tuple[int, dict[str, Any]]:
+    """Status and JSON for a dish as a phone sends it, with its own form and without any cookie."""
+    token = token or Proof.new("queue", contributor.pk if contributor else None).token
+    data = {**ANSWERS, **answers, "form": str(form or uuid.uuid4()), "proof": token}
+    response = stranger().post(ADDRESS, data)
+    return response.status_code, response.json()
+
+
+def test_dish_arrives_with_the_forms_name_and_leads_on(contributor: Contributor) -> None:
+    form = uuid.uuid4()
+    status, said = send(contributor, form)
+    dish = Dish.objects.get()
+    assert (status, said["form"]) == (200, str(form)) and dish.contributor == contributor
+    assert said["receipt"] == grouped(Submission.objects.get(pk=form).receipt)
+    page = stranger().post("/more/", {"proof": said["more"], "speak": "more"}).content.decode()
+    assert "Your dish is saved" in page and said["receipt"] in page
+
+
+def test_sent_again_it_is_the_same_dish_by_phone_and_by_the_plain_form(contributor: Contributor) -> None:
+    plain = Proof.new("dish", contributor.pk)
+    first, again = send(contributor, plain.form), send(contributor, plain.form)
+    page = stranger().post("/dish/", {**ANSWERS, "proof": plain.token}).content.decode()
+    assert first[1]["receipt"] == again[1]["receipt"] and first[1]["receipt"] in page
+    assert Dish.objects.count() == 1
+
+
+def test_other_words_with_the_same_form_are_refused_and_nothing_is_changed(contributor: Contributor) -> None:
+    form = uuid.uuid4()
+    send(contributor, form)
+    status, said = send(contributor, form, local_name="Fufu")
+    assert status == 409 and "other words" in said["error"] and "receipt" not in said
+    assert [dish.local_name for dish in Dish.objects.all()] == ["Jollof"]
+
+
+def test_after_finish_a_kept_dish_still_arrives_and_shows_nothing(contributor: Contributor) -> None:
+    token = Proof.new("queue", contributor.pk).token
+    finish_turn(contributor.pk)
+    status, said = send(contributor, token=token)
+    assert status == 200 and said["receipt"] and said["more"] == ""
+    assert Dish.objects.get().contributor == contributor
+
+
+def test_a_token_of_another_form_brings_nothing(contributor: Contributor) -> None:
+    for token in (Proof.new("dish", contributor.pk).token, Proof.new("more", contributor.pk).token, "forged", ""):
+        data = {**ANSWERS, "form": str(uuid.uuid4()), "proof": token}
+        response = stranger().post(ADDRESS, data)
+        assert response.status_code == 403 and response.json()["error"]
+    assert not Dish.objects.exists()
+
+
+def test_a_token_too_old_or_of_somebody_who_withdrew_brings_nothing(
+    contributor: Contributor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = Proof.new("queue", contributor.pk).token
+    monkeypatch.setattr(proofs, "MAX_AGE", -MAX_AGE)
+    assert send(contributor, token=token)[0] == 403
+    monkeypatch.undo()
+    make_dish(contributor=contributor)
+    withdraw_everything(contributor)
+    assert send(contributor, token=token)[0] == 403
+    assert Dish.objects.live().count() == 0
+
+
+def test_what_the_form_refuses_is_said_and_not_stored(contributor: Contributor) -> None:
+    status, said = send(contributor, local_name="---", ingredients="")
+    assert status == 400 and "Write what is in it." in said["error"]
+    for form in ("", "no form", "../../etc"):
+        response = stranger().post(
+            ADDRESS, {**ANSWERS, "form": form, "proof": Proof.new("queue", contributor.pk).token}
+        )
+        assert response.status_code == 403 and response.json()["form"] == ""
+    assert not Dish.objects.exists()
+
+
+def test_past_a_days_dishes_it_waits_for_tomorrow(contributor: Contributor) -> None:
+    for number in range(DISHES):
+        make_dish(f"Dish {number}", contributor=contributor)
+    status, said = send(contributor)
+    assert status == 429 and said["later"] is True and "tomorrow" in said["error"]
+
+
+def test_when_the_collection_is_closed_a_dish_sent_before_has_its_receipt_and_a_new_one_waits(
+    contributor: Contributor,
+) -> None:
+    form = uuid.uuid4()
+    receipt = send(contributor, form)[1]["receipt"]
+    Opening.objects.update(ethics_until=timezone.localdate() - timedelta(days=1))
+    assert send(contributor, form)[1]["receipt"] == receipt
+    status, said = send(contributor, local_name="Fufu")
+    assert status == 403 and "not open" in said["error"] and Dish.objects.count() == 1
+
+
+def test_another_site_cannot_send(contributor: Contributor) -> None:
+    data = {**ANSWERS, "form": str(uuid.uuid4()), "proof": Proof.new("queue", contributor.pk).token}
+    response = Client().post(ADDRESS, data, headers={"Origin": "https://elsewhere.example"})
+    assert response.status_code == 403 and not Dish.objects.exists()
+
+
+def test_sentences_are_in_the_language_of_the_address(contributor: Contributor) -> None:
+    data = {**ANSWERS, "ingredients": "", "form": str(uuid.uuid4()), "proof": Proof.new("queue", contributor.pk).token}
+    said = Client().post("/fr" + ADDRESS, data).json()
+    assert said["error"] and "Write" not in said["error"]
+
+
+@pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
+def test_the_page_that_phones_keep_is_the_same_for_everybody(language: str, contributor: Contributor) -> None:
+    somebody = Client()
+    somebody.post("/describe/", {})
+    known = somebody.get(f"/{language}/phone/")
+    assert known.content == stranger().get(f"/{language}/phone/").content
+    assert "proof" not in known.content.decode() and known.headers["ETag"]
+    assert str(contributor.pk) not in known.content.decode()
+
+
+def test_the_worker_may_answer_for_the_whole_site(client: Client) -> None:
+    response = client.get("/worker.js")
+    assert response.headers["Content-Type"].startswith("text/javascript") and b"respondWith" in response.content
