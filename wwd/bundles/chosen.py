@@ -3,8 +3,10 @@
 import hashlib
 import json
 import re
+from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qsl
 
 from django.utils.http import urlencode
@@ -106,3 +108,18 @@ def plan(slug: str) -> list[str]:
     if found is None:
         raise ChosenError(unknown("frozen plan", slug, list(frozen.values_list("slug", flat=True))))
     return [f"{listed['table']}?{urlencode(listed['filters'])}".rstrip("?") for listed in found.tables]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The arguments of every command that takes chosen views: a name, the views, and plans that list some."""
+    parser.add_argument("name", help="small letters, digits and hyphens, such as kenya-2026")
+    parser.add_argument(
+        "views", nargs="*", metavar="table?filter=value", help="tables, filters as in the address of their page"
+    )
+    parser.add_argument("--plan", action="append", default=[], metavar="SLUG", help="everything that a plan lists")
+
+
+def asked(options: Mapping[str, Any]) -> tuple[str, tuple[View, ...]]:
+    """The name and the views of a command that has `add_arguments`. Raises ChosenError."""
+    lines = [*options["views"], *(line for slug in options["plan"] for line in plan(slug))]
+    return name(options["name"]), views(lines)

@@ -22,11 +22,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help="small letters, digits and hyphens, such as kenya-2026")
-        parser.add_argument(
-            "views", nargs="*", metavar="table?filter=value", help="tables, filters as in the address of their page"
-        )
-        parser.add_argument("--plan", action="append", default=[], metavar="SLUG", help="everything that a plan lists")
+        chosen.add_arguments(parser)
         parser.add_argument("--output", type=Path, help="the file to write; NAME.zip where it is left out")
         parser.add_argument("--images", action="store_true", help="pictures too, those that may leave the platform")
         parser.add_argument("--accept-terms", metavar="USER", help="who takes the pictures and keeps to their terms")
@@ -34,8 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            views = chosen.views([*options["views"], *(line for slug in options["plan"] for line in chosen.plan(slug))])
-            request = Request(chosen.name(options["name"]), views, options["images"])
+            request = Request(*chosen.asked(options), options["images"])
             target = options["output"] or Path(f"{request.name}.zip")
             taker = self.taker(options)
             making.make(request, target, self.stderr.write, lambda count: self.note(taker, request, count))

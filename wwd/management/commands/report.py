@@ -22,18 +22,13 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help="small letters, digits and hyphens, such as kenya-2026")
-        parser.add_argument(
-            "views", nargs="*", metavar="table?filter=value", help="tables, filters as in the address of their page"
-        )
-        parser.add_argument("--plan", action="append", default=[], metavar="SLUG", help="everything that a plan lists")
+        chosen.add_arguments(parser)
         parser.add_argument("--output", type=Path, help="a file ending in .pdf or .html; NAME.pdf where it is left out")
         parser.add_argument("--pictures", action="store_true", help="some pictures behind each table, blurred")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            views = chosen.views([*options["views"], *(line for slug in options["plan"] for line in chosen.plan(slug))])
-            request = Request(chosen.name(options["name"]), views, options["pictures"])
+            request = Request(*chosen.asked(options), options["pictures"])
             self.write(request, options["output"] or Path(f"{request.name}.pdf"))
         except (ChosenError, NoPdf) as error:
             raise CommandError(str(error)) from error
