@@ -8,11 +8,12 @@ import logging
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import TruncDate
 
 from collection.languages import UNKNOWN
 from collection.models import BoardName, Contributor, Dish, DishCountry, Heard, Source, Tally
@@ -83,7 +84,8 @@ def _recount(pks: Sequence[int]) -> None:
         return
     told = [(stand, counted[key[0]].created_at) for key, stand in new.items()]
     names, firsts = locked(told, {row.name_id for row in gone})
-    Heard.objects.filter(pk__in=[row.pk for row in gone]).delete()
+    if gone:
+        Heard.objects.filter(pk__in=[row.pk for row in gone]).delete()
     made = [hearing(counted[key[0]], names[stand.kind, stand.key], stand) for key, stand in new.items()]
     Heard.objects.bulk_create(made)
     move(gone, made)
@@ -95,38 +97,34 @@ def locked(
 ) -> tuple[dict[tuple[str, str], BoardName], dict[int, datetime]]:
     """The rows of these names, locked together with `others` (ids), and when each of them began.
 
-    A name may go with its last dish between being found and being locked: then it is made once more.
+    What is new becomes a row. A name may go with its last dish between being found and being locked: then it is made
+    once more.
     """
+    first = {(stand.kind, stand.key): (stand, at) for stand, at in told}
+    rows = BoardName.objects.filter(Q(pk__in=others) | Q(key__in={key for _kind, key in first})).order_by("pk")
     while True:
-        names = names_for(told)
-        wanted = {*others, *(name.pk for name in names.values())}
+        known = set(rows.values_list("kind", "key"))
+        add_names([heard for name, heard in first.items() if name not in known])
         # One order for everybody: two stewards who decide about the same countries wait, and never for each other.
-        rows = BoardName.objects.select_for_update().filter(pk__in=wanted).order_by("pk")
-        firsts = dict(rows.values_list("pk", "first_at"))
-        if len(names) == len({(stand.kind, stand.key) for stand, _at in told}) and all(
-            name.pk in firsts for name in names.values()
-        ):
-            return names, firsts
+        # What only refers to a name, as another dish's row does, need not wait.
+        held = list(rows.select_for_update(no_key=True))
+        names = {(row.kind, row.key): row for row in held if (row.kind, row.key) in first}
+        if len(names) == len(first):
+            return names, {row.pk: row.first_at for row in held}
+
+
+def add_names(told: Sequence[tuple[Stand, datetime]]) -> None:
+    """Rows for names that are new, where nobody else has just made them."""
+    BoardName.objects.bulk_create(
+        [BoardName(kind=stand.kind, key=stand.key, label=stand.label, first_at=at) for stand, at in sorted(told)],
+        ignore_conflicts=True,
+    )
 
 
 def public(pks: Sequence[int]) -> QuerySet[Dish]:
     """Those of these dishes that count: accepted, merged into no other one, no demonstration."""
     rows = Dish.objects.released().filter(pk__in=pks).select_related("contributor")
     return rows.prefetch_related("places__country", "languages")
-
-
-def names_for(wanted: Sequence[tuple[Stand, datetime]]) -> dict[tuple[str, str], BoardName]:
-    """The rows of these names; what is new becomes one."""
-    first = {(stand.kind, stand.key): (stand, at) for stand, at in wanted}
-    BoardName.objects.bulk_create(
-        [
-            BoardName(kind=stand.kind, key=stand.key, label=stand.label, first_at=at)
-            for stand, at in sorted(first.values())
-        ],
-        ignore_conflicts=True,
-    )
-    rows = BoardName.objects.filter(key__in={key for _kind, key in first})
-    return {(row.kind, row.key): row for row in rows if (row.kind, row.key) in first}
 
 
 def hearing(dish: Dish, name: BoardName, stand: Stand) -> Heard:
@@ -141,12 +139,16 @@ def hearing(dish: Dish, name: BoardName, stand: Stand) -> Heard:
 
 
 def slots(row: Heard) -> Iterator[Slot]:
-    """The periods that a hearing counts in."""
-    yield row.name_id, Period.EVER, EVER
-    if not row.imported:
-        day = row.at.date()
-        yield row.name_id, Period.MONTH, day.replace(day=1)
-        yield row.name_id, Period.DAY, day
+    """The counters of its name that a hearing moves."""
+    return ((row.name_id, period, start) for period, start in periods(row.at.date(), row.imported))
+
+
+def periods(day: date, imported: bool) -> Iterator[tuple[str, date]]:
+    """The periods that a dish of this day counts in, with when they begin."""
+    yield Period.EVER, EVER
+    if not imported:
+        yield Period.MONTH, day.replace(day=1)
+        yield Period.DAY, day
 
 
 def move(gone: Sequence[Heard], made: Sequence[Heard]) -> None:
@@ -156,16 +158,20 @@ def move(gone: Sequence[Heard], made: Sequence[Heard]) -> None:
     people = new_people(gone, made)
     wanted = {slot for slot, step in steps.items() if step} | {(name, Period.EVER.value, EVER) for name in people}
     kinds = {row.name_id: row.name.kind for row in (*gone, *made)}
-    Tally.objects.bulk_create(
-        [Tally(name_id=name, kind=kinds[name], period=period, start=start) for name, period, start in sorted(wanted)],
-        ignore_conflicts=True,
-    )
     found = Tally.objects.filter(name__in=kinds, start__in={start for _name, _period, start in wanted})
     rows = {(name, period, start): pk for pk, name, period, start in found.values_list("pk", "name", "period", "start")}
+    new: list[Tally] = []
     by_step: dict[tuple[int, int], list[int]] = {}
-    for slot in wanted:
-        persons = people.get(slot[0], 0) if slot[1] == Period.EVER else 0
-        by_step.setdefault((steps[slot], persons), []).append(rows[slot])
+    for slot in sorted(wanted):
+        name, period, start = slot
+        change = (steps[slot], people.get(name, 0) if period == Period.EVER else 0)
+        if slot in rows:
+            by_step.setdefault(change, []).append(rows[slot])
+        else:
+            dishes, persons = change
+            kind = kinds[name]
+            new.append(Tally(name_id=name, kind=kind, period=period, start=start, dishes=dishes, people=persons))
+    Tally.objects.bulk_create(new)
     for (step, persons), pks in by_step.items():
         Tally.objects.filter(pk__in=pks).update(dishes=F("dishes") + step, people=F("people") + persons)
 
@@ -224,14 +230,14 @@ def key_names() -> None:
 @transaction.atomic
 def mend(name: BoardName) -> int:
     """Sets the counters of one name to what its dishes say; returns how many were wrong."""
-    if not BoardName.objects.select_for_update().filter(pk=name.pk).exists():
+    if not BoardName.objects.select_for_update(no_key=True).filter(pk=name.pk).exists():
         return 0
     right: Counter[tuple[str, date]] = Counter()
-    people = set()
-    for row in Heard.objects.filter(name=name).only("at", "imported", "contributor", "name").iterator():
-        right.update((period, start) for _name, period, start in slots(row))
-        people.add(row.contributor_id)
-    told = len(people - {None}) if name.kind == Kind.COUNTRY else 0
+    heard = Heard.objects.filter(name=name).order_by()
+    for day, imported, dishes in heard.values_list(TruncDate("at", tzinfo=UTC), "imported").annotate(Count("pk")):
+        for period, start in periods(day, imported):
+            right[period, start] += dishes
+    told = heard.aggregate(n=Count("contributor", distinct=True))["n"] if name.kind == Kind.COUNTRY else 0
     held = {(row.period, row.start): row for row in Tally.objects.filter(name=name)}
     wrong = 0
     for slot in {*right, *held}:

@@ -207,16 +207,15 @@ class TestBoard:
     def test_a_name_that_goes_between_being_found_and_locked_is_made_again(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        found = counters.names_for
+        add_names = counters.add_names
         gone: list[int] = []
 
-        def names_for(wanted: Any) -> Any:
-            rows = found(wanted)
+        def and_one_goes(told: Any) -> None:
+            add_names(told)
             if not gone:
                 gone.append(BoardName.objects.filter(kind="country").delete()[0])
-            return rows
 
-        monkeypatch.setattr(counters, "names_for", names_for)
+        monkeypatch.setattr(counters, "add_names", and_one_goes)
         accepted("Ghana")
         assert gone and held() == from_scratch()
 
