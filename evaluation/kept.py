@@ -42,11 +42,6 @@ def large(rows: QuerySet[Any]) -> bool:
     return rows.order_by().values("pk")[LARGE : LARGE + 1].exists()
 
 
-def up_to(rows: QuerySet[Any]) -> int:
-    """How many there are, counted to one more than may be counted in a request."""
-    return rows.order_by().values("pk")[: LARGE + 1].count()
-
-
 def is_large(rows: QuerySet[Any], key: str) -> Exists:
     """The same for each row of another query: `rows` whose `key` it is."""
     return Exists(rows.filter(**{key: OuterRef("pk")}).order_by().values("pk")[LARGE : LARGE + 1])

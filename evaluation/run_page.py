@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from evaluation import kept, runner
 from evaluation.models import Outcome, Run, Unit
-from evaluation.runner.counting import Counted, Refusals, Rewritten, by_label, refusals, rewritten
+from evaluation.runner.counting import Counted, Refusals, Rewritten, labelled, labels_of, refusals, rewritten, units
 from evaluation.runner.forecast import Forecast
 from evaluation.runner.steering import AGAIN
 
@@ -88,13 +88,17 @@ def stood(run: Run, held: kept.Kept) -> Standing:
 
 def counted(run: Run) -> kept.Content:
     """All that the page says, as JSON holds it."""
-    states = {state: n for state, n in runner.progress(run).items() if n}
+    found, labels = units(run), labels_of(run, "country")
+    states, of_models = Counter[str](), Counter[tuple[str, str]]()
+    for _subject, model, state, n in found:
+        states[state] += n
+        of_models[model, state] += n
     return {
         "states": states,
-        "forecast": asdict(runner.forecast(run)),
-        "countries": [[row.label, row.model, dict(row.states)] for row in by_label(run, "country")],
-        "refusals": [astuple(row) for row in refusals(run)],
-        "rewritten": [astuple(row) for row in rewritten(run)],
+        "forecast": asdict(runner.forecast(run, of_models)),
+        "countries": [[row.label, row.model, dict(row.states)] for row in labelled(found, labels)],
+        "refusals": [astuple(row) for row in refusals(run, labels=labels)],
+        "rewritten": [astuple(row) for row in rewritten(run, labels=labels)],
         "failures": [astuple(row) for row in failures(run)],
     }
 

@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import Exists, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -51,6 +51,13 @@ class Invitations(admin.TabularInline):
     def get_formset(self, request: HttpRequest, obj: Model | None = None, **more: Any) -> Any:
         self.request = request
         return super().get_formset(request, obj, **more)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **more: Any) -> Any:
+        """The choices are read once, not again for each invitation."""
+        field = super().formfield_for_foreignkey(db_field, request, **more)
+        # By an iterator, which is not asked for its length first.
+        field.choices = list(iter(field.choices))
+        return field
 
     @admin.display(description=_("link"))
     def link(self, invitation: Invitation) -> str:
@@ -135,7 +142,9 @@ class CampaignAdmin(StaffList):
             return super().get_object(request, object_id, from_field)
         held = request.__dict__.setdefault("campaigns", {})
         if object_id not in held:
-            held[object_id] = super().get_object(request, object_id)
+            rows = self.get_queryset(request).filter(pk=object_id) if object_id.isdecimal() else Campaign.objects.none()
+            large = kept.is_large(CampaignImage.objects.all(), "campaign")
+            held[object_id] = rows.annotate(large=large, consented=Exists(opening.confirmed_texts())).first()
         found: Campaign | None = held[object_id]
         return found
 
@@ -147,14 +156,12 @@ class CampaignAdmin(StaffList):
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
 
 
-def about(campaign: Campaign) -> dict[str, Any]:
+def about(campaign: Any) -> dict[str, Any]:
     """What the page of a campaign shows beside its fields."""
-    pictures = kept.up_to(campaign.images.all())
-    now = standing(campaign, pictures)
-    to_look_at = opening.models_not_looked_at(campaign, now.get("models"))
+    now = standing(campaign, large=campaign.large)
+    pictures = campaign.large or bool(now["progress"]["country"])
     return {
-        "missing": opening.missing(campaign, to_look_at=to_look_at, pictures=pictures > 0),
-        "to_look_at": to_look_at,
+        "missing": opening.missing(campaign, None, now["to_look_at"], pictures, campaign.consented),
         "preparations": campaign.preparations.order_by("-pk")[:5],
         **now,
     }

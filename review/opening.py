@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Iterable
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import F, FilteredRelation, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext
 
@@ -18,10 +19,12 @@ def missing(
     ethics_reference: str | None = None,
     to_look_at: Iterable[Model] | None = None,
     pictures: bool | None = None,
+    consented: bool | None = None,
 ) -> list[str]:
     """What staff must still do, in sentences; nothing for demonstrations, which say on their face what they are.
 
-    `to_look_at`: `models_not_looked_at`, and `pictures`: whether there are any, where that is known already.
+    Where it is known already: `to_look_at` as of `models_not_looked_at`; `pictures`, whether there are any;
+    `consented`, whether somebody confirmed a text.
     """
     if campaign.source == "demonstration":
         return []
@@ -29,7 +32,7 @@ def missing(
     lacking = [] if ethics.strip() else [gettext("Fill in the reference of the ethics approval.")]
     if campaign.opens_at and campaign.closes_at and campaign.closes_at <= campaign.opens_at:
         lacking.append(gettext("Let the campaign close after it opens."))
-    if not ReviewerConsent.objects.exclude(confirmed_at=None).exclude(confirmed_by="").exists():
+    if not (confirmed_texts().exists() if consented is None else consented):
         lacking.append(gettext("Let a named person confirm a consent and warning text."))
     if campaign.pk is None or not (campaign.images.exists() if pictures is None else pictures):
         return [*lacking, gettext("Add pictures.")]
@@ -49,19 +52,23 @@ def countries_without_contact(campaign: Campaign) -> list[str]:
     return list(images.order_by("country").values_list("country", flat=True).distinct())
 
 
-def models_not_looked_at(campaign: Campaign, among: Iterable[int] | None = None) -> list[Model]:
-    """Models whose first pictures nobody of the staff has looked at; real photographs were looked at before.
+def confirmed_texts() -> QuerySet[ReviewerConsent]:
+    """Consent and warning texts that a named person confirmed."""
+    return ReviewerConsent.objects.exclude(confirmed_at=None).exclude(confirmed_by="")
 
-    `among`: the ids of the models with pictures in the campaign, where they are known already.
-    """
+
+def models_not_looked_at(campaign: Campaign) -> list[Model]:
+    """Models whose first pictures nobody of the staff has looked at; real photographs were looked at before."""
     looked = FirstLook.objects.filter(campaign=campaign).values("model")
-    shown = models_of(campaign) if among is None else list(among)
+    shown = CampaignImage.objects.filter(campaign=campaign).values("image__model")
     return list(Model.objects.filter(pk__in=shown).exclude(role=Role.CAMERA).exclude(pk__in=looked))
 
 
-def models_of(campaign: Campaign) -> QuerySet[CampaignImage, int | None]:
-    """Ids of the models with pictures in the campaign, as often as there are pictures."""
-    return CampaignImage.objects.filter(campaign=campaign).values_list("image__model", flat=True)
+def with_looks(campaign: Campaign, among: Iterable[int]) -> list[Any]:
+    """Models `among` these ids or looked at, with `looked_by` and `looked_on` of whoever looked at their pictures."""
+    look = FilteredRelation("firstlook", condition=Q(firstlook__campaign=campaign))
+    models = Model.objects.annotate(look=look).filter(Q(pk__in=list(among)) | Q(look__isnull=False))
+    return list(models.annotate(looked_by=F("look__by__username"), looked_on=F("look__at")).order_by("pk"))
 
 
 def recheck() -> None:

@@ -1,12 +1,13 @@
 """How far a campaign is, for staff; which pictures nobody is left to judge; what one reviewer did."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Case, Count, F, Q, QuerySet, Value, When
 
 from review.assignment import HANDLED
 from review.models import Assignment, Campaign, CampaignImage, Review, Reviewer
@@ -27,28 +28,43 @@ class Progress:
     reported: int
 
 
-def progress(campaign: Campaign, by: str = "country") -> list[Progress]:
-    """The campaign's countries, models or dishes, by name."""
-    column = BY[by]
-    pictures = _counts(CampaignImage.objects.filter(campaign=campaign), column)
-    reviews = Review.objects.present().filter(image__campaign=campaign, repeat=False)
-    opinions = _counts(reviews.filter(surplus=False), f"image__{column}")
-    surplus = _counts(reviews.filter(surplus=True), f"image__{column}")
-    given = Assignment.objects.filter(image__campaign=campaign)
-    skipped = _counts(given.filter(state=Assignment.State.SKIPPED), f"image__{column}")
-    reported = _counts(given.filter(state=Assignment.State.REPORTED), f"image__{column}")
-    return [
-        Progress(
-            name=name or "",
-            pictures=pictures[name],
-            opinions=opinions[name],
-            wanted=pictures[name] * campaign.wanted_opinions,
-            surplus=surplus[name],
-            skipped=skipped[name],
-            reported=reported[name],
-        )
-        for name in sorted(pictures, key=str)
-    ]
+def progress(campaign: Campaign) -> dict[str, list[Progress]]:
+    """The campaign's countries, models and dishes, each by name; counted in one query."""
+    found: dict[str, dict[str, Counter[str]]] = {by: defaultdict(Counter) for by in BY}
+    for what, *places, n in handled(campaign):
+        for by, name in zip(BY, places, strict=True):
+            found[by][name or ""][what] += n
+    return {
+        by: [
+            Progress(
+                name=name,
+                pictures=counts["pictures"],
+                opinions=counts["opinions"],
+                wanted=counts["pictures"] * campaign.wanted_opinions,
+                surplus=counts["surplus"],
+                skipped=counts[Assignment.State.SKIPPED],
+                reported=counts[Assignment.State.REPORTED],
+            )
+            for name, counts in sorted(names.items())
+        ]
+        for by, names in found.items()
+    }
+
+
+def handled(campaign: Campaign) -> QuerySet[Any, Any]:
+    """How many pictures there are, and how often they were judged or left out: (what, country, model, dish, n)."""
+    pictures = CampaignImage.objects.filter(campaign=campaign).annotate(what=Value("pictures"))
+    kind = Case(When(surplus=True, then=Value("surplus")), default=Value("opinions"))
+    reviews = Review.objects.present().filter(image__campaign=campaign, repeat=False).annotate(what=kind)
+    left = (Assignment.State.SKIPPED, Assignment.State.REPORTED)
+    given = Assignment.objects.filter(image__campaign=campaign, state__in=left).annotate(what=F("state"))
+    counted = [_counted(reviews, "image__"), _counted(given, "image__")]
+    return _counted(pictures, "").union(*counted, all=True)
+
+
+def _counted(rows: QuerySet[Any], image: str) -> QuerySet[Any, Any]:
+    columns = (f"{image}{column}" for column in BY.values())
+    return rows.order_by().values_list("what", *columns).annotate(n=Count("pk"))
 
 
 def reviewers_by_country(campaign: Campaign) -> dict[str, int]:
@@ -60,9 +76,12 @@ def _counts(rows: QuerySet, column: str) -> Counter[str]:
     return Counter(dict(rows.order_by().values_list(column).annotate(number=Count("pk"))))
 
 
-def without_reviewer(campaign: Campaign) -> list[CampaignImage]:
-    """Pictures that want opinions while everybody of their country has handled them, or nobody is there."""
-    there = reviewers_by_country(campaign)
+def without_reviewer(campaign: Campaign, there: Mapping[str, int] | None = None) -> list[CampaignImage]:
+    """Pictures that want opinions while everybody of their country has handled them, or nobody is there.
+
+    `there`: `reviewers_by_country`, where it is known already.
+    """
+    there = reviewers_by_country(campaign) if there is None else there
     done = Q(assignments__state__in=HANDLED, assignments__repeat=False, assignments__reviewer__withdrawn_at=None)
     wanting = CampaignImage.objects.filter(campaign=campaign, opinions__lt=campaign.wanted_opinions)
     counted = wanting.annotate(handled=Count("assignments__reviewer", filter=done, distinct=True))

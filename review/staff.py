@@ -7,7 +7,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Page, Paginator
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -142,6 +142,15 @@ class Seen:
 def looked_at(campaign: Campaign, model: Model) -> Seen:
     images = pictures_of(campaign, model)
     return Seen(images.exclude(looked_at=None).count(), images.count())
+
+
+def looked_at_by_model(campaign: Campaign) -> dict[int, Seen]:
+    """The same for every model of the campaign: all rows of a picture are marked when one of them was looked at."""
+    rows = CampaignImage.objects.filter(campaign=campaign).exclude(image__model=None).order_by("image__model")
+    pictures = Count("image", distinct=True)
+    looked = Count("image", distinct=True, filter=Q(looked_at__isnull=False))
+    counted = rows.values_list("image__model").annotate(looked=looked, total=pictures)
+    return {model: Seen(looked, total) for model, looked, total in counted if model}
 
 
 def pictures_of(campaign: Campaign, model: Model) -> QuerySet[CampaignImage]:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from evaluation import kept
+from evaluation.models import Role
 from review import opening, overview, staff
 from review.models import Campaign
 from review.overview import Progress
@@ -23,44 +24,41 @@ class Stuck:
     country: str
 
 
-def standing(campaign: Campaign, pictures: int) -> dict[str, Any]:
-    """For the template; `counting` where a worker is still at it, `counted_at` where it was. See `kept.up_to`."""
-    if pictures <= kept.LARGE:
+def standing(campaign: Campaign, *, large: bool) -> dict[str, Any]:
+    """For the template; `counting` where a worker is still at it, `counted_at` where it was. See `kept.is_large`."""
+    if not large:
         return {**shown(campaign, counted(campaign)), "counted_at": None, "counting": False}
     held = kept.read(KIND, [campaign.pk])[campaign.pk]
     if held.content is None:
-        return {"counting": True}
+        return {"counting": True, "to_look_at": opening.models_not_looked_at(campaign)}
     counted_at: datetime | None = held.counted_at
     return {**shown(campaign, held.content), "counted_at": counted_at, "counting": False}
 
 
 def counted(campaign: Campaign) -> kept.Content:
     """All numbers, as JSON holds them."""
-    stuck = overview.without_reviewer(campaign)
+    there = overview.reviewers_by_country(campaign)
+    stuck = overview.without_reviewer(campaign, there)
     return {
-        "progress": {by: [astuple(row) for row in overview.progress(campaign, by)] for by in overview.BY},
-        "reviewers": overview.reviewers_by_country(campaign),
+        "progress": {by: [astuple(row) for row in rows] for by, rows in overview.progress(campaign).items()},
+        "reviewers": there,
         "stuck": [[str(image.pk), image.dish_name, image.country] for image in stuck[:STUCK]],
         "stuck_number": len(stuck),
-        "models": [pk for pk in opening.models_of(campaign).distinct().order_by("image__model") if pk],
-        "looked": {
-            str(look.model_id): astuple(staff.looked_at(campaign, look.model))
-            for look in campaign.looks.select_related("model")
-        },
+        "looked": {str(model): astuple(seen) for model, seen in staff.looked_at_by_model(campaign).items()},
     }
 
 
 def shown(campaign: Campaign, content: kept.Content) -> dict[str, Any]:
     """The same for the template; who looked at pictures is read now."""
-    looked = {int(model): Seen(*numbers) for model, numbers in content["looked"].items()}
-    looks = campaign.looks.select_related("model", "by")
+    seen = {int(model): Seen(*numbers) for model, numbers in content["looked"].items()}
+    models = opening.with_looks(campaign, seen)
     return {
         "progress": {by: [Progress(*row) for row in rows] for by, rows in content["progress"].items()},
         "reviewers": content["reviewers"],
         "stuck": [Stuck(*row) for row in content["stuck"]],
         "stuck_number": content["stuck_number"],
-        "models": content["models"],
-        "looks": [(look, looked.get(look.model_id, Seen(0, 0))) for look in looks],
+        "to_look_at": [model for model in models if not model.looked_on and model.role != Role.CAMERA],
+        "looks": [(model, seen.get(model.pk, Seen(0, 0))) for model in models if model.looked_on],
     }
 
 

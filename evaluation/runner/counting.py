@@ -1,7 +1,7 @@
 """What became of a run's units, by country, language, model; refusals and rewritten prompts as results of their own."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Count, FloatField, Max, Q, Sum
@@ -11,6 +11,7 @@ from django.db.models.functions import Cast
 from evaluation.models import Outcome, Run, RunLabel, Unit
 
 DIMENSIONS = ("country", "language")
+Labels = Mapping[int, Sequence[str]]
 
 
 @dataclass
@@ -56,16 +57,25 @@ def progress(run: Run) -> dict[str, int]:
 
 def by_label(run: Run, dimension: str) -> list[Counted]:
     """Units by label of `dimension` ("country", "language") and model. A subject of two countries counts in both."""
-    labels = labels_of(run, dimension)
+    return labelled(units(run), labels_of(run, dimension))
+
+
+def units(run: Run) -> list[tuple[int | None, str, str, int]]:
+    """How many units of a run there are by subject, model and state."""
+    rows = Unit.objects.filter(run=run).values_list("subject", "model__slug", "state").annotate(n=Count("pk"))
+    return list(rows.order_by())
+
+
+def labelled(units: Iterable[tuple[int | None, str, str, int]], labels: Labels) -> list[Counted]:
+    """See `by_label`."""
     found: dict[tuple[str, str], Counted] = {}
-    rows = Unit.objects.filter(run=run).values_list("subject", "model__slug", "state").annotate(Count("pk"))
-    for subject, model, state, n in rows.order_by():
-        for label in labels.get(subject, ("",)):
+    for subject, model, state, n in units:
+        for label in labels.get(subject or 0, ("",)):
             found.setdefault((label, model), Counted(label, model)).states[state] += n
     return [found[key] for key in sorted(found)]
 
 
-def labels_of(run: Run, dimension: str) -> Mapping[int, list[str]]:
+def labels_of(run: Run, dimension: str) -> Labels:
     """Subject id → its labels, as frozen for the run."""
     found: dict[int, list[str]] = defaultdict(list)
     rows = RunLabel.objects.filter(run=run, dimension=dimension)
@@ -74,9 +84,9 @@ def labels_of(run: Run, dimension: str) -> Mapping[int, list[str]]:
     return found
 
 
-def refusals(run: Run, dimension: str = "country") -> list[Refusals]:
-    """Refusals by label, model and the provider's category."""
-    labels = labels_of(run, dimension)
+def refusals(run: Run, dimension: str = "country", labels: Labels | None = None) -> list[Refusals]:
+    """Refusals by label, model and the provider's category. `labels`: `labels_of`, where they are read already."""
+    labels = labels_of(run, dimension) if labels is None else labels
     counted: Counter[tuple[str, str, str]] = Counter()
     words: dict[tuple[str, str, str], str] = {}
     rows = Outcome.objects.filter(unit__run=run, unit__state=Unit.State.REFUSED)
@@ -88,9 +98,9 @@ def refusals(run: Run, dimension: str = "country") -> list[Refusals]:
     return [Refusals(*key, counted[key], words[key]) for key in sorted(counted)]
 
 
-def rewritten(run: Run, dimension: str = "country") -> list[Rewritten]:
-    """Rewritten prompts by label and model."""
-    labels = labels_of(run, dimension)
+def rewritten(run: Run, dimension: str = "country", labels: Labels | None = None) -> list[Rewritten]:
+    """Rewritten prompts by label and model. `labels`: as for `refusals`."""
+    labels = labels_of(run, dimension) if labels is None else labels
     found: dict[tuple[str, str], Rewritten] = {}
     rows = Outcome.objects.filter(unit__run=run).exclude(Q(image=None) | Q(image__prompt_revised=""))
     grouped = rows.values_list("unit__subject", "unit__model__slug").annotate(

@@ -1,8 +1,9 @@
 """How far a run is and what is to come: cost from what its units took, time from the pace of the last minutes."""
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import (
@@ -14,8 +15,10 @@ from django.db.models import (
     FloatField,
     Max,
     Min,
+    OuterRef,
     Q,
     QuerySet,
+    Subquery,
     Sum,
 )
 from django.db.models.fields.json import KeyTextTransform
@@ -59,28 +62,29 @@ class Taken:
     output_tokens: float = 0
 
 
-def forecast(run: Run) -> Forecast:
-    """Where `run` stands now."""
-    counted = Counter[tuple[int, str]]()
-    for model, state, n in Unit.objects.filter(run=run).values_list("model", "state").annotate(Count("pk")).order_by():
-        counted[model, state] = n
+def forecast(run: Run, counted: Counter[tuple[str, str]] | None = None) -> Forecast:
+    """Where `run` stands now. `counted`: its units by model and state, where they are counted already."""
+    if counted is None:
+        rows = Unit.objects.filter(run=run).values_list("model__slug", "state").annotate(n=Count("pk")).order_by()
+        counted = Counter({(model, state): n for model, state, n in rows})
     spent: dict[str, float] = defaultdict(float)
     to_come: dict[str, float] = defaultdict(float)
-    unpriced = []
-    for model in Model.objects.filter(pk__in={pk for pk, _ in counted}).order_by("slug"):
-        price = known_price(model)
+    models = Model.objects.filter(slug__in={slug for slug, _ in counted}).order_by("slug")
+    prices = {model: known_price(model) for model in models}
+    paid = paid_for(run, {model: price for model, price in prices.items() if price})
+    for model, price in prices.items():
         if price is None:
-            unpriced.append(model.slug)
             continue
-        ended = sum(counted[model.pk, state] for state in ENDED)
-        left = sum(counted[model.pk, state] for state in OPEN)
-        paid, current = paid_for(run, model, price)
-        spent[price.currency] += paid
+        ended = sum(counted[model.slug, state] for state in ENDED)
+        left = sum(counted[model.slug, state] for state in OPEN)
+        altogether, current = paid[model]
+        spent[price.currency] += altogether
         to_come[price.currency] += left * current / ended if ended else price.expected(left)
+    unpriced = tuple(model.slug for model, price in prices.items() if price is None)
     ended = sum(n for (_, state), n in counted.items() if state in ENDED)
     total = counted.total()
     seconds = time_left(run, total - ended)
-    return Forecast(ended, total, dict(spent), dict(to_come), tuple(unpriced), seconds)
+    return Forecast(ended, total, dict(spent), dict(to_come), unpriced, seconds)
 
 
 def known_price(model: Model) -> Price | None:
@@ -91,21 +95,34 @@ def known_price(model: Model) -> Price | None:
         return None
 
 
-def paid_for(run: Run, model: Model, price: Price) -> tuple[float, float]:
-    """What the units of a model cost so far, earlier tries included, and what their last tries alone did."""
-    of_model = {"unit__run": run, "unit__model": model}
-    last = taken(Outcome.objects.filter(**of_model), "unit__state", price)
-    before = taken(EarlierOutcome.objects.filter(**of_model), "state", price)
-    current = price.spent(last.delivered, last.input_tokens, last.output_tokens)
-    return current + price.spent(before.delivered, before.input_tokens, before.output_tokens), current
+def paid_for(run: Run, prices: Mapping[Model, Price]) -> dict[Model, tuple[float, float]]:
+    """What the units of each model cost so far, earlier tries included, and what their last tries alone did."""
+    last = taken(Outcome.objects.filter(unit__run=run), "unit__state", prices)
+    before = taken(EarlierOutcome.objects.filter(unit__run=run), "state", prices)
+    found = {}
+    for model, price in prices.items():
+        current, earlier = (
+            price.spent(one.delivered, one.input_tokens, one.output_tokens) for one in (last[model], before[model])
+        )
+        found[model] = current + earlier, current
+    return found
 
 
-def taken(rows: "QuerySet[Any]", state: str, price: Price) -> Taken:
-    delivered = rows.filter(**{f"{state}__in": DELIVERED}).count()
-    if not price.counts_tokens:
-        return Taken(delivered)
-    sums = rows.aggregate(into=total("input_tokens"), out=total("output_tokens"))
-    return Taken(delivered, sums["into"], sums["out"])
+def taken(rows: "QuerySet[Any]", state: str, prices: Mapping[Model, Price]) -> dict[Model, Taken]:
+    """What was delivered of each model, with its tokens where these are paid for, in one query for all of them."""
+    if not prices:
+        return {}
+    delivered = Count("pk", filter=Q(**{f"{state}__in": DELIVERED}))
+    counted = rows.filter(unit__model__in=list(prices)).order_by().values("unit__model").annotate(delivered=delivered)
+    by_token = any(price.counts_tokens for price in prices.values())
+    if by_token:
+        counted = counted.annotate(into=total("input_tokens"), out=total("output_tokens"))
+    held = {row["unit__model"]: row for row in counted}
+    found = {}
+    for model, price in prices.items():
+        row = held.get(model.pk, {"delivered": 0, "into": 0.0, "out": 0.0})
+        found[model] = Taken(row["delivered"], *((row["into"], row["out"]) if price.counts_tokens else ()))
+    return found
 
 
 def total(name: str) -> Coalesce:
@@ -121,25 +138,23 @@ def time_left(run: Run, left: int) -> float | None:
     if not left or run.state not in ACTIVE:
         return 0.0 if not left else None
     recent = Batch.objects.filter(run=run, finished_at__gte=Now() - WINDOW)
-    took = recent.aggregate(
-        start=Min("created_at"), end=Max("finished_at"), each=Avg(span(F("created_at"), F("finished_at")))
+    outcomes = Outcome.objects.filter(batch=OuterRef("pk")).order_by().values("batch").values(n=Count("pk"))
+    took = recent.annotate(n=Subquery(outcomes)).aggregate(
+        start=Min("created_at"),
+        end=Max("finished_at"),
+        each=Avg(span(F("created_at"), F("finished_at"))),
+        ended=Sum("n"),
+        clock=Max(Now()),
     )
-    ended = Outcome.objects.filter(batch__in=recent.values("pk")).count()
+    ended = took["ended"]
     if not ended or took["start"] is None:
         return None
     going = Batch.objects.filter(run=run, finished_at=None, until__gte=Now(), created_at__gte=took["start"])
     done, kept = under_way(going, took["each"])
     # As long as somebody works, the time since the last batch ended counts too.
-    until = clock() if done or kept else took["end"]
+    until = took["clock"] if done or kept else took["end"]
     seconds = max((until - took["start"]).total_seconds(), 0.001)
     return max(0.0, left - done) * seconds / (ended + done + kept)
-
-
-def clock() -> datetime:
-    """The database's time."""
-    found = Run.objects.values_list(Now(), flat=True).first()
-    assert isinstance(found, datetime)
-    return found
 
 
 def under_way(batches: QuerySet[Batch], each: timedelta) -> tuple[float, int]:

@@ -144,6 +144,6 @@ def test_progress_counts_every_kind_by_country_model_and_dish(by: str, name: str
     held = reserve(make_reviewer(campaign))
     assert held is not None
     report(held)
-    [row] = progress(Campaign.objects.get(), by)
+    [row] = progress(Campaign.objects.get())[by]
     assert (row.name, row.pictures, row.opinions, row.wanted) == (name, 2, 1, 2)
     assert (row.surplus, row.skipped, row.reported) == (1, 0, 1)

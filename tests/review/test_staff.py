@@ -1,6 +1,9 @@
 """What staff see of one reviewer, leaving somebody out, pictures that nobody is left to judge, words to be read."""
 
+import re
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -8,10 +11,19 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation import kept
-from evaluation.models import InputCounter
+from evaluation.models import InputCounter, Model
 from review.assignment import reserve, skip
 from review.campaigns import save_review
-from review.models import Assignment, Exclusion, Note, Review
+from review.models import (
+    Assignment,
+    CampaignText,
+    Exclusion,
+    FirstLook,
+    Note,
+    Preparation,
+    Review,
+    SupportContact,
+)
 from review.overview import without_reviewer, work_of
 from tests.review.make import GOOD, NOT_FOOD, first_image, make_campaign, make_reviewer
 
@@ -101,6 +113,32 @@ def test_reading_words_is_recorded_and_a_correction_has_to_be_read_anew(staff: C
     save_review(reviewer, first_image(campaign), {**NOT_FOOD, "seen": "Ada's wall"}, correction=True)
     review.refresh_from_db()
     assert (review.words_read_at, review.words_read_by) == (None, None)
+
+
+def test_a_campaign_s_page_takes_few_queries(
+    staff: Client, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    """With everything that a campaign may have, several of each."""
+    models = ("painter", "drawer", "sketcher")
+    campaign = make_campaign(images=6, wanted=1, models=models)
+    boss = User.objects.get(username="boss")
+    for model in Model.objects.filter(slug__in=models[:2]):
+        FirstLook.objects.create(campaign=campaign, model=model, by=boss)
+    for number in range(3):
+        save_review(make_reviewer(campaign), first_image(campaign), GOOD)
+        SupportContact.objects.create(campaign=campaign, country="Nigeria", name="Ada", phone=f"+234 {number}")
+        Preparation.objects.create(campaign=campaign, model=Model.objects.get(slug="painter"))
+        CampaignText.objects.create(campaign=campaign, language=f"l{number}", title="Title", introduction="Words")
+    address = f"/admin/review/campaign/{campaign.pk}/change/"
+    # What a process looks up once and holds.
+    staff.get(address)
+    with django_assert_max_num_queries(15):
+        page = staff.get(address)
+    looks = re.findall(r"(\w+): boss looked at the first ones on .*?; (\d) of (\d) pictures", page.text)
+    assert sorted(looks) == [("drawer", "0", "2"), ("painter", "0", "2")]
+    assert [model.slug for model in page.context["to_look_at"]] == ["sketcher"]
+    assert page.context["progress"]["model"][0].surplus == 0
+    assert sum(row.surplus for row in page.context["progress"]["country"]) == 2
 
 
 def test_a_large_campaign_is_counted_by_a_worker(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
