@@ -24,7 +24,9 @@ class TableSpec:
     observations that its numbers are means of (a study's table: by `Study.observe`); None where they are no means.
     `observed`: for a study's table, the metrics that `Study.observe` gives. `worse`: which end of a metric is the worse
     one; metrics left out have none. `rescaled`: metrics that are for looking at only, never compared. `redrawn`: makes
-    of the table the one that the figure shows, where bars of the table itself would say little.
+    of the table the one that the figure shows, where bars of the table itself would say little. `unread`: filters on
+    columns that `compute` never looks at, so that rows of the table without them are what it would make; of a study's
+    table that is so for all of them.
     """
 
     name: str
@@ -45,10 +47,15 @@ class TableSpec:
     worse: Mapping[str, Literal["low", "high"]] = field(default_factory=dict)
     rescaled: tuple[str, ...] = ()
     redrawn: Callable[[TidyTable], TidyTable] | None = None
+    unread: tuple[str, ...] = ()
 
     def to_draw(self, table: TidyTable) -> TidyTable:
         """What the figure of this table shows."""
         return self.redrawn(table) if self.redrawn else table
+
+    def keeps_rows(self, name: str) -> bool:
+        """Whether a filter does nothing but keep rows of the table without it."""
+        return name in self.columns and (self.compute is None or name in self.unread)
 
     @property
     def drawn(self) -> list[str]:

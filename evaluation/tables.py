@@ -20,7 +20,7 @@ from django.utils.module_loading import import_string
 from evaluation import derived
 from evaluation.about import about, with_narrowing
 from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for
-from evaluation.metrics.tidy import TidyTable
+from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import InputCounter, Plan, StoredTable
 from evaluation.names import unknown
 from evaluation.ordering import in_order
@@ -218,7 +218,7 @@ def compute_and_store(name: str, filters: Filters) -> TableView:
     chosen = checked_filters(table, filters)
     # Read before the data: a change in between makes the stored table stale, never falsely fresh.
     present = fingerprint(table)
-    content = to_content(compute(table, chosen))
+    content = to_content(kept_of_whole(table, chosen, present) or compute(table, chosen))
     row, _ = StoredTable.objects.update_or_create(
         **_key(table, chosen),
         defaults={
@@ -262,10 +262,28 @@ def compute(table: TableSpec, filters: Filters) -> TidyTable:
     from evaluation.study_tables import study_table
 
     made = table.compute(filters) if table.compute else study_table(table, filters)
-    columns = {name: value for name, value in filters.items() if name in table.columns}
-    rows = [row for row in made.rows if all(row.groups[name] == value for name, value in columns.items())]
+    rows = rows_with(made.rows, {name: value for name, value in filters.items() if name in table.columns})
     kept = about(table, filters, made)
     return replace(made, rows=in_order(rows, table.columns, table.metrics), about=kept)
+
+
+def kept_of_whole(table: TableSpec, filters: Filters, present: str) -> TidyTable | None:
+    """What filters that only keep rows leave of the table without them, where that is stored and fresh; else None.
+
+    `present`: the fingerprint of the inputs now. Millions of rows need not be read again for one country.
+    """
+    columns = {name: value for name, value in filters.items() if table.keeps_rows(name)}
+    if not columns:
+        return None
+    rest = {name: value for name, value in filters.items() if name not in columns}
+    whole = _view(table, rest, _row(table, rest).first(), present)
+    if whole.state != "fresh" or whole.table is None:
+        return None
+    return replace(whole.table, rows=rows_with(whole.table.rows, columns))
+
+
+def rows_with(rows: Iterable[TidyRow], columns: Filters) -> tuple[TidyRow, ...]:
+    return tuple(row for row in rows if all(row.groups[name] == value for name, value in columns.items()))
 
 
 def _recompute(row: StoredTable) -> bool:

@@ -204,4 +204,5 @@ AGREEMENT = TableSpec(
     choices={"excluded": EXCLUDED},
     undrawn=tuple(f"{name}_computed" for name in NAMES),
     compute=agreement,
+    unread=("question", "country"),
 )

@@ -23,6 +23,8 @@ NO_READING = "No run holds a value that is compared with what people say."
 NOT_IN_COMMON = "no images in common"
 UNREAD = "the machine gave no value of these pictures that could be read"
 UNASKED = "nobody answered this question"
+# What machines say of so many pictures is looked up; of more all that a run says is read.
+FEW = 20_000
 ALL_TIED = "people are equally divided about every one of these pictures"
 
 
@@ -147,7 +149,9 @@ def gather(filters: Filters) -> Common:
     found = people(filters)
     label = label_of(filters)
     runs = [run for study in STUDIES if (run := chosen_run(study, filters))]
-    pairings = list(pair_all(found, label, [reading for run in runs for reading in readings(run)], filters))
+    among = found.images if len(found.images) <= FEW else None
+    read = [reading for run in runs for reading in readings(run, among)]
+    pairings = list(pair_all(found, label, read, filters))
     notes = [*found.notes, about_label(label)]
     notes += [about_run(run) for run in runs] or [NO_RUN]
     if runs and not pairings:

@@ -36,8 +36,11 @@ THRESHOLDS = (
 
 
 def labels(filters: Filters) -> TidyTable:
-    """`agreement.labels`: every pair and threshold, in every country and in all together."""
-    common = gather(filters)
+    """`agreement.labels`: every pair and threshold, in every country and in all together.
+
+    Thresholds are fitted on all countries, so that all are needed for one.
+    """
+    common = gather({name: value for name, value in filters.items() if name != "country"})
     ceilings = Ceilings(common)
     rows = [row for pairing in common.pairings for row in rows_of(common, ceilings, pairing)]
     return common.table(LABELS_TABLE, rows, INTERVALS, THRESHOLDS)
@@ -105,4 +108,5 @@ LABELS_TABLE = TableSpec(
     choices=CHOICES,
     undrawn=tuple(metric for metric in METRICS if metric not in ("kappa", "ceiling_kappa")),
     compute=labels,
+    unread=("country",),
 )

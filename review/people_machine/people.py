@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.metrics.ceiling import HeldOut, Label, community, held_out
+from evaluation.observations import ALL
 from evaluation.table_spec import Filters
 from review.people_machine.registry import Question, asked_of_people
 from review.tables.counting import Opinion, Pool, opinions, pool
@@ -74,9 +75,11 @@ def people(filters: Filters) -> People:
     if chosen.questionnaire is None:
         return nobody(chosen)
     questions = asked_of_people(chosen.questionnaire)
-    model = filters.get("model")
+    model, country = filters.get("model"), filters.get("country", ALL)
+    # Nothing is estimated over several countries but "all": one alone needs only its own opinions.
+    reviews = chosen.reviews if country == ALL else chosen.reviews.filter(image__country=country)
     gathered = Gathering(questions)
-    for opinion in opinions(chosen.reviews):
+    for opinion in opinions(reviews):
         if not opinion.real and model in (None, opinion.model):
             gathered.add(opinion)
     return gathered.people(chosen)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Min, Q, QuerySet
 
 from evaluation.metrics import association
 from evaluation.metrics.classification import divided
@@ -17,7 +18,9 @@ from evaluation.studies.stereotypes_tables import read
 from review.people_machine.registry import PAIRS
 
 Floats = npt.NDArray[np.float64]
+Images = npt.NDArray[np.int64]
 CHUNK = 5000
+PICTURE = "unit__payload__image"
 
 
 @dataclass(frozen=True)
@@ -42,16 +45,21 @@ class Reading:
         return f"{self.study}: {self.what}" + (f" = {self.option}" if self.option else "")
 
 
-def readings(run: Run) -> list[Reading]:
-    """All that the registry may ask of a run."""
-    return list(OF_STUDY[run.study](run))
+def readings(run: Run, among: Images | None = None) -> list[Reading]:
+    """All that the registry may ask of a run; `among`: about these pictures only."""
+    return list(OF_STUDY[run.study](run, among))
 
 
-def of_association(run: Run) -> Iterator[Reading]:
+def about(among: Images | None, field: str) -> Q:
+    return Q() if among is None else Q(**{f"{field}__in": among.tolist()})
+
+
+def of_association(run: Run, among: Images | None) -> Iterator[Reading]:
     """The unscaled score of each group of words that has both signs."""
     words = vectors_of_words(run)
     groups = {group: signs for group, signs in words.items() if signs["positive"] and signs["negative"]}
-    rows = Outcome.objects.filter(unit__run=run, embedding__image__isnull=False).exclude(WITHDRAWN)
+    rows = Outcome.objects.filter(about(among, "embedding__image"), unit__run=run, embedding__image__isnull=False)
+    rows = rows.exclude(WITHDRAWN)
     found = rows.values_list("embedding__image", "embedding__vector").iterator(chunk_size=CHUNK)
     images: list[int] = []
     nets: dict[str, list[Floats]] = {group: [] for group in groups}
@@ -76,15 +84,17 @@ def vectors_of_words(run: Run) -> dict[str, dict[str, list[npt.NDArray[np.float3
     return found
 
 
-def of_colours(run: Run) -> Iterator[Reading]:
-    rows = Outcome.objects.filter(unit__run=run, unit__state=Unit.State.DONE).exclude(WITHDRAWN)
-    found = list(rows.values_list("unit__payload__image", "numbers__colourfulness").iterator(chunk_size=CHUNK))
+def of_colours(run: Run, among: Images | None) -> Iterator[Reading]:
+    rows = Outcome.objects.filter(about(among, PICTURE), unit__run=run, unit__state=Unit.State.DONE)
+    found = list(
+        rows.exclude(WITHDRAWN).values_list("unit__payload__image", "numbers__colourfulness").iterator(chunk_size=CHUNK)
+    )
     images = np.array([image for image, _value in found], dtype=np.int64)
     score = np.array([value for _image, value in found], dtype=np.float64)
     yield in_order(Reading("colours", run.slug, "colourfulness", images, score=score))
 
 
-def of_stereotypes(run: Run) -> Iterator[Reading]:
+def of_stereotypes(run: Run, among: Images | None) -> Iterator[Reading]:
     """Of each question in the registry: the option chosen, and its probability where the run gives probabilities.
 
     In a run of probabilities the answers in words, given for some pictures only, are left out. So is a question that
@@ -92,9 +102,9 @@ def of_stereotypes(run: Run) -> Iterator[Reading]:
     """
     yes = {code: pair.yes for pair in PAIRS if pair.study == "stereotypes" for code in pair.what}
     logits = run.config.get("reading") == "logits"
-    asked: dict[str, Answers] = {}
     rows = Outcome.objects.filter(unit__run=run, unit__payload__question__in=list(yes)).exclude(WITHDRAWN)
-    values = rows.values_list("unit__payload", "unit__state", "text", "numbers")
+    asked = {} if among is None else asked_at_all(rows, yes)
+    values = rows.filter(about(among, PICTURE)).values_list("unit__payload", "unit__state", "text", "numbers")
     for payload, state, text, numbers in values.iterator(chunk_size=CHUNK):
         code, options = payload["question"], payload["options"]
         answers = asked.get(code) or asked.setdefault(code, Answers(options, yes[code]))
@@ -104,6 +114,14 @@ def of_stereotypes(run: Run) -> Iterator[Reading]:
     for code, answers in asked.items():
         if answers.place is not None:
             yield answers.reading(run, code, logits)
+
+
+def asked_at_all(rows: QuerySet[Outcome], yes: Mapping[str, str]) -> dict[str, "Answers"]:
+    """The questions that a run asked, with their options, also where it asked none about the pictures in view."""
+    first = rows.order_by().values("unit__payload__question").annotate(first=Min("unit_id"))
+    payloads = Unit.objects.filter(pk__in=list(first.values_list("first", flat=True))).order_by("pk")
+    found = payloads.values_list("payload", flat=True)
+    return {payload["question"]: Answers(payload["options"], yes[payload["question"]]) for payload in found}
 
 
 def one_answer(payload: Mapping[str, Any], state: Any, text: str, numbers: Mapping[str, float]) -> OutcomeData:
@@ -147,7 +165,7 @@ def in_order(reading: Reading) -> Reading:
     return Reading(reading.study, reading.run, reading.what, images, chosen, score, reading.probability, reading.option)
 
 
-OF_STUDY: Mapping[str, Callable[[Run], Iterator[Reading]]] = {
+OF_STUDY: Mapping[str, Callable[[Run, Images | None], Iterator[Reading]]] = {
     "association": of_association,
     "colours": of_colours,
     "stereotypes": of_stereotypes,

@@ -107,6 +107,7 @@ CONTROLS = TableSpec(
     filters=("country", "campaign", "questionnaire", "excluded", "interval", *NARROWING),
     choices=CHOICES,
     compute=controls,
+    unread=("country",),
     observe=observe,
     worse={metric: "high" if metric.startswith("real") else "low" for metric in METRICS},
 )

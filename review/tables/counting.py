@@ -23,12 +23,6 @@ EXCLUDED = ("without", "with")
 CHOICES: Mapping[str, tuple[str, ...]] = {"interval": INTERVALS, "excluded": EXCLUDED}
 REGIONS = "Countries differ in their dishes and in their reviewers too, not in the pictures alone."
 NOTHING_YET = "There are no reviews yet, or none for this choice."
-DEMONSTRATION = (
-    Q(reviewer__source=Source.DEMONSTRATION)
-    | Q(reviewer__campaign__source=Source.DEMONSTRATION)
-    | Q(image__image__model__demonstration=True)
-)
-
 # Said outright, not as everything but those: so that a database need not look for each review among millions.
 REAL = (
     ~Q(reviewer__source=Source.DEMONSTRATION)

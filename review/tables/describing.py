@@ -10,7 +10,7 @@ from evaluation.models import Subject
 from evaluation.ordering import ordered
 from evaluation.table_spec import Filters, TableSpec
 from review.models import Questionnaire, Review
-from review.tables.counting import DEMONSTRATION, pool
+from review.tables.counting import REAL, pool
 
 
 @describes("reviews")
@@ -33,9 +33,7 @@ def about_reviews(spec: TableSpec, filters: Filters) -> About:
 def options(*, demonstration: bool) -> dict[str, list[str]]:
     """Filter → the values that some review has; those of the demonstration only where nothing else is shown."""
     reviews = Review.objects.counted(include_excluded=True)
-    if not demonstration:
-        reviews = reviews.exclude(pk__in=reviews.filter(DEMONSTRATION).values("pk"))
-    given = reviews.order_by()
+    given = (reviews if demonstration else reviews.filter(REAL)).order_by()
     campaigns = given.values_list("reviewer__campaign__slug", "reviewer__campaign__questionnaire").distinct()
     named = {row.pk: str(row) for row in Questionnaire.objects.all()}
     found: dict[str, Any] = defaultdict(set)

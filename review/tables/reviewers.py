@@ -100,4 +100,5 @@ REVIEWERS = TableSpec(
     filters=("country", "model", "campaign", "questionnaire", "excluded", *NARROWING),
     choices={"excluded": EXCLUDED},
     compute=reviewers,
+    unread=("country", "model"),
 )

@@ -104,6 +104,7 @@ def table_of_shares(
         filters=FILTERS,
         choices=CHOICES,
         compute=partial(_compute, name, version, columns, tuple(metrics), made),
+        unread=("country", "model"),
         observe=partial(_observe, tuple(metrics), made),
         worse=worse,
     )

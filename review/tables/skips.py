@@ -15,9 +15,9 @@ from review.assignment import SKIPS as SKIPS_COUNTER
 from review.models import Assignment, Questionnaire, Review
 from review.tables.counting import (
     CHOICES,
-    DEMONSTRATION,
     FILTERS,
     INPUTS,
+    REAL,
     REGIONS,
     Opinion,
     Pool,
@@ -101,7 +101,7 @@ def answered_or_skipped(
 def assignments(chosen: Pool, questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
     """What was given to the people whose reviews are counted, under the same choices."""
     found = given(questionnaire, filters)
-    return found if chosen.demonstration else found.exclude(pk__in=found.filter(DEMONSTRATION).values("pk"))
+    return found if chosen.demonstration else found.filter(REAL)
 
 
 def given(questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
@@ -157,6 +157,7 @@ SKIPS = TableSpec(
     filters=FILTERS,
     choices=CHOICES,
     compute=skips,
+    unread=("country", "model"),
     observe=observe,
     worse={metric: "high" if metric == "skipped" else "low" for metric in METRICS},
 )

@@ -94,4 +94,5 @@ WORDS = TableSpec(
     filters=(*FILTERS, "word"),
     choices=CHOICES,
     compute=words,
+    unread=("country", "model", "word"),
 )

@@ -10,6 +10,7 @@ from evaluation import tables
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import GeneratedImage
 from evaluation.table_spec import TableSpec
+from evaluation.table_text import from_content, to_content
 from review.models import Review
 from tests.evaluation.observing import check
 from wwd.demo import loading
@@ -107,3 +108,34 @@ def test_a_table_keeps_its_run_its_circumstances_and_how_much_was_counted() -> N
     reviews = table("review.quality").about
     assert reviews["counted"]["reviews"] == Review.objects.count()
     assert reviews["questionnaire"] == "e2 1"
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if any(map(spec_of(name).keeps_rows, spec_of(name).filters))])
+def test_what_a_column_keeps_of_the_stored_table_is_what_would_be_computed(name: str) -> None:
+    spec = spec_of(name)
+    whole = tables.compute_and_store(name, {}).table
+    assert whole is not None
+    names = filter(spec.keeps_rows, spec.filters)
+    for chosen in [{column: row.groups[column]} for column in names for row in whole.rows[-1:]]:
+        computed = tables.compute(spec, chosen)
+        stored = tables.compute_and_store(name, chosen).table
+        assert stored == from_content(name, spec.version, to_content(computed))
+
+
+@pytest.mark.parametrize("name", ["agreement.calibration", "agreement.scores"])
+def test_one_country_of_people_and_machine_has_the_rows_that_it_has_among_all(name: str) -> None:
+    whole = table(name).rows
+    countries = {row.groups["country"] for row in whole}
+    for country in countries:
+        assert table(name, country=country).rows == tuple(row for row in whole if row.groups["country"] == country)
+
+
+def test_a_column_of_a_table_that_is_not_fresh_is_computed_from_the_rows() -> None:
+    whole = tables.compute_and_store("review.quality", {}).table
+    assert whole is not None
+    country = whole.rows[0].groups["country"]
+    Review.objects.filter(image__country=country).update(food=False)
+    tables.bump("reviews")
+    kept = tables.compute_and_store("review.quality", {"country": country}).table
+    assert kept is not None
+    assert {row.estimate.value for row in kept.rows if row.metric == "food"} == {0.0}
