@@ -1,15 +1,17 @@
 """What anybody may look through: the accepted dishes of a country, and one of them whole."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Prefetch, QuerySet
+from django.db.models import Count, Prefetch
 from django.db.models.functions import Coalesce
 from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Dish, DishCountry, DishKind, DishQuerySet, Occasion, Photo, TimeOfDay
+from collection.places import Named, code_for, named
+from collection.words import fold
 
 PER_PAGE = 40
 # Field, its question in a few words, its choices where it holds codes; in the order of the page.
@@ -31,11 +33,44 @@ QUESTIONS: tuple[tuple[str, Any, Any], ...] = (
 )
 
 
-def places() -> "QuerySet[DishCountry, dict[str, Any]]":
-    """Places with public dishes, by name: {place, dishes}."""
+class PlaceRow(NamedTuple):
+    """A place with public dishes. `place` is what addresses call it, `shown` what the page does."""
+
+    place: str
+    shown: Named
+    dishes: int
+
+
+def places() -> list[PlaceRow]:
+    """Places with public dishes, by their names in the language of the page."""
     rows = DishCountry.objects.filter(dish__in=Dish.objects.accepted()).order_by()
-    named = rows.annotate(place=Coalesce("country__name", "name")).values("place")
-    return named.annotate(dishes=Count("dish", distinct=True)).order_by("place")
+    told = rows.annotate(place=Coalesce("country__name", "name")).values("place", "country")
+    counted = told.annotate(dishes=Count("dish", distinct=True))
+    found = [PlaceRow(row["place"], named(row["country"], row["place"]), row["dishes"]) for row in counted]
+    return sorted(found, key=lambda row: (fold(row.shown.text), row.place))
+
+
+def place_shown(place: str) -> Named:
+    """What the page calls a place of an address."""
+    return named(code_for(place), place)
+
+
+class PlaceOfDish(NamedTuple):
+    """A place in its contributor's words; `shown` is what the page calls it where that is not the same."""
+
+    told: str
+    place: str
+    shown: Named | None
+
+
+def places_of(dish: Dish) -> list[PlaceOfDish]:
+    """Where a dish is from."""
+    found = []
+    for row in dish.places.select_related("country"):
+        shown = named(row.country_id, row.name)
+        place = row.country.name if row.country else row.name
+        found.append(PlaceOfDish(row.name, place, shown if fold(shown.text) != fold(row.name) else None))
+    return found
 
 
 def dishes_of(place: str) -> DishQuerySet:

@@ -3,16 +3,20 @@
 One line per language: code; names in English, in the language itself and in some widely used ones. Made from the IANA
 language subtag registry (CC0) and CLDR (Unicode licence), by way of langcodes (MIT) and Babel (BSD), with everyday
 names written for this project ("Pidgin", "Darija"). Where a name means several languages, the better known comes first.
+What languages are called in those of the public pages stands in `data/language_names.tsv`, from CLDR too.
 """
 
 import csv
 import re
 from functools import lru_cache
-from pathlib import Path
 
+from django.utils.translation import get_language
+
+from collection.places import DATA, SOURCE, Named, names_by_language
 from collection.words import fold
 
-FILE = Path(__file__).parent / "data" / "languages.tsv"
+FILE = DATA / "languages.tsv"
+TRANSLATED = DATA / "language_names.tsv"
 UNKNOWN = "mis"
 OUTSIDE_BRACKETS = re.compile(r"[,;\n،؛、，；/]\s*(?![^(]*\))")
 WRAPPING = re.compile(r"^(?:language|langue|lengua|lingua|bahasa)\s+|\s+(?:language|dialect|langue)$")
@@ -35,8 +39,25 @@ def codes_by_name() -> dict[str, str]:
         for code, names in entries:
             if position < len(names):
                 found.setdefault(fold(names[position]), code)
+    for code, translations in translated().items():
+        for name in translations.values():
+            found.setdefault(fold(name), code)
     found.pop("", None)
     return found
+
+
+@lru_cache(maxsize=1)
+def translated() -> dict[str, dict[str, str]]:
+    """Code → language of the public pages → name, where CLDR has one."""
+    return names_by_language(TRANSLATED)
+
+
+def named(code: str, told: str) -> Named:
+    """What a page in the current language calls this language; as told where no name is known."""
+    language = (get_language() or SOURCE).partition("-")[0]
+    english = names_by_code().get(code, [told])[0]
+    name = english if language == SOURCE else translated().get(code, {}).get(language)
+    return Named(name or told)
 
 
 def code_for(name: str) -> str:

@@ -9,7 +9,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from collection.counters import EVER, Kind, Period
+from collection.languages import named as language_named
 from collection.models import BoardName, Contributor, Dish, DishCountry, DishQuerySet, Opening, Source, Tally
+from collection.places import code_for, named
 
 STEPS = 20
 MOST_FIRST = 12
@@ -21,14 +23,15 @@ PERIODS = {"": Period.EVER, "month": Period.MONTH, "today": Period.DAY}
 
 @dataclass(frozen=True)
 class Row:
-    """A place with its number of dishes. `width` is the bar's length in steps from 1 to `STEPS`; `people` None where
-    their number is not shown."""
+    """A place with its number of dishes, named in the language of the page or in `language`. `width` is the bar's
+    length in steps from 1 to `STEPS`; `people` None where their number is not shown."""
 
     rank: int
     place: str
     dishes: int
     width: int
     people: int | None = None
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,21 +71,27 @@ def board(when: str = "", kind: str = Kind.COUNTRY, limit: int | None = None) ->
 
 
 def heard_first(since: datetime) -> list[BoardName]:
-    """Languages and regions whose first dish was told since then, the newest first."""
-    names = BoardName.objects.filter(kind__in=(Kind.LANGUAGE, Kind.REGION), first_at__gte=since)
-    return list(names.order_by("-first_at", "-pk")[:MOST_FIRST])
+    """Languages, as the page calls them, and regions whose first dish was told since then, the newest first."""
+    rows = BoardName.objects.filter(kind__in=(Kind.LANGUAGE, Kind.REGION), first_at__gte=since)
+    names = list(rows.order_by("-first_at", "-pk")[:MOST_FIRST])
+    for name in names:
+        if name.kind == Kind.LANGUAGE:
+            name.label = language_named(name.key, name.label).text
+    return names
 
 
 def ranked(tallies: Sequence[Tally]) -> list[Row]:
     return [
         Row(
             rank=rank,
-            place=tally.name.label,
+            place=shown.text,
             dishes=tally.dishes,
             width=max(1, round(STEPS * tally.dishes / tallies[0].dishes)),
             people=tally.people if tally.people >= LEAST_PEOPLE else None,
+            language=shown.language,
         )
         for tally, rank in zip(tallies, ranks([tally.dishes for tally in tallies]), strict=True)
+        for shown in (named(tally.name.key, tally.name.label),)
     ]
 
 
@@ -99,8 +108,9 @@ def demonstration(limit: int | None = None) -> Leaderboard:
     found = list(counted(Dish.objects.accepted().filter(source=Source.DEMONSTRATION))[:limit])
     numbers = [number for _place, number in found]
     rows = [
-        Row(rank, place, number, max(1, round(STEPS * number / numbers[0])))
+        Row(rank, shown.text, number, max(1, round(STEPS * number / numbers[0])), language=shown.language)
         for (place, number), rank in zip(found, ranks(numbers), strict=True)
+        for shown in (named(code_for(place), place),)
     ]
     return Leaderboard(rows, demonstration=True)
 

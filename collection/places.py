@@ -1,5 +1,8 @@
 """Countries and territories as people write them: `data/countries.tsv`, version 1, written for this project.
 
+Their names in the other languages of the public pages stand in `data/country_names.tsv`: from CLDR (Unicode licence) by
+way of Babel (BSD), with a few corrected by hand where a name holds a comma or means two places.
+
 Places that many people name as their country without being a state of their own (England, Zanzibar, Kurdistan) have
 rows of their own, as in the published dataset; they are never counted into another state's row.
 """
@@ -10,10 +13,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from django.utils.translation import get_language
+
 from collection.models import Continent, Country
 from collection.words import fold
 
-FILE = Path(__file__).parent / "data" / "countries.tsv"
+SOURCE = "en"
+DATA = Path(__file__).parent / "data"
+FILE = DATA / "countries.tsv"
+TRANSLATED = DATA / "country_names.tsv"
 
 
 class Place(NamedTuple):
@@ -23,6 +31,13 @@ class Place(NamedTuple):
     name: str
     continents: list[str]
     aliases: list[str]
+
+
+class Named(NamedTuple):
+    """A name as a page shows it; `language` is set where it is in another one than the page."""
+
+    text: str
+    language: str = ""
 
 
 def parts(cell: str) -> list[str]:
@@ -40,12 +55,50 @@ def all_places() -> tuple[Place, ...]:
 
 @lru_cache(maxsize=1)
 def codes() -> dict[str, str]:
-    """Folded name or alias → code. Names win over aliases of other places."""
+    """Folded name or alias → code, in any language. Names win over aliases, both over names in other languages."""
     found = {fold(place.name): place.code for place in all_places()}
     for place in all_places():
         for alias in place.aliases:
             found.setdefault(fold(alias), place.code)
+    for code, names in translated().items():
+        for name in names.values():
+            found.setdefault(fold(name), code)
     return found
+
+
+@lru_cache(maxsize=1)
+def translated() -> dict[str, dict[str, str]]:
+    """Code → language → name. Places that are no states of their own have English names only."""
+    return names_by_language(TRANSLATED)
+
+
+def names_by_language(path: Path) -> dict[str, dict[str, str]]:
+    """A file whose columns are a code and one language each; empty cells are left out."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {row.pop("code"): {language: name for language, name in row.items() if name} for row in rows}
+
+
+def named(code: str | None, told: str) -> Named:
+    """What a page in the current language calls this place: `told` where it is not known, English where nothing else
+    is."""
+    if code not in english_names():
+        return Named(told)
+    language = (get_language() or SOURCE).partition("-")[0]
+    if language == SOURCE:
+        return Named(english_names()[code])
+    name = translated().get(code, {}).get(language)
+    return Named(name) if name else Named(english_names()[code], SOURCE)
+
+
+@lru_cache(maxsize=1)
+def english_names() -> dict[str | None, str]:
+    return {place.code: place.name for place in all_places()}
+
+
+def all_names() -> list[str]:
+    """All places in the language of the page, by name."""
+    return sorted((named(place.code, place.name).text for place in all_places()), key=fold)
 
 
 def code_for(text: str) -> str | None:

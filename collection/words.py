@@ -17,6 +17,8 @@ LINE_BREAKS = re.compile("\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
 COMMAS = re.compile("[,;\n،؛、，；፣၊]")
 FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
 MOST_MARKS = 6
+# Classes of marks that are part of a word: vowel signs, and the sign that takes a vowel away (virama).
+STAYING = frozenset({0, 9})
 
 
 def clean_text(value: str, longest: int) -> str:
@@ -84,6 +86,11 @@ def split_list(text: str) -> list[str]:
 def fold(text: str) -> str:
     """One form for all spellings that only differ in case, accents, punctuation or a leading article."""
     plain = unicodedata.normalize("NFKD", text.casefold())
-    letters = "".join(sign for sign in plain if not unicodedata.combining(sign))
-    words = re.sub(r"[^\w]+", " ", letters.replace("&", " and ")).split()
+    letters = "".join(sign for sign in plain if unicodedata.combining(sign) in STAYING)
+    words = "".join(sign if in_word(sign) else " " for sign in letters.replace("&", " and ")).split()
     return " ".join(words[1:] if words[:1] == ["the"] and len(words) > 1 else words)
+
+
+def in_word(sign: str) -> bool:
+    """Letters and digits, and the vowel signs of Indic scripts, which are no letters by their category."""
+    return sign.isalnum() or sign == "_" or unicodedata.category(sign) in ("Mc", "Mn")

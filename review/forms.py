@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
+from collection.places import code_for, named
 from review.loading import drafts_of
 from review.models import ContentTag, Reviewer
 from review.questionnaires import Answers, AnswersRefused, Question, Texts, check, clean_text, questions, worded
@@ -59,7 +60,7 @@ class JoinForm(forms.Form):
         super().__init__(data, initial=initial)
         field = self.fields["country"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(name, name) for name in countries]
+        field.choices = [(name, named(code_for(name), name).text) for name in countries]
 
 
 class NoteForm(forms.Form):

@@ -11,6 +11,7 @@ from collection.consents import Shown, consent_for, shown_consent, wanted_langua
 from collection.doors import Sent, contributor_from_cookie, present, public_form, sign_in
 from collection.models import Ambassador, Contributor, ReturnCode
 from collection.opening import Accepting, accepting
+from collection.places import named
 from collection.proof import Proof
 from collection.rights_forms import CodeForm
 from collection.views.consenting import ask, closed_page, said_on
@@ -42,6 +43,10 @@ def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     return sign_in(ready_page(request, contributor, own_code), contributor)
 
 
+def country_of(ambassador: Ambassador) -> str:
+    return named(ambassador.country_id, ambassador.country.name).text
+
+
 def used() -> str:
     return _("This invitation was opened before. Type the return code that was shown then.")
 
@@ -56,7 +61,7 @@ def invitation_page(
     if ambassador.opened_at:
         return code_page(request, notice=used())
     shown = shown or consent_for(wanted_languages(request))
-    context = {**said_on(request, shown), "ambassador": ambassador, "notice": notice}
+    context = {**said_on(request, shown), "ambassador": ambassador, "country": country_of(ambassador), "notice": notice}
     return ask(request, "ambassador", Proof.new("ambassador", about=shown.mark), form or ConsentForm(), **context)
 
 
@@ -81,8 +86,10 @@ def code_page(request: HttpRequest, form: CodeForm | None = None, notice: str = 
 
 def ready_page(request: HttpRequest, contributor: Contributor, code: str | None = None) -> HttpResponse:
     """Where one begins to describe for somebody beside one; with one's own code where it was just made."""
+    ambassador = ambassador_of(contributor)
     context = {
-        "ambassador": ambassador_of(contributor),
+        "ambassador": ambassador,
+        "country": country_of(ambassador) if ambassador else "",
         "code": code,
         "proof": Proof.new("beside", contributor.pk),
     }

@@ -15,6 +15,7 @@ from collection.forms import DishForm
 from collection.ledger import receipt_of
 from collection.models import Ambassador, Contributor, ReturnCode
 from collection.opening import current_opening
+from collection.places import named
 from collection.proof import Proof, ProofError, read_token
 from collection.quotas import QuotaReached, take_person
 from collection.receipts import grouped
@@ -66,7 +67,9 @@ def enter(shown: Shown, helper: Contributor | None) -> Contributor:
 def first_dish(request: HttpRequest, person: Contributor) -> HttpResponse:
     """The dish form, with the ambassador's country. No cookie: only the code reopens what this person told."""
     invited = Ambassador.objects.active().filter(contributor=person.entered_by_id).first()
-    initial = {"places": invited.country.name} if invited and person.entered_by_id else None
+    initial = (
+        {"places": named(invited.country_id, invited.country.name).text} if invited and person.entered_by_id else None
+    )
     response = dish_page(request, Proof.new("dish", person.pk), DishForm(initial=initial))
     # Nothing of the person before is left behind the Back button.
     response.headers["Clear-Site-Data"] = '"cache"'

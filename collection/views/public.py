@@ -4,7 +4,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from collection.browsing import answers, dishes_of, page_of, places, public_dish, public_photo
+from collection.browsing import (
+    answers,
+    dishes_of,
+    page_of,
+    place_shown,
+    places,
+    places_of,
+    public_dish,
+    public_photo,
+)
 from collection.doors import Sent, public_form
 from collection.forms import ReportForm
 from collection.models import Source
@@ -20,7 +29,8 @@ def dishes(request: HttpRequest) -> HttpResponse:
     page = page_of(dishes_of(place) if place else places(), request.GET.get("page", ""))
     if place and not page.object_list:
         raise Http404
-    return render(request, "collection/public_dishes.html", {"place": place, "page": page})
+    context = {"place": place, "shown": place_shown(place), "page": page}
+    return render(request, "collection/public_dishes.html", context)
 
 
 @require_safe
@@ -29,7 +39,7 @@ def dish(request: HttpRequest, number: int) -> HttpResponse:
     context = {
         "dish": found,
         "answers": answers(found),
-        "places": found.places.all(),
+        "places": places_of(found),
         "languages": found.languages.all(),
         "demonstration": found.source == Source.DEMONSTRATION,
     }

@@ -25,7 +25,7 @@ from collection.ingredients import suggest_for
 from collection.ledger import content_hash, receipt_of, replayed_receipt
 from collection.models import Contributor, Dish, Photo, Source
 from collection.opening import Accepting, accepting
-from collection.places import all_places
+from collection.places import all_names
 from collection.proof import Proof
 from collection.receipts import grouped
 from collection.rights import code_context, first_code
@@ -69,7 +69,7 @@ def dish_page(
         "notice": notice,
         "suggestions": suggestions,
         "speak": mode,
-        "countries": [place.name for place in all_places()],
+        "countries": all_names(),
         "shown": shown_consent(proof) if form.asks_consent else None,
         "demonstration": accepting() is Accepting.DEMONSTRATION,
     }
