@@ -7,12 +7,12 @@ may be called as often as one likes, for dishes of any state.
 import logging
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Prefetch, Q, QuerySet
 from django.db.models.functions import TruncDate
 
 from collection.languages import UNKNOWN
@@ -20,7 +20,7 @@ from collection.models import BoardName, Contributor, Dish, DishCountry, Heard, 
 from collection.words import fold, split_list
 
 EVER = date(1970, 1, 1)
-CHUNK = 500
+CHUNK, NAMES_AT_ONCE = 500, 100
 LONGEST_KEY, LONGEST_LABEL = 240, 200
 MOST_REGIONS = 10
 Kind = BoardName.Kind
@@ -67,7 +67,8 @@ def recount(dishes: Iterable[int]) -> None:
         _recount(wanted[start : start + CHUNK])
 
 
-@transaction.atomic
+# Without a savepoint: whoever changed the dish fails with its counters.
+@transaction.atomic(savepoint=False)
 def _recount(pks: Sequence[int]) -> None:
     counted = {dish.pk: dish for dish in public(pks)}
     wanted = {(pk, *key): stand for pk, dish in counted.items() for key, stand in stands_of(dish).items()}
@@ -124,7 +125,7 @@ def add_names(told: Sequence[tuple[Stand, datetime]]) -> None:
 def public(pks: Sequence[int]) -> QuerySet[Dish]:
     """Those of these dishes that count: accepted, merged into no other one, no demonstration."""
     rows = Dish.objects.released().filter(pk__in=pks).select_related("contributor")
-    return rows.prefetch_related("places__country", "languages")
+    return rows.prefetch_related(Prefetch("places", DishCountry.objects.select_related("country")), "languages")
 
 
 def hearing(dish: Dish, name: BoardName, stand: Stand) -> Heard:
@@ -163,14 +164,11 @@ def move(gone: Sequence[Heard], made: Sequence[Heard]) -> None:
     new: list[Tally] = []
     by_step: dict[tuple[int, int], list[int]] = {}
     for slot in sorted(wanted):
-        name, period, start = slot
-        change = (steps[slot], people.get(name, 0) if period == Period.EVER else 0)
+        change = (steps[slot], people.get(slot[0], 0) if slot[1] == Period.EVER else 0)
         if slot in rows:
             by_step.setdefault(change, []).append(rows[slot])
         else:
-            dishes, persons = change
-            kind = kinds[name]
-            new.append(Tally(name_id=name, kind=kind, period=period, start=start, dishes=dishes, people=persons))
+            new.append(tally_of(kinds, slot, change))
     Tally.objects.bulk_create(new)
     for (step, persons), pks in by_step.items():
         Tally.objects.filter(pk__in=pks).update(dishes=F("dishes") + step, people=F("people") + persons)
@@ -213,7 +211,8 @@ def rebuild() -> int:
     while pks := list(Dish.objects.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[: 4 * CHUNK]):
         recount(pks)
         last = pks[-1]
-    drifted = sum(mend(name) for name in BoardName.objects.order_by("pk").iterator())
+    names = list(BoardName.objects.order_by("pk").values_list("pk", flat=True))
+    drifted = sum(mend(names[start : start + NAMES_AT_ONCE]) for start in range(0, len(names), NAMES_AT_ONCE))
     if drifted:
         logger.warning("The leaderboard's counters had drifted in %s places; they are right again.", drifted)
     return drifted
@@ -228,23 +227,31 @@ def key_names() -> None:
 
 
 @transaction.atomic
-def mend(name: BoardName) -> int:
-    """Sets the counters of one name to what its dishes say; returns how many were wrong."""
-    if not BoardName.objects.select_for_update(no_key=True).filter(pk=name.pk).exists():
-        return 0
-    right: Counter[tuple[str, date]] = Counter()
-    heard = Heard.objects.filter(name=name).order_by()
-    for day, imported, dishes in heard.values_list(TruncDate("at", tzinfo=UTC), "imported").annotate(Count("pk")):
+def mend(names: Sequence[int]) -> int:
+    """Sets the counters of these names (ids) to what their dishes say; returns how many were wrong."""
+    rows = BoardName.objects.select_for_update(no_key=True).filter(pk__in=names).order_by("pk")
+    kinds = dict(rows.values_list("pk", "kind"))
+    heard = Heard.objects.filter(name__in=kinds).order_by()
+    right: dict[Slot, tuple[int, int]] = {}
+    days = heard.values_list("name", TruncDate("at", tzinfo=UTC), "imported").annotate(Count("pk"))
+    for name, day, imported, dishes in days:
         for period, start in periods(day, imported):
-            right[period, start] += dishes
-    told = heard.aggregate(n=Count("contributor", distinct=True))["n"] if name.kind == Kind.COUNTRY else 0
-    held = {(row.period, row.start): row for row in Tally.objects.filter(name=name)}
-    wrong = 0
-    for slot in {*right, *held}:
-        tally = held.get(slot)
-        persons = told if slot[0] == Period.EVER else 0
-        if (tally.dishes if tally else 0, tally.people if tally else 0) != (right[slot], persons):
-            values = {"kind": name.kind, "dishes": right[slot], "people": persons}
-            Tally.objects.update_or_create(name=name, period=slot[0], start=slot[1], defaults=values)
-            wrong += 1
-    return wrong
+            right[name, period, start] = (right.get((name, period, start), (0, 0))[0] + dishes, 0)
+    people = heard.filter(name__kind=Kind.COUNTRY).values_list("name").annotate(n=Count("contributor", distinct=True))
+    for name, persons in people:
+        right[name, Period.EVER, EVER] = (right[name, Period.EVER, EVER][0], persons)
+    held = {(row.name_id, row.period, row.start): row for row in Tally.objects.filter(name__in=kinds)}
+    wrong = [slot for slot in right if slot not in held]
+    Tally.objects.bulk_create([tally_of(kinds, slot, right[slot]) for slot in wrong])
+    for slot, row in held.items():
+        dishes, persons = right.get(slot, (0, 0))
+        if (row.dishes, row.people) != (dishes, persons):
+            Tally.objects.filter(pk=row.pk).update(dishes=dishes, people=persons)
+            wrong.append(slot)
+    return len(wrong)
+
+
+def tally_of(kinds: Mapping[int, str], slot: Slot, counted: tuple[int, int]) -> Tally:
+    name, period, start = slot
+    dishes, people = counted
+    return Tally(name_id=name, kind=kinds[name], period=period, start=start, dishes=dishes, people=people)

@@ -202,7 +202,7 @@ class TestBoard:
         assert rebuild() == 4
         assert held() == right
         assert "had drifted in 4 places" in caplog.text
-        assert mend(BoardName(pk=999_999)) == 0
+        assert mend([999_999]) == 0
 
     def test_a_name_that_goes_between_being_found_and_locked_is_made_again(
         self, monkeypatch: pytest.MonkeyPatch
