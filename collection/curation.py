@@ -19,7 +19,8 @@ def decide_dishes(dishes: QuerySet[Dish], state: str, steward: Any) -> int:
         Dish.objects.live()
         .filter(pk__in=dishes.values("pk"))
         .exclude(state=state)
-        .select_for_update()
+        .order_by("pk")
+        .select_for_update(no_key=True)
         .values_list("pk", "state")
     )
     DishChange.objects.bulk_create(

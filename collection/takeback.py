@@ -5,7 +5,7 @@ Dishes that were accepted need a second steward. What is taken back is hidden, n
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -98,7 +98,7 @@ def ask(choice: Mapping[str, Any], reason: str, steward: Any) -> TakeBack:
     row = TakeBack(choice=kept, reason=reason.strip()[:1000], asked_by=steward, state=TakeBack.State.ASKED)
     row.save()
     if not found.accepted:
-        hide(row, steward)
+        hide(row, steward, [Dish.State.WAITING])
     return row
 
 
@@ -110,12 +110,15 @@ def confirm(row: TakeBack, steward: Any) -> None:
         raise CannotTakeBack(_("This was decided already."))
     if row.asked_by_id == steward.pk:
         raise CannotTakeBack(_("Dishes that are public need a second steward: somebody else must agree."))
-    hide(row, steward)
+    # Meanwhile it may have become more than one take-back may hide.
+    preview(row.choice)
+    hide(row, steward, [Dish.State.WAITING, Dish.State.ACCEPTED])
 
 
-def hide(row: TakeBack, steward: Any) -> None:
-    """Hides what the choice finds now, and remembers what each dish was."""
-    rows = list(chosen(row.choice).order_by("pk").select_for_update().values_list("pk", "state"))
+def hide(row: TakeBack, steward: Any, states: Sequence[str]) -> None:
+    """Hides what the choice finds now in these states, and remembers what each dish was."""
+    locked = chosen(row.choice).filter(state__in=states).order_by("pk").select_for_update(no_key=True, of=("self",))
+    rows = list(locked.values_list("pk", "state"))
     decide_dishes(Dish.objects.filter(pk__in=[pk for pk, _state in rows]), Dish.State.HIDDEN, steward)
     row.former = {str(pk): state for pk, state in rows}
     row.state, row.done_by, row.done_at = TakeBack.State.DONE, steward, timezone.now()

@@ -1,6 +1,7 @@
 """The stewards' page of taking back: choose, see people and dishes, hide, agree as a second one, undo."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.contrib.auth.decorators import permission_required
@@ -28,7 +29,9 @@ def page(request: HttpRequest) -> HttpResponse:
             context["preview"] = takeback.preview(choice)
         except takeback.CannotTakeBack as error:
             context["problem"] = str(error)
-    context["rows"] = TakeBack.objects.select_related("asked_by", "done_by", "undone_by")[:MOST_ROWS]
+    rows = TakeBack.objects.select_related("asked_by", "done_by", "undone_by")[:MOST_ROWS]
+    # Whoever agrees looks at the same dishes first.
+    context["rows"] = [(row, urlencode(row.choice)) for row in rows]
     return render(request, "collection/admin/takeback.html", context)
 
 

@@ -1,5 +1,6 @@
 """Abuse: networks as hashes, flags that refuse nobody, a crowd behind one address, and taking back what came."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -15,8 +16,8 @@ from collection.models import Dish, NetworkKey, Submission, TakeBack
 from collection.proof import Proof
 from collection.quotas import QuotaReached
 from collection.submissions import submit_dish
-from tests.collection.make import ANSWERS, CONSENT, make_contributor, make_steward, page, stranger, tokens
-from tests.collection.test_leaderboard import from_scratch, held
+from tests.collection.make import ANSWERS, CONSENT, dish_form, make_contributor, make_steward, page, stranger, tokens
+from tests.collection.test_leaderboard import from_scratch, held, people_from_scratch, people_held
 
 pytestmark = pytest.mark.django_db
 CONTENT = {
@@ -76,7 +77,7 @@ def test_three_hundred_dishes_by_a_hundred_people_behind_one_address_pass() -> N
         contributor = make_contributor()
         for _ in range(3):
             proof = Proof.new("dish", contributor.pk)
-            # Every tenth person through the page: the rest would only take longer.
+            # Every tenth person through the page: `--long` sends all of them so.
             if person % 10:
                 submit_dish(proof, CONTENT, Circumstances("mobile", network("127.0.0.1")))
             else:
@@ -86,11 +87,50 @@ def test_three_hundred_dishes_by_a_hundred_people_behind_one_address_pass() -> N
 
 
 def test_one_person_does_not_send_three_hundred() -> None:
-    contributor = make_contributor()
-    with pytest.raises(QuotaReached):
-        for _ in range(300):
+    client, contributor = stranger(), make_contributor()
+    answers = [page(client, "/dish/", dish_form(contributor, local_name=f"Dish {number}")) for number in range(41)]
+    refused = [text for text in answers if "You have described 40 dishes within a day" in text]
+    assert refused == answers[40:] and 'value="Dish 40"' in refused[0]
+    for _ in range(259):
+        with pytest.raises(QuotaReached):
             submit_dish(Proof.new("dish", contributor.pk), CONTENT)
     assert Dish.objects.count() == 40
+
+
+@pytest.mark.long
+def test_an_evening_of_a_hundred_people_by_the_pages_alone_and_its_hour_taken_back(client: Client) -> None:
+    """300 dishes from one address, all steps by the pages; then the hour is shown, hidden and shown again."""
+    for person in range(100):
+        phone = Client()
+        text = phone.get("/describe/").content.decode()
+        text = page(phone, "/describe/", {**CONSENT, "proof": tokens(text)["/describe/"]})
+        for number in range(3):
+            words = {**ANSWERS, "local_name": f"Dish {person} {number}"}
+            saved = page(phone, "/dish/", {**words, "proof": tokens(text)["/dish/"]})
+            assert "Your dish is saved" in saved and "Your receipt number" in saved
+            text = phone.get("/describe/").content.decode()
+    assert Dish.objects.count() == 300
+    assert Submission.objects.values("network").distinct().count() == 1
+    first, second = make_steward("change_dish"), make_steward("change_dish")
+    accept(list(Dish.objects.order_by("pk")[::2]), first)
+    before, people = held(), people_held()
+    client.force_login(first)
+    choice = last_hour()
+    text = client.get("/admin/takeback/", choice).content.decode()
+    assert "300 dishes" in text and "100 people" in text and "150 of them public" in text
+    client.post("/admin/takeback/", {**choice, "do": "ask", "reason": "one evening"})
+    row = TakeBack.objects.get()
+    client.force_login(second)
+    client.post("/admin/takeback/", {"do": "confirm", "row": row.pk})
+    assert states() == ["hidden"] * 300 and held() == from_scratch() == {} and people_held() == {}
+    client.post("/admin/takeback/", {"do": "undo", "row": row.pk})
+    assert states() == ["accepted", "waiting"] * 150
+    assert held() == from_scratch() == before and people_held() == people_from_scratch() == people
+
+
+def last_hour() -> dict[str, str]:
+    now = timezone.now()
+    return {"begin": (now - timedelta(hours=1)).isoformat(), "end": (now + timedelta(minutes=1)).isoformat()}
 
 
 @pytest.fixture
@@ -126,22 +166,45 @@ def test_a_network_is_shown_hidden_and_shown_again(evening: list[Dish]) -> None:
         takeback.undo(row, steward)
 
 
-def test_public_dishes_need_a_second_steward_and_the_counters_follow(evening: list[Dish]) -> None:
+def test_an_hour_is_shown_hidden_by_two_stewards_and_shown_again_and_the_counters_agree(evening: list[Dish]) -> None:
     first, second = make_steward("change_dish"), make_steward("change_dish")
     accept(evening[:2], first)
-    assert board().rows[0].dishes == 2
-    now = timezone.now()
-    choice = {"begin": (now - timedelta(hours=1)).isoformat(), "end": (now + timedelta(minutes=1)).isoformat()}
+    accept(evening[-1:], first)
+    Dish.objects.filter(pk=evening[-1].pk).update(created_at=timezone.now() - timedelta(hours=2))
+    before, people = held(), people_held()
+    assert before == from_scratch() and board().rows[0].dishes == 3
+    choice = last_hour()
+    found = takeback.preview(choice)
+    assert (found.dishes, found.people, found.accepted) == (6, 3, 2)
+    assert {dish.pk for dish in found.shown} == {dish.pk for dish in evening[:-1]}
     row = takeback.ask(choice, "one evening", first)
-    assert row.state == TakeBack.State.ASKED and states()[:2] == ["accepted", "accepted"]
+    assert row.state == TakeBack.State.ASKED and states() == ["accepted"] * 2 + ["waiting"] * 4 + ["accepted"]
     with pytest.raises(takeback.CannotTakeBack, match="second steward"):
         takeback.confirm(row, first)
     takeback.confirm(row, second)
-    assert states() == ["hidden"] * 7 and board().rows == [] and held() == from_scratch() == {}
+    assert states() == ["hidden"] * 6 + ["accepted"]
+    assert board().rows[0].dishes == 1
+    assert held() == from_scratch() != before and people_held() == people_from_scratch()
     row.refresh_from_db()
-    assert takeback.undo(row, first) == 7
-    assert states() == ["accepted"] * 2 + ["waiting"] * 5
-    assert board().rows[0].dishes == 2 and held() == from_scratch()
+    assert takeback.undo(row, first) == 6
+    assert states() == ["accepted"] * 2 + ["waiting"] * 4 + ["accepted"]
+    assert held() == from_scratch() == before and people_held() == people_from_scratch() == people
+
+
+def test_a_dish_that_became_public_meanwhile_is_not_hidden_by_one_steward(
+    evening: list[Dish], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steward = make_steward("change_dish")
+    seen = takeback.preview
+
+    def preview(choice: Any) -> takeback.Preview:
+        found = seen(choice)
+        accept(evening[:1], steward)
+        return found
+
+    monkeypatch.setattr(takeback, "preview", preview)
+    takeback.ask({"contributor": str(evening[0].contributor_id)}, "x", steward)
+    assert states() == ["accepted", "waiting", "waiting", "hidden", "waiting", "waiting", "waiting"]
 
 
 def test_what_was_decided_since_stays(evening: list[Dish]) -> None:
@@ -174,6 +237,8 @@ def test_the_page_shows_first_and_asks_a_second_steward(evening: list[Dish], cli
     text = client.post("/admin/takeback/", {"do": "confirm", "row": row.pk}, follow=True).content.decode()
     assert "somebody else must agree" in text
     client.force_login(second)
+    look = re.search(r'href="\?(contributor=[^"]+)"', client.get("/admin/takeback/").content.decode())
+    assert look and "2 dishes" in client.get(f"/admin/takeback/?{look[1]}").content.decode()
     client.post("/admin/takeback/", {"do": "confirm", "row": row.pk})
     assert states()[0] == "hidden"
     client.post("/admin/takeback/", {"do": "undo", "row": row.pk})
