@@ -4,6 +4,7 @@ Texts for staff are in English and stay out. The review speaks the languages of 
 """
 
 import ast
+import calendar
 import gettext
 import re
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import django
 from django.conf import settings
 from django.utils.translation.template import templatize
 
@@ -33,6 +35,9 @@ class Text(NamedTuple):
     several: str = ""
 
 
+MONTHS = tuple(Text(name) for name in calendar.month_name[1:])
+
+
 def public(app: str) -> Iterator[Path]:
     """Sources of an app whose texts are read by people who are no staff."""
     for path in sorted((ROOT / app).rglob("*.py")):
@@ -45,7 +50,12 @@ def public(app: str) -> Iterator[Path]:
 
 def wanted(language: str) -> tuple[Text, ...]:
     """The texts that a catalogue of this language needs, in the order of the sources."""
-    return texts(language in REVIEWED)
+    return (*texts(language in REVIEWED), *(() if django_speaks(language) else MONTHS))
+
+
+def django_speaks(language: str) -> bool:
+    """Whether Django brings a catalogue of its own, with the names of months among others."""
+    return (Path(django.__file__).parent / "conf" / "locale" / language).is_dir()
 
 
 @cache

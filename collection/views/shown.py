@@ -69,7 +69,8 @@ def dish_page(
         "notice": notice,
         "suggestions": suggestions,
         "speak": mode,
-        "countries": all_names(),
+        # A correction already names its country, and from the page of the code it goes over the line uncompressed.
+        "countries": () if mode == "correct" else all_names(),
         "shown": shown_consent(proof) if form.asks_consent else None,
         "demonstration": accepting() is Accepting.DEMONSTRATION,
     }
