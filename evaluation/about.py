@@ -106,8 +106,12 @@ class Watched:
             self.options[PROMPT].add(row.prompt)
         if id(row.labels) not in self.labels:
             self.labels[id(row.labels)] = row.labels
-            for name in LABELS:
-                self.options[name].update(row.labels.get(name, ()))
+            self.offer(row.labels)
+
+    def offer(self, labels: Mapping[str, tuple[str, ...]]) -> None:
+        """Notes labels that filters could choose."""
+        for name in LABELS:
+            self.options[name].update(labels.get(name, ()))
 
     def note(self, row: OutcomeData) -> None:
         self.counted[row.state] += 1

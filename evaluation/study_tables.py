@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation import studies
-from evaluation.about import NARROWING, Watched
+from evaluation.about import LABELS, NARROWING, Watched
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Run
 from evaluation.observations import Observations, nothing
-from evaluation.runner.results import outcomes, withdrawn_dishes
+from evaluation.runner.results import labels_of, outcomes, subjects_of, withdrawn_dishes
 from evaluation.table_spec import Filters, TableSpec
 
 NO_RUN = "There is no finished run of this study yet, or none with the chosen name."
@@ -28,7 +28,7 @@ def study_table(table: TableSpec, filters: Filters) -> TidyTable:
     if run is None:
         return TidyTable(table.name, table.version, table.columns, (), (NO_RUN,))
     study = studies.load(table.study)
-    watched = Watched(outcomes(run), narrowing(table, filters))
+    watched = watch(run, narrowing(table, filters))
     made = study.summarise(table.name.partition(".")[2], watched, run.config)
     notes = (*_about(run), *_only(watched.filters), *made.notes)
     about = {"run": run_as_kept(run), **watched.about()}
@@ -40,12 +40,25 @@ def study_observations(table: TableSpec, filters: Filters) -> Observations:
     run = chosen_run(table.study, filters)
     if run is None:
         return nothing(table.columns, (NO_RUN,))
-    watched = Watched(outcomes(run), narrowing(table, filters))
+    watched = watch(run, narrowing(table, filters))
     found = studies.load(table.study).observe(table.name.partition(".")[2], watched, run.config)
     if found is None:
         return nothing(table.columns, tuple(_about(run)))
     notes = (*_about(run), *_only(watched.filters), *found.notes)
     return replace(found, notes=notes, demonstration=run.demonstration)
+
+
+def watch(run: Run, chosen: Filters) -> Watched:
+    """The outcomes that are chosen. By labels they are chosen in the database: of a million few are about one place."""
+    wanted = {name: value for name, value in chosen.items() if name in LABELS}
+    if not wanted:
+        return Watched(outcomes(run), chosen)
+    labels = labels_of(run)
+    subjects = [pk for pk, held in labels.items() if all(value in held.get(name, ()) for name, value in wanted.items())]
+    watched = Watched(outcomes(run, subjects), chosen)
+    for subject in subjects_of(run) & labels.keys():
+        watched.offer(labels[subject])
+    return watched
 
 
 def narrowing(table: TableSpec, filters: Filters) -> Filters:

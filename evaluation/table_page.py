@@ -4,6 +4,11 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote_plus
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from evaluation.behind import cell_query
 from evaluation.figures import drawable
@@ -34,6 +39,23 @@ class Cell:
     behind: str = ""
     exploratory: bool = False
 
+    @property
+    def html(self) -> SafeString:
+        """The cell of the table. Not a template: a page has thousands of them."""
+        dash = f'<abbr title="{escape(self.reason)}">—</abbr>'
+        said = dash if self.value is None else f'<data value="{escape(self.exact)}">{escape(self.value)}</data>'
+        if self.behind:
+            said = f'<a href="behind/{escape(self.behind)}">{said}</a>'
+        if self.interval or self.reason:
+            said += f' <span class="interval">[{escape(self.interval) if self.interval else dash}]</span>'
+        said += f' <span class="n">{self.n} / {self.clusters}</span>'
+        if self.exploratory:
+            said += f' <span class="n outside">{escape(_("exploratory"))}</span>'
+        if self.small:
+            said += f' <span class="visually-hidden">{escape(_("small group"))}</span>'
+        classes = "num small-group" if self.small else "num"
+        return mark_safe(f'<td class="{classes}">{said}</td>')  # noqa: S308  (each part is escaped above)
+
 
 @dataclass(frozen=True)
 class Head:
@@ -48,6 +70,12 @@ class Line:
     groups: tuple[str, ...]
     cells: tuple[Cell | None, ...]
     heads: tuple[Head, ...] = ()
+
+    @property
+    def html(self) -> SafeString:
+        """Its cells."""
+        empty = '<td class="num"></td>'
+        return mark_safe("".join(cell.html if cell else empty for cell in self.cells))  # noqa: S308  (parts are safe)
 
 
 def shown(spec: TableSpec, table: TidyTable, filters: Mapping[str, str], colours: Palette) -> dict[str, Any]:
@@ -76,8 +104,10 @@ def leading(line: Line, columns: Sequence[str], metrics: Sequence[str], filters:
     """The line with the way to what stands behind each of its cells, under the same `filters`."""
     groups = dict(zip(columns, line.groups, strict=True))
     pairs = zip(line.cells, metrics, strict=True)
+    # All but the metric is the same along a line.
+    start = cell_query(filters, groups, "")
     return replace(
-        line, cells=tuple(each and replace(each, behind=cell_query(filters, groups, name)) for each, name in pairs)
+        line, cells=tuple(each and replace(each, behind=f"{start}{quote_plus(name)}") for each, name in pairs)
     )
 
 
@@ -91,8 +121,8 @@ def lines(table: TidyTable, metrics: Iterable[str]) -> list[Line]:
     digits = {name: decimals(row.estimate for row in table.rows if row.metric == name) for name in names}
 
     def shown(groups: tuple[str, ...], name: str, estimate: Estimate) -> Cell:
-        outside = bool(planned) and (groups, name) not in planned
-        return replace(cell(estimate, digits[name]), exploratory=outside)
+        made = cell(estimate, digits[name])
+        return replace(made, exploratory=True) if planned and (groups, name) not in planned else made
 
     return [
         Line(groups, tuple(shown(groups, name, held[name]) if name in held else None for name in names))

@@ -74,9 +74,10 @@ COLUMNS = (
 JSON = ("unit__payload", "numbers", "circumstances")
 
 
-def outcomes(run: Run) -> Iterator[OutcomeData]:
+def outcomes(run: Run, subjects: Collection[int] | None = None) -> Iterator[OutcomeData]:
     """All outcomes of a run in the order of its units, in one query, one for the labels, and one per 2,000 pictures.
 
+    `subjects`: only what is about these, and what is about no subject.
     What is about a withdrawn dish is left out from the moment of the withdrawal. There may be millions: rows are no
     objects of the ORM, and what many share is held once. Nobody may change the mappings that they share.
     """
@@ -85,6 +86,8 @@ def outcomes(run: Run) -> Iterator[OutcomeData]:
     pictures: dict[int, tuple[str, int | None]] = {}
     shared = lru_cache(maxsize=4096)(json.loads)
     rows = Outcome.objects.filter(unit__run=run).exclude(WITHDRAWN).order_by("unit_id")
+    if subjects is not None:
+        rows = rows.filter(Q(unit__subject__in=subjects) | Q(unit__subject=None))
     found = rows.values_list(*COLUMNS, *(Cast(column, TextField()) for column in JSON)).iterator(chunk_size=CHUNK)
     for chunk in chunks(map(Row._make, found), CHUNK):
         payloads = [json.loads(row.payload) for row in chunk]
@@ -123,6 +126,12 @@ def data_of(
         prompt=prompt,
         circumstances=shared(row.circumstances),
     )
+
+
+def subjects_of(run: Run) -> set[int]:
+    """Subjects that an outcome is about."""
+    rows = Outcome.objects.filter(unit__run=run, unit__subject__isnull=False).exclude(WITHDRAWN).order_by()
+    return {subject for subject in rows.values_list("unit__subject", flat=True).distinct() if subject}
 
 
 def withdrawn_dishes(run: Run) -> int:
