@@ -19,6 +19,8 @@ from evaluation.study_tables import chosen_run
 from evaluation.table_page import number
 
 DIGITS = 3
+# Subjects that are named one by one.
+FEW = 1000
 WITHDRAWN = Q(subject__dish__state=Dish.State.WITHDRAWN)
 Read = Callable[[Sequence[OutcomeData]], Iterable[Observed]]
 
@@ -126,6 +128,16 @@ def single(cell: Cell) -> Behind:
     return Behind("pictures", rows.exclude(WITHDRAWN), lambda ids: [Observed(image, value, said=said) for image in ids])
 
 
+def with_label(rows: QuerySet[GeneratedImage], dimension: str, value: str) -> QuerySet[GeneratedImage]:
+    """Pictures of subjects that have the label in some run. Where few have it, no database searches all pictures."""
+    runs = list(Run.objects.values_list("pk", flat=True))
+    same = RunLabel.objects.filter(run__in=runs, dimension=dimension, value=value)
+    few = list(same.order_by().values_list("subject", flat=True).distinct()[: FEW + 1])
+    if len(few) <= FEW:
+        return rows.filter(subject__in=few)
+    return rows.filter(Exists(same.filter(subject=OuterRef("subject"))))
+
+
 def group(cell: Cell) -> Behind:
     """For a table whose numbers count no single pictures: the one that its row names, or those of its groups."""
     if "picture" in cell.groups:
@@ -138,8 +150,7 @@ def group(cell: Cell) -> Behind:
         rows = rows.filter(model__in=list(named.values_list("pk", flat=True)))
     for column in LABELS:
         if (value := cell.groups.get(column, ALL)) != ALL:
-            same = RunLabel.objects.filter(subject=OuterRef("subject"), dimension=column, value=value)
-            rows = rows.filter(Exists(same))
+            rows = with_label(rows, column, value)
     note = _(
         "This number is no mean over single pictures. What is listed are the pictures of its group, if it has one."
     )

@@ -235,7 +235,7 @@ class Unit(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "key"], name="one_unit_per_run_and_key")]
         indexes = [
-            models.Index(fields=["run", "state"]),
+            models.Index(fields=["run", "state", "id"], name="units_by_state"),
             models.Index(fields=["run", "affinity", "id"], condition=Q(state="pending"), name="waiting_units"),
             models.Index(fields=["key"], opclasses=["varchar_pattern_ops"], name="units_by_key"),
             models.Index(fields=["run", "id"], name="units_in_order"),

@@ -37,7 +37,7 @@ from review.models import (
 from review.preview import preview
 from review.standing import standing
 from review.unappetising import text_codes
-from wwd.staff_lists import ReadOnly, StaffList
+from wwd.staff_lists import PlainSelect, ReadOnly, StaffList
 
 
 class Invitations(admin.TabularInline):
@@ -54,7 +54,7 @@ class Invitations(admin.TabularInline):
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **more: Any) -> Any:
         """The choices are read once, not again for each invitation."""
-        field = super().formfield_for_foreignkey(db_field, request, **more)
+        field: Any = super().formfield_for_foreignkey(db_field, request, **{**more, "widget": PlainSelect()})
         # By an iterator, which is not asked for its length first.
         field.choices = list(iter(field.choices))
         return field
@@ -270,10 +270,14 @@ class AssignmentAdmin(ReadOnly):
 class ReviewAdmin(ReadOnly):
     list_display = ("image", "reviewer", "food", "correct_dish", "quality", "match", "disturbing", "surplus", "words")
     list_filter = ("image__campaign", "surplus", "repeat", ("words_read_at", admin.EmptyFieldListFilter))
-    list_select_related = ("image", "reviewer__campaign__questionnaire")
+    list_select_related = ("image", "reviewer")
     search_fields = ("image__exact", "reviewer__exact", "image__dish_name__startswith")
     search_help_text = _("The id of a picture of the campaign or of a reviewer, or the beginning of a dish's name.")
     actions = ("words_read",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Review]:
+        """Campaigns apart: a questionnaire is long, and many reviews have the same one."""
+        return super().get_queryset(request).prefetch_related("reviewer__campaign__questionnaire")
 
     @admin.display(description=_("in their own words"))
     def words(self, review: Review) -> str:

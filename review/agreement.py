@@ -144,7 +144,9 @@ def with_others(reviewer: Reviewer) -> dict[str, Estimate]:
     n are the pictures that they and somebody else judged; each counts the share of the others who said the same.
     People who were left out of the tables are no others, but anybody can be compared.
     """
-    judged = Review.objects.counted(include_excluded=True).filter(reviewer=reviewer).values("image")
+    mine = Review.objects.counted(include_excluded=True).filter(reviewer=reviewer)
+    # Read first: within one query a database may look at everybody's reviews.
+    judged = list(mine.order_by().values_list("image", flat=True))
     about_them = Review.objects.counted(include_excluded=True).filter(image__in=judged)
     compared = about_them.filter(Q(reviewer=reviewer) | Q(reviewer__exclusion=None))
     said = [one for one in opinions(compared) if not one.real]

@@ -383,6 +383,7 @@ class Assignment(models.Model):
             models.Index(fields=["reviewer", "handled_at"]),
             models.Index(fields=["image"], condition=Q(state="reported"), name="reported_pictures"),
             models.Index(fields=["image", "until"], condition=Q(state="reserved"), name="reserved_pictures"),
+            models.Index(fields=["reason", "created_at"], condition=~Q(reason=""), name="assignments_by_reason"),
         ]
 
     def __str__(self) -> str:
@@ -454,6 +455,13 @@ class Review(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["reviewer", "image", "repeat"], name="one_review_per_person_and_image")
+        ]
+        # For lists of staff, whichever of them is rare.
+        indexes = [
+            models.Index(fields=["id"], condition=Q(surplus=True), name="surplus_reviews"),
+            models.Index(fields=["id"], condition=Q(repeat=True), name="repeated_reviews"),
+            models.Index(fields=["id"], condition=Q(words_read_at=None), name="reviews_to_be_read"),
+            models.Index(fields=["id"], condition=Q(words_read_at__isnull=False), name="reviews_read"),
         ]
         permissions = [("read_answers", _("Can read single answers of reviewers beside pictures, without any name"))]
 

@@ -110,7 +110,7 @@ def first_look(request: HttpRequest, pk: int, model: int) -> HttpResponse:
         "rows": [(image, picture_address(image), {row.kind for row in image.tags.all()}) for image in page],
         "kinds": ContentTag.Kind.choices,
         "page": page,
-        "seen": looked_at(campaign, by),
+        "seen": Seen(pictures_of(campaign, by).exclude(looked_at=None).count(), page.paginator.count),
     }
     return render(request, "review/admin/look.html", context)
 
@@ -139,13 +139,8 @@ class Seen:
     total: int
 
 
-def looked_at(campaign: Campaign, model: Model) -> Seen:
-    images = pictures_of(campaign, model)
-    return Seen(images.exclude(looked_at=None).count(), images.count())
-
-
 def looked_at_by_model(campaign: Campaign) -> dict[int, Seen]:
-    """The same for every model of the campaign: all rows of a picture are marked when one of them was looked at."""
+    """For every model of the campaign: all rows of a picture are marked when one of them was looked at."""
     rows = CampaignImage.objects.filter(campaign=campaign).exclude(image__model=None).order_by("image__model")
     pictures = Count("image", distinct=True)
     looked = Count("image", distinct=True, filter=Q(looked_at__isnull=False))

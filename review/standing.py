@@ -13,6 +13,7 @@ from review.staff import Seen
 
 KIND = "campaign"
 STUCK = 50
+MOST_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -53,13 +54,22 @@ def shown(campaign: Campaign, content: kept.Content) -> dict[str, Any]:
     seen = {int(model): Seen(*numbers) for model, numbers in content["looked"].items()}
     models = opening.with_looks(campaign, seen)
     return {
-        "progress": {by: [Progress(*row) for row in rows] for by, rows in content["progress"].items()},
+        "progress": {by: most_lacking([Progress(*row) for row in rows]) for by, rows in content["progress"].items()},
+        "dishes_left_out": max(0, len(content["progress"]["dish"]) - MOST_ROWS),
         "reviewers": content["reviewers"],
         "stuck": [Stuck(*row) for row in content["stuck"]],
         "stuck_number": content["stuck_number"],
         "to_look_at": [model for model in models if not model.looked_on and model.role != Role.CAMERA],
         "looks": [(model, seen.get(model.pk, Seen(0, 0))) for model in models if model.looked_on],
     }
+
+
+def most_lacking(rows: list[Progress]) -> list[Progress]:
+    """At most so many as a page can show: those that lack the most opinions, by name."""
+    if len(rows) <= MOST_ROWS:
+        return rows
+    kept = sorted(rows, key=lambda row: row.opinions - row.wanted)[:MOST_ROWS]
+    return sorted(kept, key=lambda row: row.name)
 
 
 def count(pk: int) -> kept.Content | None:

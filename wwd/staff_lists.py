@@ -8,11 +8,15 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.db.models import Model, QuerySet
+from django.forms.utils import flatatt
 from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 # So many rows can be paged through; whoever looks for others searches or filters.
 MOST_ROWS = 1000
@@ -35,6 +39,14 @@ class BoundedPaginator(Paginator):
     @property
     def more(self) -> bool:
         return self.found > MOST_ROWS
+
+    def page(self, number: int | str) -> Page[Any]:
+        """The keys of a page are found first, within an index; whole rows would be looked for among all of them."""
+        page = super().page(number)
+        rows, shown = self.object_list, page.object_list
+        if isinstance(rows, QuerySet) and isinstance(shown, QuerySet):
+            page.object_list = rows.filter(pk__in=list(shown.values_list("pk", flat=True)))
+        return page
 
 
 class StaffList(admin.ModelAdmin):
@@ -92,6 +104,19 @@ class ReadOnlyInline(admin.TabularInline):
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+
+class PlainSelect(forms.Select):
+    """A select without groups that is drawn without a template for each option: a dozen of them have thousands."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        chosen = set(self.format_value(value))
+        marks = {True: SafeString(" selected"), False: ""}
+        rows = ((value, marks[str(value) in chosen], label) for value, label in self.choices)
+        options = format_html_join("", '<option value="{}"{}>{}</option>', rows)
+        return format_html(
+            "<select{}>{}</select>", flatatt(self.build_attrs(self.attrs, {**(attrs or {}), "name": name})), options
+        )
 
 
 def matching(rows: QuerySet[Any], lookup: str, term: str) -> Iterable[Any]:

@@ -12,10 +12,12 @@ from django.utils import timezone
 
 from evaluation import kept
 from evaluation.models import InputCounter, Model
+from review import standing
 from review.assignment import reserve, skip
 from review.campaigns import save_review
 from review.models import (
     Assignment,
+    CampaignImage,
     CampaignText,
     Exclusion,
     FirstLook,
@@ -137,8 +139,8 @@ def test_a_campaign_s_page_takes_few_queries(
     looks = re.findall(r"(\w+): boss looked at the first ones on .*?; (\d) of (\d) pictures", page.text)
     assert sorted(looks) == [("drawer", "0", "2"), ("painter", "0", "2")]
     assert [model.slug for model in page.context["to_look_at"]] == ["sketcher"]
-    assert page.context["progress"]["model"][0].surplus == 0
-    assert sum(row.surplus for row in page.context["progress"]["country"]) == 2
+    for rows in page.context["progress"].values():
+        assert (sum(row.pictures for row in rows), sum(row.surplus for row in rows)) == (6, 2)
 
 
 def test_a_large_campaign_is_counted_by_a_worker(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,3 +159,15 @@ def test_a_large_campaign_is_counted_by_a_worker(staff: Client, monkeypatch: pyt
         small[name] for name in ("progress", "reviewers")
     ]
     assert [image.pk for image in large.context["stuck"]] == [image.pk for image in small["stuck"]]
+
+
+def test_of_very_many_dishes_those_that_lack_most_are_shown(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = make_campaign(images=3, wanted=1)
+    for number, image in enumerate(campaign.images.all()):
+        CampaignImage.objects.filter(pk=image.pk).update(dish_name=f"Dish {number}")
+    judged = CampaignImage.objects.get(dish_name="Dish 1")
+    save_review(make_reviewer(campaign), judged, GOOD)
+    monkeypatch.setattr(standing, "MOST_ROWS", 2)
+    page = staff.get(f"/admin/review/campaign/{campaign.pk}/change/")
+    assert [row.name for row in page.context["progress"]["dish"]] == ["Dish 0", "Dish 2"]
+    assert "1 more dish is not shown" in page.text
