@@ -6,6 +6,13 @@ Makes and drops databases of its own, one at full size (times `--share`) and one
 page, list, search and form that the site has, and for a filter of every table that nobody asked for before; then lets
 the worker's task compute it in the same process. Exits with 1 where something takes longer than is allowed. The ratio
 is of the median times of stored pages with all the data and with little of it.
+
+Making the rows and computing the tables takes long and has no limit; with `--keep` the databases stay, and the parts
+may be run one after another, the last two on a machine that does nothing else:
+
+    python -m bench.dashboards --keep --parts rows tables
+    python -m bench.dashboards --keep --parts pages
+    python -m bench.dashboards --keep --parts unseen --beside 0
 """
 
 import argparse
@@ -15,7 +22,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any
@@ -29,52 +36,75 @@ MOST_QUERIES = 15
 MOST_SECONDS = 60
 MOST_RATIO = 2
 ROUNDS = 3
-MEASURE = "import django; django.setup(); from bench.dashboards import child; child({share}, {tables}, {workers})"
+PARTS = ("rows", "tables", "pages", "unseen")
+MEASURE = (
+    "import django; django.setup(); from bench.dashboards import child; child({share}, {tables}, {workers}, {parts})"
+)
 
 
 @contextmanager
-def database(name: str) -> Iterator[str]:
-    """The address of an empty database that is dropped in the end."""
+def database(name: str, *, fresh: bool = True, keep: bool = False) -> Iterator[str]:
+    """The address of a database: a `fresh` one is made empty, and without `keep` it is dropped in the end."""
     given = os.environ.get("DATABASE_URL", "")
     if not given.startswith("postgres"):
         sys.exit("DATABASE_URL names no PostgreSQL server.")
-    ask(given, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-    ask(given, f"CREATE DATABASE {name}")
+    if fresh:
+        ask(given, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        ask(given, f"CREATE DATABASE {name}")
     try:
         yield f"{given.partition('?')[0].rpartition('/')[0]}/{name}"
     finally:
-        ask(given, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        if not keep:
+            ask(given, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
-def child(share: float, chosen: list[str], workers: int) -> None:
-    """Fills the database, measures, and prints one line of JSON at the end."""
+def child(share: float, chosen: list[str], workers: int, parts: Sequence[str]) -> None:
+    """Does these parts: fills the database, computes, measures; prints one line of JSON at the end."""
     from django.core.management import call_command
 
+    from bench.dashboards_few import fill_few
     from bench.dashboards_rows import fill
-    from evaluation import kept
 
     call_command("migrate", verbosity=0)
-    started = time.monotonic()
-    print(f"rows: {fill(share)}, made in {time.monotonic() - started:.0f} s", file=sys.stderr)
-    client = signed_in()
-    tables = computed(chosen, workers)
-    # Large runs and campaigns were looked at before: what a worker keeps of them is there.
+    if "rows" in parts:
+        started = time.monotonic()
+        print(f"rows: {fill(share)}, made in {time.monotonic() - started:.0f} s", file=sys.stderr)
+    user = staff()
+    if "rows" in parts:
+        fill_few(user)
+    client = signed_in(user)
+    found: dict[str, Any] = {}
+    if "tables" in parts:
+        found["tables"] = computed(chosen, workers)
+        keep_counts()
+    found["pages"] = pages(client) if "pages" in parts else []
+    found["unseen"] = list(unseen(client, chosen, workers)) if "unseen" in parts else []
+    print(json.dumps(found))
+
+
+def keep_counts() -> None:
+    """Large runs and campaigns were looked at before: what a worker keeps of them is there."""
+    from evaluation import kept
+
     names = [f"run:{pk}" for pk in range(1, 7)] + [f"campaign:{pk}" for pk in range(1, 5)]
     kept.begin(names)
     kept.ask(names)
     kept.recount_wanted()
-    found = {"tables": tables, "pages": pages(client), "unseen": list(unseen(client, chosen, workers))}
-    print(json.dumps(found))
 
 
-def signed_in() -> Any:
-    from django.conf import settings
+def staff() -> Any:
     from django.contrib.auth.models import User
+
+    return User.objects.filter(username="bench").first() or User.objects.create_superuser("bench")
+
+
+def signed_in(user: Any) -> Any:
+    from django.conf import settings
     from django.test import Client
 
     settings.ALLOWED_HOSTS = ["*"]
     client = Client(raise_request_exception=False)
-    client.force_login(User.objects.create_superuser("bench"))
+    client.force_login(user)
     return client
 
 
@@ -116,9 +146,9 @@ def seconds(name: str, filters: dict[str, str]) -> float:
 
 
 def pages(client: Any) -> list[dict[str, Any]]:
-    from bench.dashboards_pages import lists, researchers
+    from bench.dashboards_pages import lists, of_staff, researchers
 
-    return [measured(client, page) for page in (*researchers(), *lists())]
+    return [measured(client, page) for page in (*researchers(), *of_staff(), *lists())]
 
 
 def measured(client: Any, page: Any) -> dict[str, Any]:
@@ -149,11 +179,13 @@ def unseen(client: Any, chosen: list[str], workers: int) -> Iterator[dict[str, A
 
     from bench.dashboards_pages import names, unseen
     from evaluation import tables
+    from evaluation.models import StoredTable
 
-    wanted = [(name, unseen(name)) for name in names() if not chosen or name in chosen]
-    asked = [(name, filters) for name, filters in wanted if filters is not None]
+    asked = [(name, filters) for name in names() if not chosen or name in chosen for filters in unseen(name)]
     rows: list[dict[str, Any]] = []
     for name, filters in asked:
+        # A kept database has seen it before.
+        StoredTable.objects.filter(name=name, filters=filters).delete()
         started = time.perf_counter()
         text = client.get(f"{reverse('evaluation:table', args=[name])}?{urlencode(filters)}").content.decode()
         answered = (time.perf_counter() - started) * 1000
@@ -162,12 +194,12 @@ def unseen(client: Any, chosen: list[str], workers: int) -> Iterator[dict[str, A
         yield {**row, "seconds": took, "state": tables.read(row["name"], row["filters"]).state}
 
 
-def run(share: float, tables: list[str], name: str, workers: int) -> dict[str, Any]:
+def run(share: float, name: str, options: argparse.Namespace) -> dict[str, Any]:
     """What a process of its own found with this share of the data."""
-    with database(name) as url:
+    with database(name, fresh="rows" in options.parts, keep=options.keep) as url:
         environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "wwd.settings", "DATABASE_URL": url}
         environ |= {"WWD_DATABASE_KEEP_SECONDS": "600", "WWD_LOG_LEVEL": "error"}
-        code = MEASURE.format(share=share, tables=tables, workers=workers)
+        code = MEASURE.format(share=share, tables=options.tables, workers=options.workers, parts=options.parts)
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit("The benchmark failed: see above.")
@@ -229,13 +261,13 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", default=[], help="compute these tables only")
     parser.add_argument("--workers", type=int, default=1, help="so many tables are computed at a time")
     parser.add_argument("--database", default=DATABASE, help="name of the database that is made and dropped")
+    parser.add_argument("--keep", action="store_true", help="the databases stay")
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS), help="do these only")
     options = parser.parse_args()
-    beside = (
-        run(options.share * options.beside, options.tables, options.database, options.workers)
-        if options.beside
-        else None
-    )
-    found = run(options.share, options.tables, options.database, options.workers)
+    beside = None
+    if options.beside:
+        beside = run(options.share * options.beside, f"{options.database}_beside", options)
+    found = run(options.share, options.database, options)
     report(found, beside)
     if lines := list(wrong(found, beside)):
         sys.exit("\n".join(["More than is allowed:", *lines]))

@@ -7,17 +7,26 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.utils import get_fields_from_path
 from django.db.models import Model
+from django.http import HttpRequest
 from django.urls import NoReverseMatch, URLPattern, reverse
 
-from evaluation import tables, urls
+from bench.dashboards_few import DRAFT, FROZEN
+from evaluation import derived, tables, urls
 from evaluation.behind import cell_query
 from evaluation.gallery_views import has_gallery
-from evaluation.models import GeneratedImage, Outcome, Run, StoredTable
+from evaluation.models import GeneratedImage, Outcome, Run, Unit
+from review.models import Campaign, Reviewer
 from wwd.tables import TABLES
 
-OURS = ("collection", "evaluation", "review")
+OURS = ("auth", "collection", "evaluation", "review")
 # Figures are drawn once and kept; files are no pages.
-FILES = {"csv", "figure"}
+FILES = {"csv", "figure", "pdf", "png", "picture-file", "fetch"}
+# Tables of other tables' observations: those of one table of reviews, and of one of a study.
+DERIVED = tuple(
+    f"{kind}.{base}" for base in ("review.quality", "stereotypes.answers_country") for kind in derived.KINDS
+)
+READ = "?name=bench&view=review.quality&view=association.scores&view=overview.countries"
+PILOT = "?dishes=50&images=2&reviewers=3&people=50&tests=1&pilot=review.quality&metric=food"
 SEARCHED = ("bench", "Dish 12", "image:99:Q2", "nothing like this")
 
 
@@ -59,6 +68,7 @@ def filters(model: type[Model], model_admin: Any) -> Iterator[str]:
     """A query for some values of each filter of the list."""
     for entry in model_admin.list_filter:
         if not isinstance(entry, str):
+            yield from other_filter(model, model_admin, entry)
             continue
         field: Any = get_fields_from_path(model, entry)[-1]
         if field.choices:
@@ -70,11 +80,47 @@ def filters(model: type[Model], model_admin: Any) -> Iterator[str]:
             yield from (f"{entry}__exact={value}" for value in (0, 1))
 
 
+def other_filter(model: type[Model], model_admin: Any, entry: Any) -> Iterator[str]:
+    """The same of a filter that is no plain field: a pair of field and class, or a class of our own."""
+    if isinstance(entry, tuple):
+        yield from (f"{entry[0]}__isempty={value}" for value in (0, 1))
+    else:
+        made = entry(HttpRequest(), {}, model, model_admin)
+        yield from (f"{made.parameter_name}={value}" for value, _ in made.lookup_choices)
+
+
+def of_staff() -> Iterator[Page]:
+    """What staff open beside lists and forms: the first page, one app's, pages of campaigns and people, both sides."""
+    for name in ("index", "takeback", "translations"):
+        yield Page(f"page {name}", reverse(f"admin:{name}" if name == "index" else name))
+    for app in OURS:
+        yield Page(f"page app {app}", reverse("admin:app_list", args=[app]))
+    for campaign in (Campaign.objects.order_by("pk").first(), Campaign.objects.order_by("pk").last()):
+        if campaign is None:
+            continue
+        look = reverse("admin:review_campaign_look", args=[campaign.pk, 1001])
+        yield Page(f"page look {campaign.pk}", look)
+        yield Page(f"page look {campaign.pk} page=50", f"{look}?page=50")
+        for name in ("pictures", "preview"):
+            yield Page(f"page {name} {campaign.pk}", reverse(f"admin:review_campaign_{name}", args=[campaign.pk]))
+    if reviewer := Reviewer.objects.order_by("pk").first():
+        yield Page("page reviewer report", reverse("admin:review_reviewer_report", args=[reviewer.pk]))
+    units = reverse("admin:evaluation_unit_changelist")
+    for run in Run.objects.order_by("pk"):
+        for state in Unit.State.values:
+            yield Page(f"list units of {run.slug} {state}", f"{units}?run__id__exact={run.pk}&state__exact={state}")
+    yield from made("takeback", {}, namespace="", query="?network=bench")
+    for name, query in (("bundle", ""), ("reports", ""), ("read", READ)):
+        yield from made(name, {}, namespace="bundles", query=query)
+
+
 def researchers() -> Iterator[Page]:
     """Every researcher's page by its name in `evaluation/urls.py`, with values that exist."""
     for pattern in urls.urlpatterns:
         if isinstance(pattern, URLPattern) and pattern.name not in FILES:
             yield from pages_of(str(pattern.name), list(pattern.pattern.converters))
+    yield from made("precision", {}, query=PILOT)
+    yield from made("plan-new", {}, query=f"?amends={FROZEN}")
 
 
 def pages_of(name: str, arguments: list[str]) -> Iterator[Page]:
@@ -86,6 +132,9 @@ def pages_of(name: str, arguments: list[str]) -> Iterator[Page]:
     elif arguments == ["name"]:
         for table in names() if name != "gallery" else [each for each in names() if has_gallery(tables.spec(each))]:
             yield from made(name, {"name": table}, stored=True)
+    elif arguments == ["slug"] and name.startswith("plan"):
+        for slug in (DRAFT, FROZEN):
+            yield from made(name, {"slug": slug})
     elif arguments == ["slug"]:
         for run in Run.objects.order_by("pk"):
             yield from made(name, {"slug": run.slug})
@@ -93,13 +142,12 @@ def pages_of(name: str, arguments: list[str]) -> Iterator[Page]:
         yield from made(name, {argument: value_of(argument) for argument in arguments}, stored=name == "overview")
 
 
-def made(name: str, arguments: dict[str, Any], *, stored: bool = False) -> Iterator[Page]:
+def made(
+    name: str, arguments: dict[str, Any], *, stored: bool = False, namespace: str = "evaluation", query: str = ""
+) -> Iterator[Page]:
     try:
-        yield Page(
-            f"page {name} {' '.join(map(str, arguments.values()))}",
-            reverse(f"evaluation:{name}", kwargs=arguments),
-            stored,
-        )
+        address = reverse(f"{namespace}:{name}" if namespace else name, kwargs=arguments)
+        yield Page(f"page {name} {' '.join(map(str, arguments.values()))}{query}", address + query, stored)
     except NoReverseMatch as error:
         print(f"not measured: {name}: {error}")
 
@@ -130,15 +178,16 @@ def value_of(argument: str) -> Any:
 
 
 def names() -> list[str]:
-    """The named tables and those derived from them that somebody looked at."""
-    derived = StoredTable.objects.exclude(name__in=TABLES).values_list("name", flat=True)
-    return [*TABLES, *sorted(set(derived))]
+    """The named tables and some derived from them."""
+    return [*TABLES, *DERIVED]
 
 
-def unseen(name: str) -> dict[str, str] | None:
-    """A filter of a table that nobody asked for yet: a place where it has one, else anything it takes."""
+def unseen(name: str) -> Iterator[dict[str, str]]:
+    """Filters of a table that nobody asked for yet: one that keeps some of its rows, and one that is counted anew."""
     spec = tables.spec(name)
-    for wanted, value in (("country", "Angola"), ("continent", "Africa"), ("model", "bench-one"), ("run", "bench-4")):
-        if wanted in spec.filters:
-            return {wanted: value}
-    return None
+    values = {"country": "Angola", "continent": "Africa", "model": "bench-one", "run": "bench-4", "label": "any"}
+    for keeps in (True, False):
+        for wanted, value in values.items():
+            if wanted in spec.filters and spec.keeps_rows(wanted) == keeps:
+                yield {wanted: value}
+                break
