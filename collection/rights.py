@@ -8,15 +8,17 @@ from urllib.parse import quote
 
 from django.core.files.storage import default_storage
 from django.db.models import Prefetch, QuerySet
+from django.utils.translation import get_language_bidi
 from django.utils.translation import gettext as _
 
 from collection import codes
-from collection.consents import Said
+from collection.consents import END, Said
 from collection.dishes import WORDS
 from collection.models import AboutYou, Contributor, Dish, Photo, ReturnCode, Submission, Withdrawal
 from collection.receipts import grouped
 from collection.withdrawal import undoable
 
+FROM_LEFT = "\u2066"
 SHOWN_WITH_PHOTO = ("caption", "state", "created_at", "width", "height")
 
 
@@ -65,7 +67,10 @@ def code_context(code: str | None, address: str) -> dict[str, Any]:
     """A code with links by which somebody sends it to themselves; `address` is where it is typed in."""
     if code is None:
         return {}
-    text = quote(_("World Wide Dishes, my return code: %(code)s %(address)s") % {"code": code, "address": address})
+    # From right to left, the four groups would otherwise be read from the last one. Elsewhere a message without such
+    # signs stays one SMS.
+    digits = f"{FROM_LEFT}{code}{END}" if get_language_bidi() else code
+    text = quote(_("World Wide Dishes, my return code: %(code)s %(address)s") % {"code": digits, "address": address})
     return {"code": code, "sms": f"sms:?body={text}", "whatsapp": f"https://wa.me/?text={text}"}
 
 

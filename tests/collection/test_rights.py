@@ -7,6 +7,7 @@ from urllib.parse import unquote
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.translation import override
 
 from collection import codes
 from collection import proof as proof_module
@@ -14,6 +15,7 @@ from collection.dishes import change_dish
 from collection.models import AboutYou, Contributor, Dish, FinishedTurn, Photo, ReturnCode, Submission, Withdrawal
 from collection.proof import BY_CODE, Proof
 from collection.receipts import check_digit, grouped
+from collection.rights import code_context
 from collection.turns import finish_turn, forget_old_turns
 from tests.collection.make import (
     ANSWERS,
@@ -62,6 +64,15 @@ def test_code_is_shown_after_the_first_dish_with_links_to_send_it() -> None:
     assert f"sms:?body=World Wide Dishes, my return code: {code} http://testserver/return/" in links
     assert f"https://wa.me/?text=World Wide Dishes, my return code: {code}" in links
     assert "Whoever reads that message can change" in thanks
+
+
+@pytest.mark.parametrize(("language", "sign"), [("ar", "\u2066{}\u2069"), ("en", "{}"), ("hi", "{}")])
+def test_code_in_a_message_from_right_to_left_keeps_the_order_of_its_groups(language: str, sign: str) -> None:
+    with override(language):
+        context = code_context("1234 5678 9012 3456", "http://testserver/return/")
+    message = unquote(context["sms"])
+    assert sign.format("1234 5678 9012 3456") in message and message.endswith(" http://testserver/return/")
+    assert ("\u2066" in message) is (language == "ar")
 
 
 def test_page_that_was_lost_shows_the_same_code_and_the_second_dish_shows_none() -> None:
