@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils.translation import ngettext, override
 
 from collection.models import Dish
 from tests.collection.make import ANSWERS, CONSENT, stranger, tokens
@@ -117,6 +118,19 @@ def test_arabic_has_six_plurals(number: int, form: int) -> None:
     found = gettext.translation("django", settings.LOCALE_PATHS[0], ["ar"])
     catalogue = found._catalog  # type: ignore[attr-defined]
     assert found.ngettext("%(number)s dish", "%(number)s dishes", number) == catalogue["%(number)s dish", form]
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        *((0, "0 طبق"), (1, "طبق واحد"), (2, "طبقان"), (3, "3 أطباق"), (10, "10 أطباق"), (11, "11 طبقًا")),
+        *((99, "99 طبقًا"), (100, "100 طبق"), (102, "102 طبق"), (103, "103 أطباق")),
+    ],
+)
+def test_arabic_counts_dishes_as_people_do(number: int, said: str) -> None:
+    with override("ar"):
+        text = ngettext("%(number)s dish", "%(number)s dishes", number) % {"number": number}
+    assert text == said
 
 
 def test_a_draft_says_so_and_names_a_way_to_help(client: Client, db: None) -> None:
