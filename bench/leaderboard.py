@@ -68,6 +68,9 @@ def fill(first: int, last: int) -> None:
                SELECT id, 0, 'Language ' || number %% 900, 'mis' FROM collection_dish WHERE number BETWEEN %s AND %s""",
             [first, last],
         )
+        # The next dish gets the next number.
+        cursor.execute("DELETE FROM collection_counter WHERE name = 'dish'")
+        cursor.execute("INSERT INTO collection_counter (name, value) VALUES ('dish', %s)", [last])
         for kind, rows in STANDS.items():
             cursor.execute(NAMES.format(kind=kind, rows=rows), [first, last])
             cursor.execute(HEARD.format(kind=kind, rows=rows), [first, last])
