@@ -82,7 +82,7 @@ def names_by_language(path: Path) -> dict[str, dict[str, str]]:
 def named(code: str | None, told: str) -> Named:
     """What a page in the current language calls this place: `told` where it is not known, English where nothing else
     is."""
-    if code not in english_names():
+    if code is None or code not in english_names():
         return Named(told)
     language = (get_language() or SOURCE).partition("-")[0]
     if language == SOURCE:
@@ -92,7 +92,7 @@ def named(code: str | None, told: str) -> Named:
 
 
 @lru_cache(maxsize=1)
-def english_names() -> dict[str | None, str]:
+def english_names() -> dict[str, str]:
     return {place.code: place.name for place in all_places()}
 
 

@@ -41,7 +41,7 @@ from tests.collection.make import (
     unopened,
     upload,
 )
-from tests.review.make import FOOD, GOOD, form_of, make_campaign, make_invitation
+from tests.review.make import FOOD, GOOD, first_image, form_of, make_campaign, make_invitation
 from tests.review.phone import LEFT, PROOF
 from wwd import errors
 
@@ -59,7 +59,7 @@ class Walk:
     language: str
     faces: dict[str, HttpResponse] = field(default_factory=dict)
 
-    def keep(self, name: str, response: HttpResponse) -> str:
+    def keep(self, name: str, response: Any) -> str:
         assert name not in self.faces, name
         assert response.headers["Content-Type"].startswith("text/html"), name
         self.faces[name] = response
@@ -263,8 +263,13 @@ def telling_dish() -> Dish:
     told = make_contributor()
     told.alias = "Tata Awa"
     told.save()
-    chosen = {"time_of_day": ["lunch"], "kinds": ["soup", "main_alone"], "occasions": "both"}
-    answers = {"english_name": "Bread with meat", "regions": "البصرة", "cultures": WORDS, "drink": WORDS}
+    chosen: dict[str, Any] = {"time_of_day": ["lunch"], "kinds": ["soup", "main_alone"], "occasions": "both"}
+    answers: dict[str, Any] = {
+        "english_name": "Bread with meat",
+        "regions": "البصرة",
+        "cultures": WORDS,
+        "drink": WORDS,
+    }
     answers |= {"time_of_day_more": "7", "kinds_more": "8", "utensils": "9", "occasions_more": "10"}
     answers |= {"recipe": "11", "more_details": NAME}
     return make_dish(NAME, "Naija", "العربية", contributor=told, state=Dish.State.ACCEPTED, **answers, **chosen)
@@ -293,7 +298,7 @@ def look_around(way: Walk, dish: Dish, photo: Photo) -> None:
 def campaign_of(images: int) -> Campaign:
     made = make_campaign(images=images)
     SupportContact.objects.create(campaign=made, country="Nigeria", name="Dr. Ada", phone="+234 800 000", note="Hausa")
-    ContentTag.objects.create(image=made.images.last(), kind="insects")
+    ContentTag.objects.create(image=first_image(made), kind="insects")
     CampaignText.objects.create(campaign=made, language="en", title="A campaign", introduction="Words of staff.")
     return made
 
