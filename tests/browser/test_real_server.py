@@ -75,13 +75,13 @@ def test_first_view_of_every_page_fits_one_window_in_two_requests(server: Server
 
 def test_scripts_come_after_the_first_view_and_are_small(server: Server) -> None:
     for name, (html, _size) in journey(server).items():
-        scripts = re.findall(r"<script[^>]*>", html)
-        assert len(scripts) <= 1, name
-        for script in scripts:
+        total = 0
+        for script in re.findall(r"<script[^>]*>", html):
             found = re.fullmatch(r'<script type="module" src="(/static/[^"]+\.[0-9a-f]{12}\.js)">', script)
             assert found, script
-            _text, size = fetch(server.url + found[1])
-            assert size <= 4_000, f"{name}: {size} bytes"
+            total += fetch(server.url + found[1])[1]
+        # What keeps dishes on the phone and, beside the form, what suggests ingredients; kept by phones afterwards.
+        assert total <= 6_500, f"{name}: {total} bytes"
 
 
 @pytest.mark.browser
