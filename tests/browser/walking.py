@@ -20,7 +20,8 @@ SIDEWAYS = "() => document.documentElement.scrollWidth - window.innerWidth"
 # Pairs of controls and texts of the main part that lie on top of each other; what is inside another is not counted.
 OVERLAPS = """() => {
   const shown = [...document.querySelectorAll('main :is(h1,h2,p,label,legend,input,textarea,button,a.button,dt,dd)')]
-    .filter(element => element.offsetParent && !element.closest('.choice > *'));
+    .filter(element => element.offsetParent && !element.closest('.choice > *'))
+    .filter(element => !element.closest('details:not([open]) > :not(summary)'));
   const boxes = shown.map(element => [element, element.getBoundingClientRect()]);
   const found = [];
   for (const [index, [one, first]] of boxes.entries())
