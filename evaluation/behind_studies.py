@@ -130,8 +130,8 @@ def single(cell: Cell) -> Behind:
 
 def with_label(rows: QuerySet[GeneratedImage], dimension: str, value: str) -> QuerySet[GeneratedImage]:
     """Pictures of subjects that have the label in some run. Where few have it, no database searches all pictures."""
-    runs = list(Run.objects.values_list("pk", flat=True))
-    same = RunLabel.objects.filter(run__in=runs, dimension=dimension, value=value)
+    # The index of labels begins with the run.
+    same = RunLabel.objects.filter(run__in=Run.objects.values("pk"), dimension=dimension, value=value)
     few = list(same.order_by().values_list("subject", flat=True).distinct()[: FEW + 1])
     if len(few) <= FEW:
         return rows.filter(subject__in=few)
