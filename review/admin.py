@@ -137,10 +137,8 @@ class CampaignAdmin(StaffList):
         opening.recheck()
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Campaign | None:
-        """Read once for each request to look at it."""
-        if request.method != "GET" or from_field:
-            return super().get_object(request, object_id, from_field)
-        held = request.__dict__.setdefault("campaigns", {})
+        """With what its page needs to know. Read once for each request to look at it."""
+        held = request.__dict__.setdefault("campaigns", {}) if request.method == "GET" else {}
         if object_id not in held:
             rows = self.get_queryset(request).filter(pk=object_id) if object_id.isdecimal() else Campaign.objects.none()
             large = kept.is_large(CampaignImage.objects.all(), "campaign")
