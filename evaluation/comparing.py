@@ -61,17 +61,19 @@ def spec_of(base: TableSpec) -> TableSpec | None:
     kept = tuple(column for column in base.columns if column != "model")
     dropped = ("model", "interval")
     more = (WITH,) if base.study else ()
+    columns = ("measure", *kept, "compared", "within", "first", "second")
     return TableSpec(
         name=f"compare.{base.name}",
         title=_("Models, prompts, runs compared on the same dishes"),
         source=f"{base.source}; Fisher 1935, §21; Phipson & Smyth 2010; Holm 1979",
         version=f"{base.version}.1",
-        columns=("measure", *kept, "compared", "within", "first", "second"),
+        columns=columns,
         metrics=METRICS,
         inputs=base.inputs,
         filters=("measure", *more, *(name for name in base.filters if name not in dropped)),
         choices={name: values for name, values in base.choices.items() if name not in dropped},
         compute=partial(compute, base),
+        unread=columns,
         study=base.study,
         undrawn=tuple(metric for metric in METRICS if metric != "difference"),
     )

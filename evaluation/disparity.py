@@ -58,17 +58,19 @@ def spec_of(base: TableSpec) -> TableSpec | None:
     others = tuple(column for column in base.columns if column not in (*places, "model"))
     model = tuple(column for column in base.columns if column == "model")
     dropped = (*places, "interval")
+    columns = ("measure", *others, "by", *model, *ENDS)
     return TableSpec(
         name=f"disparity.{base.name}",
         title=_("Disparity between regions"),
         source=f"{base.source}; Good 2005; Phipson & Smyth 2010; Holm 1979",
         version=f"{base.version}.1",
-        columns=("measure", *others, "by", *model, *ENDS),
+        columns=columns,
         metrics=METRICS,
         inputs=base.inputs,
         filters=("measure", "by", *(name for name in base.filters if name not in dropped)),
         choices={name: values for name, values in base.choices.items() if name not in dropped} | {"by": tuple(places)},
         compute=partial(compute, base),
+        unread=columns,
         study=base.study,
         undrawn=tuple(metric for metric in METRICS if metric != "gap"),
         redrawn=with_chance,

@@ -110,7 +110,11 @@ def test_a_table_keeps_its_run_its_circumstances_and_how_much_was_counted() -> N
     assert reviews["questionnaire"] == "e2 1"
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if any(map(spec_of(name).keeps_rows, spec_of(name).filters))])
+DERIVED = [f"{kind}.{base}" for kind in ("compare", "disparity") for base in ("review.quality", "stereotypes.answers")]
+KEEPING = [name for name in (*TABLES, *DERIVED) if any(map(spec_of(name).keeps_rows, spec_of(name).filters))]
+
+
+@pytest.mark.parametrize("name", KEEPING)
 def test_what_a_column_keeps_of_the_stored_table_is_what_would_be_computed(name: str) -> None:
     spec = spec_of(name)
     whole = tables.compute_and_store(name, {}).table
