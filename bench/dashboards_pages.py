@@ -185,9 +185,12 @@ def names() -> list[str]:
 def unseen(name: str) -> Iterator[dict[str, str]]:
     """Filters of a table that nobody asked for yet: one that keeps some of its rows, and one that is counted anew."""
     spec = tables.spec(name)
+    whole = tables.read(name, {}).table
+    options = whole.about.get("options", {}) if whole else {}
     values = {"country": "Angola", "continent": "Africa", "model": "bench-one", "run": "bench-4", "label": "any"}
     for keeps in (True, False):
         for wanted, value in values.items():
             if wanted in spec.filters and spec.keeps_rows(wanted) == keeps:
-                yield {wanted: value}
+                known = options.get(wanted, [value])
+                yield {wanted: value if value in known else known[0]}
                 break
