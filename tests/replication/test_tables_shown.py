@@ -14,9 +14,10 @@ from wwd.tables import TABLES
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/evaluation/tables/"
-# Rankings of all pictures take long, and answers of language models are not imported here: tested by themselves.
-LONG = ("association.descriptors",)
-NAMES = [name for name in TABLES if name not in LONG and not name.startswith("knowledge.")]
+ANSWERED = [name for name in TABLES if name.startswith("knowledge.")]
+# Rankings of all pictures take long, and so do answers of language models, nine tenths of all rows.
+LONG = ["association.descriptors", *ANSWERED]
+NAMES = [name for name in TABLES if name not in LONG]
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +27,25 @@ def researcher(imported: Report) -> Client:
     return client
 
 
+@pytest.fixture(scope="module")
+def reader_of_answers(answered: Report) -> Client:
+    client = Client()
+    client.force_login(make_staff(name="reader-of-answers"))
+    return client
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_of_a_table_opens_and_its_csv_is_that_of_the_command(name: str, researcher: Client) -> None:
+    shown_as_printed(name, researcher)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LONG)
+def test_so_are_those_of_answers_and_of_rankings(name: str, reader_of_answers: Client) -> None:
+    shown_as_printed(name, reader_of_answers)
+
+
+def shown_as_printed(name: str, researcher: Client) -> None:
     out = io.StringIO()
     call_command("tables", name, stdout=out, stderr=io.StringIO())
     page = researcher.get(f"{LIST}{name}/")
