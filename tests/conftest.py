@@ -50,6 +50,8 @@ def uses_services(item: pytest.Item) -> bool:
     fixtures = set(getattr(item, "fixturenames", ()))
     folder = Path(item.path).parent.name
     of_a_test_case = isinstance(item, pytest.Function) and item.cls is not None and issubclass(item.cls, TestCase)
+    if item.get_closest_marker("looks"):
+        return False
     return bool(
         item.get_closest_marker("django_db")
         or fixtures & {"db", "transactional_db", "django_db_setup", "client", "admin_client", "live_server"}

@@ -187,6 +187,7 @@ def public_templates() -> set[str]:
     return {str(path.relative_to(ROOT / "templates")) for folder in folders for path in folder.glob("*.html")}
 
 
+@pytest.mark.looks
 @pytest.mark.django_db
 def test_every_public_address_and_template_is_among_the_faces_that_tests_look_at() -> None:
     """A new one fails here until `tests/faces.py` goes there."""
@@ -198,6 +199,7 @@ def test_every_public_address_and_template_is_among_the_faces_that_tests_look_at
     assert public_templates() - rendered - {"400.html", "403.html", "413.html", "500.html"} == set()
 
 
+@pytest.mark.looks
 @pytest.mark.django_db
 @pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
 def test_every_public_page_stays_within_its_bytes_in_every_language(language: str) -> None:
@@ -207,6 +209,7 @@ def test_every_public_page_stays_within_its_bytes_in_every_language(language: st
     assert {name: size for name, size in sizes.items() if size > FIRST_VIEW} == {}
 
 
+@pytest.mark.looks
 @pytest.mark.django_db
 def test_every_public_page_needs_two_requests_and_no_classic_script() -> None:
     for name, response in faces_of("en").items():
