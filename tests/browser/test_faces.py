@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.http import HttpResponse
 from django.test import Client
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page, Route, ViewportSize
 
 from collection.counters import recount
 from collection.models import Dish
@@ -22,13 +22,13 @@ STYLE = Path(__file__).resolve().parent.parent.parent / "static" / "site.css"
 PARTS = 2
 # The same templates, from left to right: with --long.
 OTHERS = ("en", "hi", "ha")
-PHONE = {"width": 360, "height": 640}
+PHONE = ViewportSize(width=360, height=640)
 
 
 @pytest.fixture
 def phone(browser: Browser) -> Iterator[Page]:
     """Shows answers of the test client as they are, with the stylesheet and without scripts of ours."""
-    context = browser.new_context(viewport=PHONE)  # type: ignore[arg-type]
+    context = browser.new_context(viewport=PHONE)
     context.route("**/*", lambda route: route.abort())
     context.route("**/*.css", lambda route: route.fulfill(path=STYLE, content_type="text/css"))
     yield context.new_page()
