@@ -4,6 +4,8 @@ import os
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wwd.settings")
+# Nobody waits longer for a page; workers and commands may.
+os.environ.setdefault("WWD_STATEMENT_SECONDS", "60")
 
 from django.conf import settings
 

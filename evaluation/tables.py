@@ -28,6 +28,7 @@ from evaluation.plan_marks import Standing
 from evaluation.plan_standing import frozen_plans, marked
 from evaluation.table_spec import Filters, TableSpec
 from evaluation.table_text import from_content, to_content
+from wwd.planner_statistics import is_statement_timeout
 from wwd.tables import TABLES
 
 __all__ = ["Filters", "TableSpec", "TableView", "UnknownFilter", "UnknownTable", "bump", "spec"]
@@ -296,7 +297,7 @@ def _recompute(row: StoredTable) -> bool:
         error = ""
     except Exception as failure:
         logger.exception("table %s could not be computed", row.name)
-        error = type(failure).__name__
+        error = "StatementTimeout" if is_statement_timeout(failure) else type(failure).__name__
     StoredTable.objects.filter(pk=row.pk).update(wanted_at=None, error=error)
     return False
 

@@ -15,6 +15,7 @@ from pytest_django import Settings
 
 # Playwright's synchronous interface keeps an event loop in the test's thread; queries beside it are safe here.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+STATEMENT_SECONDS = 120
 
 
 def chromium() -> str | None:
@@ -58,6 +59,14 @@ def uses_services(item: pytest.Item) -> bool:
         or folder in ("browser", "faults", "replication")
         or of_a_test_case
     )
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """A query without an end fails its test instead of stopping all of them."""
+    options = connection.settings_dict["OPTIONS"]
+    if "options" in options:
+        options["options"] = f"-c statement_timeout={STATEMENT_SECONDS}s"
 
 
 @pytest.fixture(autouse=True)

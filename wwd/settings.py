@@ -98,6 +98,10 @@ SQLITE_OPTIONS = {
 }
 
 
+# 0: no bound. A query without an end would hold its locks and its thread for ever.
+STATEMENT_SECONDS = env.whole("WWD_STATEMENT_SECONDS", 2700)
+
+
 def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
     """The default database: PostgreSQL by URL, otherwise one SQLite file set up for several processes."""
     try:
@@ -109,7 +113,8 @@ def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
         return {"ENGINE": parsed["ENGINE"], "NAME": parsed["NAME"], "OPTIONS": SQLITE_OPTIONS}
     if vendor != "postgresql":
         raise EnvError(f"DATABASE_URL names {vendor}. Accepted: postgres:// and sqlite:///.")
-    parsed["OPTIONS"] = {"connect_timeout": 5, **parsed.get("OPTIONS", {})}
+    bound = {"options": f"-c statement_timeout={STATEMENT_SECONDS}s"} if STATEMENT_SECONDS else {}
+    parsed["OPTIONS"] = {"connect_timeout": 5, **bound, **parsed.get("OPTIONS", {})}
     return {**parsed, "CONN_MAX_AGE": keep_seconds, "CONN_HEALTH_CHECKS": keep_seconds > 0}
 
 

@@ -16,6 +16,7 @@ from evaluation.models import ReferenceDish, ReferenceList
 from evaluation.names import unknown
 from evaluation.novelty.cells import names_in
 from evaluation.tables import bump
+from wwd.planner_statistics import refresh_statistics
 
 FORMS = Path(__file__).with_name("formats.json")
 INPUT = "references"
@@ -77,6 +78,7 @@ def import_reference(
     for row in rows:
         row.reference = held
     ReferenceDish.objects.bulk_create(rows, batch_size=CHUNK)
+    refresh_statistics(ReferenceDish)
     bump(INPUT)
     return held, True
 

@@ -7,10 +7,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from evaluation import studies
-from evaluation.models import Run, Unit
+from evaluation.models import Embedding, GeneratedImage, Outcome, Run, RunLabel, Unit
 from evaluation.runner import storing, units
 from evaluation.studies.base import ConfigError, Result, UnitPlan
 from evaluation.tables import bump
+from wwd.planner_statistics import refresh_statistics
 
 Given = Sequence[tuple[UnitPlan, Result]]
 CHUNK = 500
@@ -34,6 +35,8 @@ def import_run(
     version = version or studies.load(study).version
     run = run_for(study, slug, {"config": dict(config), "study_version": version, "definition": dict(definition or {})})
     new = sum(import_chunk(run, chunk) for chunk in units.chunks(results, CHUNK))
+    if new:
+        refresh_statistics(Unit, RunLabel, Outcome, GeneratedImage, Embedding)
     with transaction.atomic():
         finished = Run.objects.filter(pk=run.pk, finished_at=None).update(state=Run.State.DONE, finished_at=Now())
         if new or finished:

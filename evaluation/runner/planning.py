@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
-from django.db import connection, transaction
+from django.db import transaction
 
 from evaluation import backends, studies
 from evaluation.backends.base import BackendError
@@ -17,6 +17,7 @@ from evaluation.config import as_json, parse
 from evaluation.models import Run, Unit
 from evaluation.runner import units
 from evaluation.studies.base import ConfigError, ModelData, Study, UnitPlan
+from wwd.planner_statistics import refresh_statistics
 
 QUEUES = ("cpu", "gpu", "api")
 
@@ -72,14 +73,7 @@ def fill(run: Run) -> None:
     run.demonstration, run.queue = insert_all(run, plan.units, run.queue)
     run.state = Run.State.PLANNED
     run.save()
-    count_rows()
-
-
-def count_rows() -> None:
-    """Has PostgreSQL look at the new rows at once: until it has, it takes a run for almost empty when it plans."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE evaluation_unit")
+    refresh_statistics(Unit)
 
 
 def default_slug(study: str, version: str, config: Mapping[str, Any]) -> str:

@@ -22,6 +22,7 @@ from review.unappetising import text_codes
 from wwd.bundles.gathering import Needed
 from wwd.bundles.people import labels
 from wwd.bundles.shapes import SHAPES, Shape
+from wwd.planner_statistics import refresh_statistics
 
 Row = dict[str, Any]
 Change = Callable[[Row], Row]
@@ -117,6 +118,7 @@ def load(folder: Path) -> None:
             if path.exists():
                 with path.open(encoding="utf-8") as lines:
                     insert(shape, (json.loads(line) for line in lines))
+        refresh_statistics()
 
 
 def insert(shape: Shape, rows: Iterator[Row]) -> None:

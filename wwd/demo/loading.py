@@ -15,6 +15,7 @@ from evaluation.models import GeneratedImage, Run
 from evaluation.novelty.reference import import_reference
 from review.campaigns import add_invitation, prepare, save_review
 from review.models import Campaign, CampaignImage, Invitation, Questionnaire, Review, Reviewer
+from wwd.planner_statistics import refresh_statistics
 
 FILE = Path(__file__).parent / "dishes.json"
 REFERENCE = Path(__file__).parent / "reference.csv"
@@ -101,6 +102,7 @@ def load() -> Loaded:
     campaign = open_campaign()
     prepare(campaign, pictures().select_related("subject__dish"))
     reviews = add_reviews(campaign)
+    refresh_statistics()
     return Loaded(added, pictures().count() - before, reviews, invitation_to(campaign))
 
 

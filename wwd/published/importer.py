@@ -6,6 +6,7 @@ from pathlib import Path
 
 from django.db import transaction
 
+from wwd.planner_statistics import refresh_statistics
 from wwd.published import dishes, embeddings, knowledge, references, reviews, wordings
 from wwd.published.models import import_models
 from wwd.published.source import BadFile, Report, SourceError
@@ -72,9 +73,12 @@ def import_parts(inner: Path, report: Report, runs: tuple[Part, ...] = RUNS) -> 
     for part in PARTS:
         with noting_bad_files(report), transaction.atomic():
             part(inner, report)
+        # The parts that follow ask for these rows.
+        refresh_statistics()
     for part in runs:
         with noting_bad_files(report):
             part(inner, report)
+        refresh_statistics()
 
 
 @contextmanager
