@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What importing and collecting made stays until the end: the garbage collector need not walk it again and again."""
+    """Leave what imports and collection made out of every later garbage collection."""
     gc.collect()
     gc.freeze()
 

@@ -1,15 +1,19 @@
 """The demonstration: right in itself, marked wherever it stands, loaded once, and gone with everything it made."""
 
 import unicodedata
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.management import call_command
-from django.test import Client
+from django.db import transaction
+from django.test import Client, override_settings
+from pytest_django.plugin import DjangoDbBlocker
 
 from collection.dishes import save_dish
 from collection.languages import UNKNOWN
@@ -97,58 +101,21 @@ def test_dishes_stand_in_the_scripts_of_their_languages() -> None:
     assert scripts >= {"THAI", "TIFINAGH"}
 
 
-def test_loading_shows_the_whole_recipe_and_marks_every_row(client: Client) -> None:
-    out = demo("load")
-    assert f"Added {len(loading.dishes())} dishes" in out
-    assert set(Dish.objects.values_list("source", flat=True)) == {Source.DEMONSTRATION}
-    assert set(Contributor.objects.values_list("source", flat=True)) == {Source.DEMONSTRATION}
-    assert set(Subject.objects.values_list("demonstration", flat=True)) == {True}
-    assert set(Run.objects.values_list("demonstration", "state")) == {(True, Run.State.DONE)}
-    assert set(Run.objects.values_list("study", flat=True)) == {"generation", "association", "stereotypes", "knowledge"}
-    assert set(Unit.objects.values_list("state", flat=True)) == {Unit.State.DONE}
-    assert set(GeneratedImage.objects.values_list("model__demonstration", "state")) == {(True, "held")}
-    assert set(Reviewer.objects.values_list("source", flat=True)) == {Source.DEMONSTRATION}
-    assert set(Campaign.objects.values_list("source", "state")) == {(Source.DEMONSTRATION, Campaign.State.OPEN)}
-    said = [review.answers.get("explanation") or review.answers["seen"] for review in Review.objects.all()]
-    assert set(said) == {loading.SAID}
-    assert Dish.objects.released().count() == 0
-    link = Invitation.objects.get().get_absolute_url()
-    assert f"Link to judge pictures: {link}" in out
-    assert client.get(link).status_code == 200
-    assert not Campaign.objects.get().images.filter(copy_sha256="").exists()
-
-
-def test_loading_twice_changes_nothing() -> None:
-    demo("load")
-    before, held = dump(), stored_files()
-    assert "Added 0 dishes, 0 pictures and 0 reviews." in demo("load")
-    assert dump() == before
-    assert stored_files() == held
-
-
-def test_clearing_removes_every_row_and_file_and_nothing_else() -> None:
+def test_clearing_removes_every_row_and_file_and_what_people_did_with_it_and_nothing_else() -> None:
     make_real_things()
     before, held = dump(), stored_files()
     demo("load")
     assert len(stored_files()) > len(held)
-    demo("clear")
-    assert dump() == before
-    assert stored_files() == held
-    assert Outcome.objects.filter(unit__run__slug="real-words").exclude(embedding=None).count() > 20
-    assert files.read(GeneratedImage.objects.get().sha256)
-
-
-def test_clearing_takes_what_people_did_with_the_demonstration() -> None:
-    before, held = dump(), stored_files()
-    demo("load")
     config = {"model": "sketch", "subjects": {"kind": "dish", "demonstration": True, "limit": 1}}
     work_through(runner.create_run("generation", config, slug="somebody-tried"))
-    campaign = Campaign.objects.get()
+    campaign = Campaign.objects.get(slug=loading.KEY)
     shown = campaign.images.filter(country="Japan")[0]
     save_review(Reviewer.objects.create(campaign=campaign, country="Japan"), shown, ANSWERS)
     demo("clear")
     assert dump() == before
     assert stored_files() == held
+    assert Outcome.objects.filter(unit__run__slug="real-words").exclude(embedding=None).count() > 20
+    assert files.read(GeneratedImage.objects.get().sha256)
 
 
 def test_clearing_where_nothing_was_loaded_leaves_everything() -> None:
@@ -178,3 +145,46 @@ def test_a_campaign_that_staff_closed_stays_closed(state: str) -> None:
     assert loading.open_campaign() == campaign
     assert loading.add_reviews(loading.open_campaign()) == 0
     assert Campaign.objects.get().state == state
+
+
+@pytest.fixture(scope="module")
+def loaded(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The demonstration for all tests that only look at it; what the command printed."""
+    folder = tmp_path_factory.mktemp("demonstration")
+    storage = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": folder}}
+    with (
+        django_db_blocker.unblock(),
+        transaction.atomic(),
+        override_settings(STORAGES={**settings.STORAGES, "default": storage}),
+    ):
+        yield demo("load")
+        transaction.set_rollback(True)
+
+
+def test_loading_shows_the_whole_recipe_and_marks_every_row(loaded: str, client: Client) -> None:
+    assert f"Added {len(loading.dishes())} dishes" in loaded
+    assert set(Dish.objects.values_list("source", flat=True)) == {Source.DEMONSTRATION}
+    assert set(Contributor.objects.values_list("source", flat=True)) == {Source.DEMONSTRATION}
+    assert set(Subject.objects.values_list("demonstration", flat=True)) == {True}
+    assert set(Run.objects.values_list("demonstration", "state")) == {(True, Run.State.DONE)}
+    assert set(Run.objects.values_list("study", flat=True)) == {"generation", "association", "stereotypes", "knowledge"}
+    assert set(Unit.objects.values_list("state", flat=True)) == {Unit.State.DONE}
+    assert set(GeneratedImage.objects.values_list("model__demonstration", "state")) == {(True, "held")}
+    assert set(Reviewer.objects.values_list("source", flat=True)) == {Source.DEMONSTRATION}
+    assert set(Campaign.objects.values_list("source", "state")) == {(Source.DEMONSTRATION, Campaign.State.OPEN)}
+    said = [review.answers.get("explanation") or review.answers["seen"] for review in Review.objects.all()]
+    assert set(said) == {loading.SAID}
+    assert Dish.objects.released().count() == 0
+    link = Invitation.objects.get().get_absolute_url()
+    assert f"Link to judge pictures: {link}" in loaded
+    assert client.get(link).status_code == 200
+    assert not Campaign.objects.get().images.filter(copy_sha256="").exists()
+
+
+def test_loading_twice_changes_nothing(loaded: str) -> None:
+    before, held = dump(), stored_files()
+    assert "Added 0 dishes, 0 pictures and 0 reviews." in demo("load")
+    assert dump() == before
+    assert stored_files() == held
