@@ -209,11 +209,11 @@ class ContributorAdmin(ReadOnly):
     ordering = ("-created_at",)
     actions = ("hide_name", "show_name")
 
-    @admin.action(description=_("Do not show the public name"), permissions=["view"])
+    @admin.action(description=_("Do not show the public name"), permissions=["act"])
     def hide_name(self, request: HttpRequest, queryset: QuerySet[Contributor]) -> None:
         show_names(queryset, shown=False)
 
-    @admin.action(description=_("Show the public name again"), permissions=["view"])
+    @admin.action(description=_("Show the public name again"), permissions=["act"])
     def show_name(self, request: HttpRequest, queryset: QuerySet[Contributor]) -> None:
         show_names(queryset, shown=True)
 

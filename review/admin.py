@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
@@ -178,7 +177,7 @@ class InvitationAdmin(StaffList):
     def address(self, invitation: Invitation) -> str:
         return invitation.get_absolute_url() if invitation.pk else "—"
 
-    @admin.action(description=_("Withdraw: nobody joins or answers with this link any more"))
+    @admin.action(description=_("Withdraw: nobody joins or answers with this link any more"), permissions=["change"])
     def revoke(self, request: HttpRequest, rows: QuerySet[Invitation]) -> None:
         rows.filter(revoked_at=None).update(revoked_at=timezone.now())
 
@@ -219,10 +218,10 @@ class ReviewerAdmin(ReadOnly):
         view = self.admin_site.admin_view(staff.reviewer_report)
         return [path("<uuid:pk>/report/", view, name="review_reviewer_report"), *super().get_urls()]
 
-    @admin.action(description=_("Withdraw: their answers count no more and are erased after seven days"))
+    @admin.action(
+        description=_("Withdraw: their answers count no more and are erased after seven days"), permissions=["act"]
+    )
     def withdraw(self, request: HttpRequest, rows: QuerySet[Reviewer]) -> None:
-        if not request.user.has_perm("review.change_reviewer"):
-            raise PermissionDenied
         for reviewer in rows:
             rights.withdraw(reviewer, keep_answers=False)
 
@@ -257,10 +256,8 @@ class AssignmentAdmin(ReadOnly):
         address = reverse("admin:review_campaignimage_changelist")
         return format_html('<a href="{}?id={}">{}</a>', address, assignment.image_id, assignment.image.dish_name)
 
-    @admin.action(description=_("Show the reported picture again (not to who reported it)"))
+    @admin.action(description=_("Show the reported picture again (not to who reported it)"), permissions=["act"])
     def show_again(self, request: HttpRequest, rows: QuerySet[Assignment]) -> None:
-        if not request.user.has_perm("review.change_assignment"):
-            raise PermissionDenied
         rows.filter(state=Assignment.State.REPORTED).update(state=Assignment.State.SKIPPED)
 
 
@@ -282,10 +279,8 @@ class ReviewAdmin(ReadOnly):
         codes = text_codes(review.reviewer.campaign.questionnaire.definition)
         return " · ".join(str(review.answers[code]) for code in codes if review.answers.get(code))
 
-    @admin.action(description=_("I read the words: nothing in them tells who somebody is"))
+    @admin.action(description=_("I read the words: nothing in them tells who somebody is"), permissions=["act"])
     def words_read(self, request: HttpRequest, rows: QuerySet[Review]) -> None:
-        if not request.user.has_perm("review.change_review"):
-            raise PermissionDenied
         staff.mark_words_read(rows, request.user.pk)
 
 
@@ -348,10 +343,8 @@ class ExclusionAdmin(StaffList):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    @admin.action(description=_("Count their answers again"))
+    @admin.action(description=_("Count their answers again"), permissions=["add"])
     def count_again(self, request: HttpRequest, rows: QuerySet[Exclusion]) -> None:
-        if not request.user.has_perm("review.add_exclusion"):
-            raise PermissionDenied
         rows.delete()
 
     def save_model(self, request: HttpRequest, obj: Exclusion, form: forms.ModelForm, change: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.auth import get_permission_codename
 from django.core.exceptions import ValidationError
 from django.core.paginator import Page, Paginator
 from django.db.models import Model, QuerySet
@@ -91,6 +92,10 @@ class ReadOnly(BigList):
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+    def has_act_permission(self, request: HttpRequest) -> bool:
+        """Whether somebody may use actions with `permissions=["act"]`: they change rows that no form changes."""
+        return request.user.has_perm(f"{self.opts.app_label}.{get_permission_codename('change', self.opts)}")
 
 
 class ReadOnlyInline(admin.TabularInline):
