@@ -26,8 +26,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "collection": """
             view_dish change_dish view_photo change_photo view_report change_report view_ingredient change_ingredient
             view_withdrawal change_withdrawal view_contributor change_contributor view_aboutyou view_country
-            view_dishlanguage view_dishcountry view_photolink view_dishchange view_ambassador add_ambassador change_ambassador
-            view_consenttext view_opening
+            view_dishlanguage view_dishcountry view_photolink view_dishchange
+            view_ambassador add_ambassador change_ambassador view_consenttext view_opening
         """,
         "review": """
             view_campaign add_campaign change_campaign view_campaigntext add_campaigntext change_campaigntext

@@ -11,6 +11,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.files.storage import default_storage
 from django.db import connection
+from django.db.models import Model
 from django.utils import timezone
 
 from collection import codes, erasure, parts
@@ -20,8 +21,9 @@ from collection.models import AboutYou, Contributor, Dish, Photo, PhotoLink, Rep
 from collection.withdrawal import undo, withdraw_dish
 from evaluation import tables
 from evaluation.catalogue import subject_data
-from evaluation.models import Embedding, GeneratedImage, Outcome, StoredTable, Subject, Unit
+from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Outcome, StoredTable, Subject, Unit
 from evaluation.runner import create_run, import_run, outcomes, progress, work
+from evaluation.runner.leases import finish, lease
 from evaluation.runner.working import sweep
 from evaluation.studies.base import Result
 from evaluation.subjects import subject_for
@@ -29,7 +31,7 @@ from evaluation.table_scrubbing import own_words, scrub_tables
 from review import links
 from review.assignment import reserve
 from review.campaigns import prepare
-from review.models import Campaign, CampaignImage, Review, ReviewChange
+from review.models import Assignment, Campaign, CampaignImage, ContentTag, Review, ReviewChange
 from tests.collection.make import (
     CONSENT,
     TICKS,
@@ -48,6 +50,9 @@ from tests.review.make import make_campaign, make_country, make_reviewer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WORD = "Zorblatu"
+# Words of more than one dish: their vector stays.
+SHARED = "a bowl of soup"
+FINAL = ("done", "refused", "filtered", "empty")
 ARABIC = "زوربلاتو"
 NAME = f"{WORD} {ARABIC}"
 TOLD = {
@@ -130,7 +135,30 @@ def review(images: list[GeneratedImage]) -> Campaign:
     for shown in CampaignImage.objects.filter(image__in=images):
         row = Review.objects.create(reviewer=reviewer, image=shown, food=True, answers={"words": f"not {WORD}"})
         ReviewChange.objects.create(review=row, before={"words": f"perhaps {WORD}"})
+        Assignment.objects.create(reviewer=reviewer, image=shown, until=timezone.now(), state=Assignment.State.ANSWERED)
+        ContentTag.objects.create(image=shown, kind=ContentTag.Kind.values[0])
     return campaign
+
+
+def units_in_every_state(dish: Dish) -> None:
+    """Units about the dish in every state, tried before, and a vector of words that a unit of another dish uses too."""
+    model, subject = make_model("asked", role="chat"), subject_data(subject_for(dish))
+    other = subject_data(subject_for(make_dish("Soup")))
+    states: list[str] = [*FINAL, "failed"]
+    given = [
+        (plan(state, model, subject, question=f"{WORD} {state}?"), Result(state, state, text=WORD, reason=WORD))  # type: ignore[arg-type]
+        for state in states
+    ]
+    encoder = make_model("encoder", role="encoder")
+    for name, whose in (("shared", subject), ("theirs", other)):
+        given.append((plan(name, encoder, whose, text=SHARED), vector_result(name, 3, 4, text=SHARED)))
+    run, _new = import_run("association", "every-state", {}, given)
+    for number, unit in enumerate(Unit.objects.filter(run=run, key__in=FINAL), 1):
+        tried = {"number": number, "state": unit.state, "text": f"{WORD} before", "reason": WORD}
+        EarlierOutcome.objects.create(unit=unit, created_at=timezone.now(), **tried)
+    waiting = {"run": run, "subject_id": subject.id, "model_id": model.id, "affinity": WORD}
+    for state in (Unit.State.PENDING, Unit.State.LEASED):
+        Unit.objects.create(key=f"{WORD} {state}", payload={"question": WORD}, state=state, **waiting)
 
 
 def store_tables() -> None:
@@ -177,6 +205,7 @@ def whole() -> tuple[Dish, str]:
     accept(dish)
     images = generate(dish)
     embed_and_ask(dish, images)
+    units_in_every_state(dish)
     review(images)
     store_tables()
     assert StoredTable.objects.filter(content__icontains=f"{WORD}land").exists()
@@ -196,6 +225,50 @@ def test_planted_words_are_in_no_row_and_no_file_after_the_undo_period(whole: tu
     assert files() == {}
     counted = (Dish, Submission, GeneratedImage, CampaignImage, Review, Outcome, Unit)
     assert {rows.objects.count() > 0 for rows in counted} == {True}
+
+
+def models_with_a_way_to_a_dish() -> set[type[Model]]:
+    """Dish, and every model of ours whose foreign keys lead to one, over any number of steps."""
+    found: set[type[Model]] = set()
+    ahead: list[type[Model]] = [Dish]
+    while ahead:
+        found.add(model := ahead.pop())
+        near = {relation.related_model for relation in model._meta.related_objects}
+        ahead += [other for other in near if isinstance(other, type) and other not in found]
+    return {model for model in found if model._meta.app_label in ("collection", "evaluation", "review")}
+
+
+def test_the_world_has_a_row_of_every_model_with_a_way_to_a_dish(whole: tuple[Dish, str]) -> None:
+    withdraw_dish(whole[0], Withdrawal.Reason.OWN)
+    assert {model.__name__ for model in models_with_a_way_to_a_dish() if not model._default_manager.exists()} == set()
+    states = set(Unit.objects.filter(subject__dish=whole[0]).values_list("state", flat=True))
+    assert states == {*Unit.State.values} - {"pending"}
+
+
+def test_words_of_a_vector_stay_where_another_dish_uses_them(whole: tuple[Dish, str]) -> None:
+    withdraw_dish(whole[0], Withdrawal.Reason.OWN)
+    a_week_later()
+    kept = Embedding.objects.get(text=SHARED)
+    assert list(Outcome.objects.filter(embedding=kept).values_list("unit__key", flat=True)) != []
+    assert Outcome.objects.get(unit__key="theirs").embedding == kept
+
+
+def test_a_worker_that_held_units_of_an_erased_dish_stores_nothing_of_them(whole: tuple[Dish, str]) -> None:
+    dish, _code = whole
+    make_dish("Stew", state=Dish.State.ACCEPTED)
+    run = create_run("generation", {"model": "sketch", "images_per_subject": 1}, slug="held")
+    batch = lease(run, "worker", 10)
+    assert batch
+    held = list(Unit.objects.filter(batch=batch).select_related("subject", "model"))
+    mine = {unit.pk for unit in held if unit.subject and unit.subject.dish_id == dish.pk}
+    assert mine and len(held) > len(mine)
+    results = [(unit, Result(unit.key, text=f"{WORD} in time", reason=WORD)) for unit in held]
+    withdraw_dish(dish, Withdrawal.Reason.OWN)
+    a_week_later()
+    finish(batch, results)
+    assert not Outcome.objects.filter(unit__in=mine).exists()
+    assert set(Unit.objects.filter(pk__in=mine).values_list("state", flat=True)) == {Unit.State.FAILED}
+    assert Outcome.objects.filter(unit__in={unit.pk for unit in held} - mine).exists()
 
 
 def test_everything_of_a_person_goes_with_their_dish(whole: tuple[Dish, str]) -> None:
