@@ -218,6 +218,21 @@ def test_dish_withdrawn_before_everything_stays_withdrawn_when_everything_is_und
     assert state_of(first).state == Dish.State.WITHDRAWN and state_of(second).state == Dish.State.WAITING
 
 
+@pytest.mark.parametrize("before", [None, *Withdrawal.Reason.values])
+def test_no_dish_waits_for_ever_once_its_person_withdrew_everything(before: str | None) -> None:
+    """However a dish was hidden before, a lost code included: its person has said that all of it shall go."""
+    person = make_contributor()
+    dishes = [accepted(f"Thieb {state}", contributor=person) for state in Dish.State.values[:-1]]
+    for dish, state in zip(dishes, Dish.State.values[:-1], strict=True):
+        Dish.objects.filter(pk=dish.pk).update(state=state)
+        if before:
+            withdraw_dish(state_of(dish), before)
+    withdraw_everything(person)
+    assert not Withdrawal.objects.filter(dish__in=dishes, erase_after=None).exists()
+    assert a_week_later()["persons"] == 1
+    assert set(Dish.objects.values_list("local_name", flat=True)) == {""}
+
+
 def test_erasing_everything_leaves_no_row_of_the_person() -> None:
     contributor, other = whole_person(), whole_person()
     withdraw_everything(contributor)
