@@ -51,6 +51,17 @@ def lint_steps() -> list[Step]:
     ]
 
 
+def coverage_steps(words: list[str]) -> list[Step]:
+    """All tests with every branch watched, in the site's own processes too, then the check of what is left."""
+    report, data = OUTPUT / "coverage.json", {"COVERAGE_FILE": str(OUTPUT / "coverage")}
+    watched = ["--cov", "--cov-config=pyproject.toml", "--cov-report=", f"--cov-report=json:{report}"]
+    tests = pytest_step([*watched, *words])
+    return [
+        Step(tests.name, tests.command, {**tests.environment, **data}),
+        Step("coverage", [sys.executable, "script/uncovered.py", str(report), "tests/uncovered.txt"], {}),
+    ]
+
+
 def pytest_step(words: list[str]) -> Step:
     """All tests, on two cores unless the caller says how many, away from what a running site keeps in `var/`."""
     cores = [] if any(word.startswith("-n") for word in words) else ["-n", "2", "--dist", "loadfile"]
@@ -89,18 +100,23 @@ def arguments() -> tuple[argparse.Namespace, list[str]]:
         prog="script/test", description="Checks everything. Other arguments go to pytest, --long among them."
     )
     parser.add_argument("--tests-only", action="store_true", help="leave lint, types and configuration out")
+    parser.add_argument(
+        "--coverage", action="store_true", help="watch every branch, and check it against tests/uncovered.txt"
+    )
     return parser.parse_known_args()
 
 
 def main() -> int:
     options, words = arguments()
     REPORT.unlink(missing_ok=True)
-    steps = [*([] if options.tests_only else lint_steps()), pytest_step(words)]
+    tests = coverage_steps(words) if options.coverage else [pytest_step(words)]
+    steps = [*([] if options.tests_only else lint_steps()), *tests]
     rows: list[tuple[Step, int, float]] = []
     closing = ""
     for step in steps:
         started = time.monotonic()
-        code, closing = run(step)
+        code, last = run(step)
+        closing = last if step.name == "pytest" else closing
         rows.append((step, code, time.monotonic() - started))
     print("\n--- Summary")
     for step, code, seconds in rows:
