@@ -69,8 +69,8 @@ def uses_services(item: pytest.Item) -> bool:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> None:
-    """A query without an end fails its test instead of stopping all of them."""
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """A database for each process, and a query without an end fails its test instead of stopping all of them."""
     options = connection.settings_dict["OPTIONS"]
     if "options" in options:
         options["options"] = f"-c statement_timeout={STATEMENT_SECONDS}s"
