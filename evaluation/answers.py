@@ -6,7 +6,6 @@ model's name here), `question` (`description` or a field), `sample` (a number fr
 """
 
 import csv
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from evaluation.studies.asking import chat_model
 from evaluation.studies.base import ConfigError, DishData, FinalState, ModelData, Result, SubjectData, UnitPlan
 from evaluation.studies.knowledge import MOST_SAMPLES, answer_key, answer_payload, truth
 from evaluation.studies.knowledge_fields import DESCRIPTION, FIELDS
+from wwd.csv_files import CsvReader, open_reader
 
 COLUMNS = ("subject", "model", "question", "sample", "answer")
 QUESTIONS = (DESCRIPTION, *FIELDS)
@@ -51,32 +51,30 @@ def import_answers(file: Path, slug: str) -> tuple[Run, Report]:
 
 def rows(file: Path, report: Report) -> Iterator[tuple[int, Mapping[str, str]]]:
     """Line and cells of each whole row. Raises ConfigError for a file without the columns."""
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     try:
         opened = file.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
     with opened:
-        reader = csv.DictReader(opened)
-        missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
-        if missing:
-            raise ConfigError(f"{file} lacks the columns: {', '.join(missing)}.")
+        reader = open_reader(opened, COLUMNS)
+        if missing := reader.missing(COLUMNS):
+            raise ConfigError(f"{file} {missing}.")
         yield from whole_rows(reader, report)
 
 
-def whole_rows(reader: "csv.DictReader[str]", report: Report) -> Iterator[tuple[int, Mapping[str, str]]]:
+def whole_rows(reader: CsvReader, report: Report) -> Iterator[tuple[int, Mapping[str, str]]]:
     while True:
         try:
-            row = next(reader)
+            cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            report.left_out.append((reader.line_num, f"not readable as CSV: {error}"))
+            report.left_out.append((reader.line, f"not readable as CSV: {error}"))
             continue
-        if None in row or None in row.values():
-            report.left_out.append((reader.line_num, "has not as many cells as the header"))
-        else:
-            yield reader.line_num, row
+        if cells and len(cells) != len(reader.header):
+            report.left_out.append((reader.line, "has not as many cells as the header"))
+        elif cells:
+            yield reader.line, dict(zip(reader.header, cells, strict=True))
 
 
 class Parser:

@@ -1,7 +1,5 @@
 """Pictures that somebody takes away: one file, or an archive with the terms and a list of what is in it."""
 
-import csv
-import io
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -13,6 +11,7 @@ from django.utils.translation import gettext as _
 from evaluation import files, picture_files
 from evaluation.downloads import TERMS
 from evaluation.models import GeneratedImage
+from wwd.csv_files import ABOUT_CSV, csv_text, json_lines
 
 MOST_PICTURES = 200
 MOST_BYTES = 300_000_000
@@ -71,7 +70,11 @@ def packed(chosen: Sequence[Taken]) -> tuple[IO[bytes], list[Taken]]:
                 archive.writestr(each.file, content)
             done.append(each)
         archive.writestr("terms.txt", "\n".join(map(str, TERMS)) + "\n")
-        archive.writestr("pictures.csv", listed(done))
+        rows = list(listed(done))
+        archive.writestr("pictures.csv", csv_text(COLUMNS, rows))
+        archive.writestr("pictures.spreadsheet.csv", csv_text(COLUMNS, rows, spreadsheet=True))
+        archive.writestr("pictures.jsonl", "".join(json_lines(COLUMNS, rows)))
+        archive.writestr("README.txt", f"{ABOUT_CSV}\n")
     out.seek(0)
     return out, done
 
@@ -83,15 +86,11 @@ def content_of(each: Taken) -> bytes | None:
         return None
 
 
-def listed(taken: Sequence[Taken]) -> str:
-    """The list of an archive as CSV, of withdrawn dishes nothing but the picture's number."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+def listed(taken: Sequence[Taken]) -> Iterator[list[object]]:
+    """The rows of an archive's list by COLUMNS, of withdrawn dishes nothing but the picture's number."""
     for each in taken:
-        told = ["" for _ in COLUMNS[3:]] if picture_files.is_withdrawn(each.image) else list(about(each.image))
-        writer.writerow([each.image.pk, each.file, each.why, *told])
-    return out.getvalue()
+        known = ["" for _ in COLUMNS[3:]] if picture_files.is_withdrawn(each.image) else list(about(each.image))
+        yield [each.image.pk, each.file, each.why, *known]
 
 
 def about(image: GeneratedImage) -> Iterator[str]:

@@ -14,11 +14,14 @@ from evaluation.figures import Ending, Look
 from evaluation.metrics.tidy import TidyTable
 from evaluation.names import unknown
 from evaluation.table_text import to_csv, to_json
+from wwd.csv_files import exact_to_spreadsheet
 
 FIGURE_SECONDS = 3600
 WIDTH = "width"
+SPREADSHEET = "spreadsheet.csv"
 TYPES = {
     "csv": "text/csv; charset=utf-8",
+    SPREADSHEET: "text/csv; charset=utf-8",
     "json": "application/json",
     "svg": "image/svg+xml",
     "pdf": "application/pdf",
@@ -33,6 +36,15 @@ def table_csv(request: HttpRequest, name: str) -> HttpResponse:
     if isinstance(view, HttpResponse):
         return view
     return download(to_csv(view.table), view, "csv") if view.table else back(view)
+
+
+@for_researchers
+def table_spreadsheet(request: HttpRequest, name: str) -> HttpResponse:
+    """The same numbers for Excel and LibreOffice: no cell is read as a formula."""
+    view = stored(request, name)
+    if isinstance(view, HttpResponse):
+        return view
+    return download(exact_to_spreadsheet(to_csv(view.table)), view, SPREADSHEET) if view.table else back(view)
 
 
 @for_researchers

@@ -13,6 +13,7 @@ urlpatterns = [
     path("tables/", dashboards.table_list, name="tables"),
     path("tables/<str:name>/", dashboards.table_detail, name="table"),
     path("tables/<str:name>/table.csv", table_files.table_csv, name="csv"),
+    path("tables/<str:name>/table.spreadsheet.csv", table_files.table_spreadsheet, name="spreadsheet"),
     path("tables/<str:name>/table.json", table_files.table_json, name="json"),
     path("tables/<str:name>/figure.svg", table_files.table_figure, {"ending": "svg"}, name="figure"),
     path("tables/<str:name>/figure.pdf", table_files.table_figure, {"ending": "pdf"}, name="pdf"),

@@ -2,10 +2,12 @@
 
 import csv
 import hashlib
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from evaluation.models import ReferenceDish, ReferenceList
 from evaluation.names import unknown
 from evaluation.novelty.cells import names_in
 from evaluation.tables import bump
+from wwd.csv_files import open_reader
 from wwd.planner_statistics import refresh_statistics
 
 FORMS = Path(__file__).with_name("formats.json")
@@ -93,12 +96,12 @@ def read(path: Path) -> bytes:
 def parsed(content: bytes, form: Form) -> tuple[set[str], list[ReferenceDish]]:
     """Columns and dishes of a CSV file; rows without a name are passed over. Raises BadReference for any other file."""
     try:
-        reader = csv.DictReader(content.decode("utf-8-sig").replace("\0", "").splitlines(keepends=True))
-        columns = set(reader.fieldnames or ())
-        missing = [column for column in (form.name, form.aliases, form.countries) if column not in columns]
-        if missing:
-            raise BadReference(f"The file lacks the columns: {', '.join(missing)}.")
-        return columns, list(entries(reader, form))
+        text = io.StringIO(content.decode("utf-8-sig").replace("\0", ""), newline="")
+        reader = open_reader(text, (form.name, form.aliases, form.countries))
+        if missing := reader.missing((form.name, form.aliases, form.countries)):
+            raise BadReference(f"The file {missing}.")
+        found = (dict(zip_longest(reader.header, cells[: len(reader.header)])) for cells in reader if cells)
+        return set(reader.header), list(entries(found, form))
     except UnicodeDecodeError as error:
         raise BadReference("The file is not UTF-8. Save it as CSV in UTF-8.") from error
     except csv.Error as error:

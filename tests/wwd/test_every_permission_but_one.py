@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 # Which pages of our own ask for a permission, by the names of their addresses. A page that is missing fails a test.
 PAGES: Mapping[str, str] = {
     "evaluation.view_storedtable": """
-        tables table csv json figure pdf png behind gallery picture subject-pictures precision
+        tables table csv spreadsheet json figure pdf png behind gallery picture subject-pictures precision
         bundle reports read fetch
     """,
     "evaluation.view_generatedimage": "picture-file take-cell take-picture",

@@ -1,10 +1,10 @@
 """What was asked and answered, as files that a person can read: prompts, raw answers, refusals, runs, campaigns."""
 
-import csv
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any
+from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Exists, OuterRef
 
@@ -38,22 +38,30 @@ MOST_VALUES = 20
 NO_ETHICS = "missing: no reference of an ethics approval was recorded for this campaign"
 
 
-def prompts(needed: Needed, target: IO[str]) -> None:
+@dataclass(frozen=True)
+class Listing:
+    """A file for people: `columns`, and `rows` as they are read."""
+
+    columns: Sequence[str]
+    rows: Iterable[Sequence[Any]]
+
+
+def prompts(needed: Needed) -> Listing:
     """Every picture with its prompt as sent and as the provider rewrote it."""
     columns = ("pk", *PROMPTS[1:])
     pictures = (row for part in needed.chunks(GeneratedImage) for row in part.order_by("pk").values_list(*columns))
-    _write(needed, target, [name.replace("__", "_") for name in PROMPTS], pictures)
+    return Listing([name.replace("__", "_") for name in PROMPTS], _shown(needed, pictures))
 
 
-def answers(needed: Needed, target: IO[str]) -> None:
+def answers(needed: Needed) -> Listing:
     """Every outcome of the runs, as it came."""
     rows = (row for part in needed.chunks(Outcome) for row in _ordered(part, *ANSWERED, "numbers"))
-    _write(needed, target, ANSWERS, ((*row[:-1], json.dumps(row[-1], ensure_ascii=False)) for row in rows))
+    return Listing(ANSWERS, _shown(needed, ((*row[:-1], json.dumps(row[-1], ensure_ascii=False)) for row in rows)))
 
 
-def refusals(needed: Needed, target: IO[str]) -> None:
+def refusals(needed: Needed) -> Listing:
     """What was refused, held back, empty or failed, and why; tries before the last one too."""
-    _write(needed, target, REFUSALS, _refusals(needed))
+    return Listing(REFUSALS, _shown(needed, _refusals(needed)))
 
 
 def _refusals(needed: Needed) -> Iterator[tuple[Any, ...]]:
@@ -73,10 +81,9 @@ def _ordered(rows: Any, *columns: str) -> Iterator[tuple[Any, ...]]:
     return iter(rows.order_by("pk").values_list(*columns))
 
 
-def _write(needed: Needed, target: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if value is None else needed.shown(value) for value in row] for row in rows)
+def _shown(needed: Needed, rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
+    """The rows without words of dishes that are not shown to the public."""
+    return ([needed.shown(value) for value in row] for row in rows)
 
 
 def run_document(run: Run) -> dict[str, Any]:

@@ -4,8 +4,9 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -20,8 +21,10 @@ from wwd.bundles import arithmetic, gathering, listings, pictures, readme, rows,
 from wwd.bundles.archive import Archive
 from wwd.bundles.chosen import ChosenError, View
 from wwd.bundles.gathering import Needed
+from wwd.bundles.listings import Listing
 from wwd.bundles.safely import snapshot, unfinished
 from wwd.bundles.shapes import SHAPES
+from wwd.csv_files import SPREADSHEET, exact_to_spreadsheet, json_lines, write_csv
 
 FORMAT = "world-wide-dishes-bundle/1"
 TRIES = 3
@@ -141,7 +144,9 @@ def anew(view: View) -> TidyTable:
 def add_tables(archive: Archive, computed: Iterable[Computed]) -> None:
     """Each table as the command `tables` prints it, with what was planned of it."""
     for one in computed:
-        archive.add(f"tables/{one.view.stem}.csv", to_csv(one.table))
+        exact = to_csv(one.table)
+        archive.add(f"tables/{one.view.stem}.csv", exact)
+        archive.add(f"tables/{one.view.stem}{SPREADSHEET}", exact_to_spreadsheet(exact))
         archive.add(f"tables/{one.view.stem}.json", to_json(one.view.spec, one.table, one.view.values, one.fingerprint))
 
 
@@ -163,8 +168,18 @@ def add_rows(archive: Archive, needed: Needed, step: Step) -> None:
         with archive.writing(f"data/{shape.name}.jsonl") as target:
             rows.write(shape, needed, changed.get(shape.model, lambda row: row), target)
     for name, listing in LISTINGS.items():
-        with archive.writing(name) as target:
-            listing(needed, target)
+        add_listing(archive, name, partial(listing, needed))
+
+
+def add_listing(archive: Archive, name: str, read: Callable[[], Listing]) -> None:
+    """The listing exactly, for spreadsheets, and as JSON Lines. It is read anew for each: it may be long."""
+    for ending, spreadsheet in ((".csv", False), (SPREADSHEET, True)):
+        found = read()
+        with archive.writing(f"{name}{ending}") as target:
+            write_csv(target, found.columns, found.rows, spreadsheet=spreadsheet)
+    found = read()
+    with archive.writing(f"{name}.jsonl") as target:
+        target.writelines(json_lines(found.columns, found.rows))
 
 
 def add_code(archive: Archive) -> None:
@@ -223,8 +238,8 @@ def as_json(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-LISTINGS: Mapping[str, Callable[[Needed, IO[str]], None]] = {
-    "prompts.csv": listings.prompts,
-    "answers.csv": listings.answers,
-    "refusals.csv": listings.refusals,
+LISTINGS: Mapping[str, Callable[[Needed], Listing]] = {
+    "prompts": listings.prompts,
+    "answers": listings.answers,
+    "refusals": listings.refusals,
 }

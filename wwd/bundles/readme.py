@@ -7,6 +7,7 @@ from django.utils import translation
 
 from evaluation.downloads import TERMS
 from wwd.bundles.listings import NO_ETHICS
+from wwd.csv_files import ABOUT_CSV
 
 DATA_TERMS = (
     "The rows are for checking and reusing the numbers. Nobody tries to find out who a reviewer or contributor is.",
@@ -31,6 +32,7 @@ CONTENTS = (
     ("data/", "the rows that the tables are computed from, one JSON object a line"),
     ("source/", "the code that computed them"),
     ("requirements.txt, requirements-worker.txt", "the packages, pinned; the second file is for hosts of models"),
+    ("*.spreadsheet.csv, *.jsonl", "the same tables and listings for spreadsheets, and as JSON Lines"),
     ("bundle.json", "the list of the tables, the commit, versions, numbers of rows"),
     ("recompute.py", "computes the tables again and compares them"),
     ("SHA256SUMS", "a checksum of every file: sha256sum --check SHA256SUMS"),
@@ -66,6 +68,8 @@ def readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, Any]], 
         "processor or version of numpy may differ in the last digit of an interval.",
         "## What is in here",
         "\n".join(f"- `{name}`: {what}" for name, what in contents(manifest)),
+        "## Read the files",
+        ABOUT_CSV,
         "## What is not",
         "\n".join(f"- {sentence}" for sentence in (*LEFT_OUT, *_about_pictures(manifest))),
         "## Plan",

@@ -1,7 +1,6 @@
 """Reading published files: rows with their physical line; a bad row is noted with file, line and reason."""
 
 import csv
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 from tqdm import tqdm
 
-csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+from wwd.csv_files import open_reader
+
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)
 
@@ -90,16 +90,22 @@ class Row:
         return self.cells[column]
 
 
-def records(path: Path, file: str, report: Report) -> Iterator[tuple[int, list[str]]]:
-    """Line and cells of every record. What cannot be read as UTF-8 CSV is noted; blank lines are passed over."""
+def records(path: Path, file: str, columns: Sequence[str], report: Report) -> Iterator[tuple[int, list[str]]]:
+    """Line and cells of the header and of every record. Blank lines are passed over.
+
+    What cannot be read as UTF-8 CSV is noted. Raises BadFile where one of `columns` is missing.
+    """
     try:
         opened = path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
     except OSError as error:
         raise BadFile(file, 1, f"cannot be read: {error.strerror}") from error
     with opened:
-        reader = csv.reader(opened)
+        reader = open_reader(opened, columns)
+        if missing := reader.missing(columns):
+            raise BadFile(file, 1, missing)
+        yield reader.line, reader.header
         while True:
-            line = reader.line_num + 1
+            line = reader.line + 1
             try:
                 cells = next(reader)
             except StopIteration:
@@ -125,11 +131,8 @@ def check_cells(cells: Sequence[str], header: Sequence[str]) -> None:
 
 def rows(folder: Path, file: str, columns: Sequence[str], report: Report) -> Iterator[Row]:
     """The well-formed rows of `folder`/`file`. Raises BadFile where one of `columns` is missing."""
-    found = records(folder / file, file, report)
-    _line, header = next(found, (1, []))
-    missing = [column for column in columns if column not in header]
-    if missing:
-        raise BadFile(file, 1, f"lacks the columns: {', '.join(missing)}")
+    found = records(folder / file, file, columns, report)
+    _line, header = next(found)
     for line, cells in found:
         try:
             check_cells(cells, header)

@@ -7,8 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation import tables
+from evaluation.metrics.tidy import TidyTable
 from evaluation.plan_acts import NoReason, record_look
 from evaluation.table_text import to_csv, to_json
+from evaluation.tables import TableView
+from wwd.csv_files import exact_to_spreadsheet
 
 
 class Command(BaseCommand):
@@ -16,7 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", help="name of a table; without it, all names are listed")
-        parser.add_argument("--format", choices=("csv", "json"), default="csv")
+        parser.add_argument("--format", choices=("csv", "json", "spreadsheet"), default="csv")
         parser.add_argument(
             "--filter", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="such as country=Kenya"
         )
@@ -40,11 +43,14 @@ class Command(BaseCommand):
             raise CommandError(f"{view.spec.name} could not be computed.")
         if view.table.demonstration:
             self.stderr.write("Demonstration: these numbers come from stand-ins and are no measurement.")
-        if options["format"] == "csv":
-            text = to_csv(view.table)
-        else:
-            text = to_json(view.spec, view.table, view.filters, view.fingerprint)
-        self.stdout.write(text, ending="")
+        self.stdout.write(written(view, view.table, options["format"]), ending="")
+
+
+def written(view: TableView, table: TidyTable, wanted: str) -> str:
+    """The table as the text of a file: `csv` is exact, `spreadsheet` holds no formulas, `json` everything."""
+    if wanted == "json":
+        return to_json(view.spec, table, view.filters, view.fingerprint)
+    return exact_to_spreadsheet(to_csv(table)) if wanted == "spreadsheet" else to_csv(table)
 
 
 def read_filters(pairs: list[str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from review.models import Campaign
+from wwd.csv_files import ABOUT_CSV, csv_text, json_lines
 from wwd.published.review_rows import HEADER, READ, exported, import_rows
 from wwd.published.source import BadFile, Report, rows
 
@@ -34,8 +35,13 @@ class Command(BaseCommand):
             raise CommandError(f"There is no campaign {slug}.")
         found = exported(campaign)
         with file.open("w", encoding="utf-8", newline="") as opened:
+            # The line ends of the published file.
             csv.writer(opened).writerows([HEADER, *found.rows])
-        self.stdout.write(f"{len(found.rows)} reviews written.")
+        beside = file.with_suffix(".spreadsheet.csv")
+        beside.write_text(csv_text(HEADER, found.rows, spreadsheet=True), encoding="utf-8")
+        file.with_suffix(".jsonl").write_text("".join(json_lines(HEADER, found.rows)), encoding="utf-8")
+        self.stdout.write(f"{len(found.rows)} reviews written, beside it a file for spreadsheets and JSON Lines.")
+        self.stdout.write(ABOUT_CSV)
         for country, people in sorted(found.left_out.items()):
             self.stdout.write(f"Left out: {country}, {people} reviewers are too few.")
 
