@@ -3,15 +3,14 @@
 Thresholds are documented in docs/researcher.md. Pure: bytes in, words out.
 """
 
-import io
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
-MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
-MOST_PIXELS = 64_000_000
+from evaluation.image_decode import decode, read_header
+
 SIDE = 256
 BLACK = 16.0
 FLAT = 3.0
@@ -31,31 +30,14 @@ class Looks(NamedTuple):
     flaw: str
 
 
-class NoPicture(ValueError):
-    """The content is no picture that can be used; the text says why."""
-
-
 def look(content: bytes) -> Looks:
-    """Decodes a picture once, whatever it was said to be. Raises NoPicture."""
-    try:
-        with Image.open(io.BytesIO(content), formats=tuple(MEDIA_TYPES)) as picture:
-            if picture.width * picture.height > MOST_PIXELS:
-                raise NoPicture("The picture has more than 64 million pixels.")
-            kind, width, height = MEDIA_TYPES[picture.format or ""], picture.width, picture.height
-            return Looks(kind, width, height, flaw(grey(picture)))
-    except UnidentifiedImageError:
-        raise NoPicture("What came is no PNG, JPEG or WebP picture.") from None
-    except NoPicture:
-        raise
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
-        raise NoPicture("The picture is damaged.") from None
+    """Decodes a picture once, whatever it was said to be. Raises ImageError."""
+    header = read_header(content)
+    return Looks(header.media_type, header.width, header.height, flaw(grey(decode(content))))
 
 
 def grey(picture: Image.Image) -> npt.NDArray[np.float64]:
-    """Luminance 0 to 255, the longest side 256 pixels at most. Transparent parts lie on white."""
-    if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
-        ground = Image.new("RGBA", picture.size, "white")
-        picture = Image.alpha_composite(ground, picture.convert("RGBA"))
+    """Luminance 0 to 255 of a decoded picture, the longest side 256 pixels at most."""
     small = picture.convert("L")
     small.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
     return np.asarray(small, dtype=np.float64)

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from PIL import Image
 
 from collection.models import Dish
-from evaluation import files, looks
+from evaluation import files
+from evaluation.image_decode import FORMATS, MEDIA_TYPES, decode_reduced
 from evaluation.models import GeneratedImage, Role
 from evaluation.photographs import shared_photos
 
@@ -18,7 +19,7 @@ from evaluation.photographs import shared_photos
 SIZES: Mapping[str, int] = {"small": 320, "large": 1024}
 CACHED_SECONDS = 3600
 SHOWABLE = (GeneratedImage.State.HELD, GeneratedImage.State.HELD_BACK)
-ENDINGS = {media_type: kind.lower() for kind, media_type in looks.MEDIA_TYPES.items()}
+ENDINGS = {media_type: kind.lower() for kind, media_type in MEDIA_TYPES.items()}
 
 
 def is_withdrawn(image: GeneratedImage) -> bool:
@@ -70,14 +71,14 @@ def is_there(image: GeneratedImage) -> bool:
     """Whether the file lies in the storage and begins as a picture does."""
     try:
         with default_storage.open(files.path_of(image.sha256)) as file:
-            Image.open(file, formats=tuple(looks.MEDIA_TYPES)).close()
+            Image.open(file, formats=FORMATS).close()
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         return False
     return True
 
 
 def smaller(image: GeneratedImage, size: str) -> bytes:
-    """The picture as JPEG of the named size, without metadata. Raises FileNotFoundError, looks.NoPicture."""
+    """The picture as JPEG of the named size, without metadata. Raises FileNotFoundError, ImageError."""
     key = f"picture:{image.sha256}:{size}"
     made = cache.get(key)
     if made is None:
@@ -87,18 +88,9 @@ def smaller(image: GeneratedImage, size: str) -> bytes:
 
 
 def reduced(content: bytes, side: int) -> bytes:
-    """The picture with its longest side at `side` pixels at most. Raises looks.NoPicture."""
-    try:
-        with Image.open(io.BytesIO(content), formats=tuple(looks.MEDIA_TYPES)) as opened:
-            if opened.width * opened.height > looks.MOST_PIXELS:
-                raise looks.NoPicture("The picture has more than 64 million pixels.")
-            opened.draft("RGB", (side, side))
-            small = opened.convert("RGBA")
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise looks.NoPicture("The picture is damaged.") from error
+    """The picture with its longest side at `side` pixels at most. Raises ImageError."""
+    small = decode_reduced(content, side)
     small.thumbnail((side, side))
-    plain = Image.new("RGB", small.size, "white")
-    plain.paste(small, mask=small.getchannel("A"))
     out = io.BytesIO()
-    plain.save(out, "JPEG", quality=85)
+    small.save(out, "JPEG", quality=85)
     return out.getvalue()

@@ -7,8 +7,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from collection.models import Dish
-from evaluation import looks, picture_files
+from evaluation import picture_files
 from evaluation.dashboards import allowed, context, for_researchers
+from evaluation.image_decode import ImageError
 from evaluation.models import GeneratedImage, Subject
 from evaluation.pictures_page import Asked, controls, user_of
 from evaluation.pictures_page import context as pictures
@@ -33,7 +34,7 @@ def picture_file(request: HttpRequest, pk: int, size: str) -> HttpResponse:
         raise Http404
     try:
         content = picture_files.smaller(picture_to_show(pk), size)
-    except (FileNotFoundError, looks.NoPicture):
+    except (FileNotFoundError, ImageError):
         raise Http404 from None
     return HttpResponse(content, content_type="image/jpeg", headers=NOT_KEPT)
 

@@ -6,9 +6,10 @@ either corner. The same margins are cut from every picture, whatever made it, so
 
 from io import BytesIO
 
-from PIL import Image, ImageCms, ImageOps
+from PIL import Image, ImageOps
 
 from evaluation import files
+from evaluation.image_decode import ImageError, decode
 
 SIDE = 512
 MAX_BYTES = 60_000
@@ -17,7 +18,6 @@ LARGE_MAX_BYTES = 240_000
 # Shares of the square that are cut off: left, top, right, bottom. What is left is square.
 MARGINS = (0.05, 0.0, 0.05, 0.10)
 QUALITY = 60
-GROUND = (128, 128, 128)
 SOFTER = 0.8
 
 
@@ -50,38 +50,19 @@ def review_copy(content: bytes, side: int = SIDE, most: int = MAX_BYTES) -> byte
 
 
 def _square(content: bytes, side: int) -> Image.Image:
-    """The middle of the picture without the margins, in sRGB, upright, on grey where it is transparent."""
+    """The middle of the picture without the margins, decoded as for everybody (evaluation/image_decode.py)."""
     try:
-        with Image.open(BytesIO(content)) as opened:
-            upright = _in_srgb(ImageOps.exif_transpose(opened))
-            coloured = upright.convert("RGBA")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        decoded = decode(content)
+    except ImageError as error:
         raise CopyError(f"the picture cannot be read: {error}") from error
-    whole = ImageOps.fit(coloured, (min(coloured.size),) * 2, Image.Resampling.LANCZOS)
-    fitted = whole.resize((side, side), Image.Resampling.LANCZOS, box=_inner(whole.width))
-    plain = Image.new("RGB", (side, side), GROUND)
-    plain.paste(fitted, mask=fitted.getchannel("A"))
-    return plain
+    whole = ImageOps.fit(decoded, (min(decoded.size),) * 2, Image.Resampling.LANCZOS)
+    return whole.resize((side, side), Image.Resampling.LANCZOS, box=_inner(whole.width))
 
 
 def _inner(width: int) -> tuple[float, float, float, float]:
     """What the margins leave of a square of `width` px."""
     left, top, right, bottom = MARGINS
     return (width * left, width * top, width * (1 - right), width * (1 - bottom))
-
-
-def _in_srgb(picture: Image.Image) -> Image.Image:
-    """The picture in sRGB; one whose profile cannot be used is taken to be in sRGB already."""
-    profile = picture.info.get("icc_profile")
-    if not profile or picture.mode not in ("RGB", "RGBA", "CMYK", "L"):
-        return picture
-    mode = "RGBA" if picture.mode == "RGBA" else "RGB"
-    try:
-        given = ImageCms.ImageCmsProfile(BytesIO(profile))
-        converted = ImageCms.profileToProfile(picture, given, ImageCms.createProfile("sRGB"), outputMode=mode)
-    except ImageCms.PyCMSError:
-        return picture
-    return converted or picture
 
 
 def _softened(square: Image.Image, side: int) -> Image.Image:

@@ -1,6 +1,5 @@
 """Pictures from bytes to pixels, several at once: decoding is what scoring pictures mostly consists of."""
 
-import io
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -10,29 +9,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
-from PIL import Image
+
+from evaluation.image_decode import Header, Pixels, decode_pixels, read_header
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Pixels = npt.NDArray[np.uint8]
-FORMATS = ("PNG", "JPEG", "WEBP")
-MOST_PIXELS = 64_000_000
 # Stacks, or single pictures, that are being decoded while the device works on an earlier one.
 AHEAD = 2
-
-
-@dataclass(frozen=True)
-class Header:
-    """What stands in front of the pixels. `plain`: three channels and no transparency, in a format of the fast decoder.
-
-    For these OpenCV gives the same pixels as Pillow, and gives them outside the interpreter's lock.
-    """
-
-    height: int
-    width: int
-    plain: bool
 
 
 @dataclass
@@ -43,27 +27,13 @@ class Stack:
     pixels: "Tensor"
 
 
-def header(content: bytes) -> Header:
-    """Raises OSError for what is no picture, ValueError for one that is too large."""
-    with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
-        if picture.width * picture.height > MOST_PIXELS:
-            raise ValueError(f"The picture has {picture.width} × {picture.height} pixels, more than can be taken.")
-        plain = picture.mode == "RGB" and picture.format in ("PNG", "JPEG") and "transparency" not in picture.info
-        return Header(picture.height, picture.width, plain)
-
-
-def media_type(content: bytes) -> str:
-    """The kind of picture by its content. Raises OSError for what is no picture."""
-    with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
-        return str(Image.MIME[picture.format or ""])
-
-
 def decoded(content: bytes) -> Pixels:
-    """The picture, (height, width, 3), whatever its mode; transparency is dropped as the encoders' makers do it."""
-    return pixels_of(content, header(content))
+    """The picture, (height, width, 3), as `evaluation.image_decode.decode` gives it. Raises ImageError."""
+    return pixels_of(content, read_header(content))
 
 
 def pixels_of(content: bytes, read: Header) -> Pixels:
+    """Plain pictures by OpenCV, which gives the same pixels outside the interpreter's lock; others by Pillow."""
     import cv2
 
     if read.plain:
@@ -73,14 +43,13 @@ def pixels_of(content: bytes, read: Header) -> Pixels:
         if found is not None:
             return np.asarray(found, dtype=np.uint8)
     # Whatever the fast decoder gives up on, Pillow reads or names the reason.
-    with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
-        return np.asarray(picture.convert("RGB"))
+    return decode_pixels(content)
 
 
 def stacks(contents: Sequence[bytes], at_once: int, device: str) -> Iterator[list[Stack]]:
     """The pictures in parts of `at_once`, each as stacks of one size, decoded ahead of whoever takes them.
 
-    Stacks lie in page-locked memory where a card will read them. Raises OSError or ValueError for what is no picture.
+    Stacks lie in page-locked memory where a card will read them. Raises ImageError for what is no picture.
     """
     waiting: deque[tuple[list[Stack], list[Future[None]]]] = deque()
     for start in range(0, len(contents), at_once):
@@ -95,7 +64,7 @@ def stacks(contents: Sequence[bytes], at_once: int, device: str) -> Iterator[lis
 def singles(contents: Sequence[bytes], device: str) -> Iterator["Tensor"]:
     """The pictures one after the other, (h, w, 3) uint8, the next ones decoded meanwhile; memory as in `stacks`.
 
-    Raises OSError or ValueError for what is no picture, when its turn comes.
+    Raises ImageError for what is no picture, when its turn comes.
     """
     waiting: deque[Future[Tensor]] = deque()
     for content in contents:
@@ -109,7 +78,7 @@ def singles(contents: Sequence[bytes], device: str) -> Iterator["Tensor"]:
 def single(content: bytes, device: str) -> "Tensor":
     import torch
 
-    read = header(content)
+    read = read_header(content)
     pixels = torch.empty((read.height, read.width, 3), dtype=torch.uint8, pin_memory=device == "cuda")
     decode_into(content, read, pixels.numpy())
     return pixels
@@ -119,7 +88,7 @@ def begun(contents: Sequence[bytes], first: int, device: str) -> tuple[list[Stac
     """One part of the pictures, `first` being the place of its first one among all."""
     import torch
 
-    headers = [header(content) for content in contents]
+    headers = [read_header(content) for content in contents]
     groups: dict[tuple[int, int], list[int]] = {}
     for place, read in enumerate(headers):
         groups.setdefault((read.height, read.width), []).append(place)

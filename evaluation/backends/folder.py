@@ -1,21 +1,17 @@
 """Pictures that somebody made elsewhere, in a folder: which file shows what, by the pattern of its name."""
 
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image, UnidentifiedImageError
-
+from evaluation.image_decode import ImageError, decode, read_header
 from evaluation.names import unknown
 from evaluation.studies.base import ConfigError
 
 FIELDS = {"subject": r"[^/]+?", "model": r"[^/]+?", "seed": r"\d{1,18}", "sample": r"\d{1,9}"}
 PART = re.compile(r"\{(\w*)\}")
-MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 MOST_BYTES = 50 * 1024 * 1024
-MOST_PIXELS = 64_000_000
 
 
 @dataclass(frozen=True)
@@ -84,12 +80,11 @@ def examined(path: Path, name: str, fields: dict[str, str]) -> FoundPicture | Le
     if path.stat().st_size > MOST_BYTES:
         return LeftOut(name, "it is larger than 50 MB")
     try:
-        with Image.open(io.BytesIO(path.read_bytes()), formats=tuple(MEDIA_TYPES)) as picture:
-            if picture.width * picture.height > MOST_PIXELS:
-                return LeftOut(name, "it has more than 64 million pixels")
-            picture.load()
-            return FoundPicture(path, name, fields, MEDIA_TYPES[picture.format or ""], picture.width, picture.height)
-    except UnidentifiedImageError:
-        return LeftOut(name, "it is no PNG, JPEG or WebP picture")
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
-        return LeftOut(name, "the picture is damaged")
+        content = path.read_bytes()
+        header = read_header(content)
+        decode(content)
+    except OSError as error:
+        return LeftOut(name, f"it cannot be read: {error.strerror}")
+    except ImageError as error:
+        return LeftOut(name, str(error))
+    return FoundPicture(path, name, fields, header.media_type, header.width, header.height)

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 from evaluation.backends.base import Answer, Asked, BackendError, Conversation, Question, Reading
-from evaluation.backends.decoding import media_type
 from evaluation.backends.provider import CallFailed, Provider, Refused
+from evaluation.image_decode import as_sent
 from evaluation.studies.base import ModelData
 
 Message = Mapping[str, Any]
@@ -64,8 +64,9 @@ class OpenAIChat:
 
 
 def data_url(content: bytes) -> str:
-    """The picture as an address that holds it. Raises OSError for what is no picture."""
-    return f"data:{media_type(content)};base64,{base64.b64encode(content).decode()}"
+    """The picture as everybody sees it, as an address that holds it. Raises ImageError for what is no picture."""
+    sent, media_type = as_sent(content)
+    return f"data:{media_type};base64,{base64.b64encode(sent).decode()}"
 
 
 def read(answer: Mapping[str, Any], note: Mapping[str, Any]) -> Answer:

@@ -1,13 +1,12 @@
 """The picture itself, small: for studies that measure pixels and ask no model."""
 
-import io
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from evaluation.backends.decoding import FORMATS, header
+from evaluation.image_decode import decode
 from evaluation.studies.base import ModelData
 
 EDGE = 256
@@ -20,10 +19,8 @@ class Pixels:
         self.edge = int(model.parameters.get("edge", EDGE))
 
     def pixels(self, contents: Sequence[bytes]) -> Iterator[npt.NDArray[np.uint8]]:
-        """Raises OSError for what is no picture, ValueError for one that is too large."""
+        """Raises ImageError for what is no picture and for one that is too large."""
         for content in contents:
-            header(content)
-            with Image.open(io.BytesIO(content), formats=FORMATS) as picture:
-                small = picture.convert("RGB")
-                small.thumbnail((self.edge, self.edge), Image.Resampling.BOX)
-                yield np.asarray(small)
+            small = decode(content)
+            small.thumbnail((self.edge, self.edge), Image.Resampling.BOX)
+            yield np.asarray(small)

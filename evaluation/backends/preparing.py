@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from evaluation import image_decode
 from evaluation.backends.base import BackendError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Preparation:
         """Belongs to every vector: another preparation gives other numbers."""
         edge = f"{self.edge}" if self.edge else "x".join(map(str, self.size or ()))
         crop = f" crop {'x'.join(map(str, self.crop))}" if self.crop else ""
-        return f"{VERSION} {self.filter} {edge}{crop}"
+        return f"{image_decode.VERSION} {VERSION} {self.filter} {edge}{crop}"
 
     def target(self, height: int, width: int) -> tuple[int, int]:
         """Height and width of a picture after resizing."""

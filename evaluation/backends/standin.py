@@ -1,13 +1,13 @@
 """A stand-in for image–text encoders: colour statistics and hashed letters. Deterministic, and no measurement."""
 
 import hashlib
-import io
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import Image
 
+from evaluation import image_decode
 from evaluation.backends.base import Vectors
+from evaluation.image_decode import decode
 from evaluation.studies.base import ModelData
 
 DIMENSIONS = 64
@@ -19,7 +19,7 @@ GRAM = 3
 class StandinEncoder:
     """Gives every picture and text a vector, (64,) float32. Demonstrations only: the numbers mean nothing."""
 
-    preprocessing = "standin-1"
+    preprocessing = f"{image_decode.VERSION} standin-1"
 
     def __init__(self, model: ModelData) -> None:
         values = 3 * (GRID * GRID + BINS)
@@ -37,9 +37,8 @@ class StandinEncoder:
 
 
 def colours(content: bytes) -> np.ndarray:
-    """Colour grid and histogram of a picture, (216,), each value around zero. Raises OSError for no picture."""
-    with Image.open(io.BytesIO(content)) as opened:
-        small = np.asarray(opened.convert("RGB").resize((GRID, GRID)), dtype=np.float64) / 255
+    """Colour grid and histogram of a picture, (216,), each value around zero. Raises ImageError for no picture."""
+    small = np.asarray(decode(content).resize((GRID, GRID)), dtype=np.float64) / 255
     histogram = [np.histogram(small[..., channel], bins=BINS, range=(0, 1))[0] / GRID**2 for channel in range(3)]
     return np.concatenate([small.ravel() - 0.5, np.concatenate(histogram) - 1 / BINS])
 

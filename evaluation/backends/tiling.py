@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evaluation import image_decode
 from evaluation.backends.base import BackendError
 from evaluation.backends.preparing import FILTERS, VERSION, channels, resized
 
@@ -30,7 +31,7 @@ class Tiling:
 
     @property
     def name(self) -> str:
-        return f"{VERSION} {self.filter} tiles {self.edge}"
+        return f"{image_decode.VERSION} {VERSION} {self.filter} tiles {self.edge}"
 
     def resolution(self, size: Size) -> Size:
         """The resolution that keeps most of a picture of this size, and among these the one that wastes least."""

@@ -11,6 +11,7 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from collection.models import Dish
+from evaluation import image_decode
 from evaluation.models import Embedding, GeneratedImage, Outcome, PromptTemplate, Run, RunLabel
 from evaluation.runner.units import chunks
 from evaluation.studies.base import FinalState, OutcomeData, Vector
@@ -52,6 +53,7 @@ class Row(NamedTuple):
     made: int | None
     embedded: int | None
     vector: Any
+    prepared: str | None
     payload: str
     numbers: str
     circumstances: str
@@ -70,6 +72,7 @@ COLUMNS = (
     "image_id",
     "embedding__image_id",
     "embedding__vector",
+    "embedding__preprocessing",
 )
 JSON = ("unit__payload", "numbers", "circumstances")
 
@@ -86,6 +89,7 @@ def outcomes(run: Run, subjects: Collection[int] | None = None) -> Iterator[Outc
     pictures: dict[int, tuple[str, int | None]] = {}
     shared = lru_cache(maxsize=4096)(json.loads)
     rows = Outcome.objects.filter(unit__run=run).exclude(WITHDRAWN).order_by("unit_id")
+    left_out = other_decodes(run)
     if subjects is not None:
         rows = rows.filter(Q(unit__subject__in=subjects) | Q(unit__subject=None))
     found = rows.values_list(*COLUMNS, *(Cast(column, TextField()) for column in JSON)).iterator(chunk_size=CHUNK)
@@ -96,7 +100,22 @@ def outcomes(run: Run, subjects: Collection[int] | None = None) -> Iterator[Outc
         for row, payload, image in zip(chunk, payloads, images, strict=True):
             maker, prompt = pictures.get(image or 0, ("", payload.get("prompt_id")))
             about = labels.get(row.subject or 0, NO_LABELS)
+            if row.prepared in left_out:
+                row = row._replace(vector=None)
             yield data_of(row, payload, image, about, maker, prompts.get(prompt or 0, ""), shared)
+
+
+def other_decodes(run: Run) -> set[str]:
+    """Preparations of this run's pictures whose vectors no table takes, since another one is there: none is mixed.
+
+    The present decode comes first. The others wait for `manage.py renew_vectors`.
+    """
+    vectors = Embedding.objects.filter(outcome__unit__run=run).exclude(image=None)
+    found = set(vectors.order_by().values_list("preprocessing", flat=True).distinct())
+    if len(found) < 2:
+        return set()
+    first = max(found, key=lambda name: (name.startswith(image_decode.VERSION), name))
+    return found - {first}
 
 
 def data_of(

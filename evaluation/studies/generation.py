@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop as _
 
 from evaluation import looks
 from evaluation.backends.base import ImageGenerator, ImageRequest
+from evaluation.image_decode import ImageError
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.names import unknown
 from evaluation.observations import Observations
@@ -171,7 +172,7 @@ def examined(result: Result, unit: Work, notes: Mapping[str, Any]) -> Result:
         return result
     try:
         found = looks.look(image.content)
-    except looks.NoPicture as error:
+    except ImageError as error:
         return replace(result, state="failed", image=None, reason=str(error))
     image = replace(image, media_type=found.media_type, width=found.width, height=found.height)
     return replace(result, state="empty" if found.flaw else "done", image=image, reason=found.flaw)

@@ -170,11 +170,11 @@ def test_files_that_cannot_be_taken_are_listed_with_the_reason(tmp_path: Path) -
     write(folder, "e.png", b"")
     (folder / "d.png").symlink_to(outside)
     assert list(scan(folder, "{subject}.png")) == [
-        LeftOut("a.png", "it is no PNG, JPEG or WebP picture"),
-        LeftOut("b.png", "the picture is damaged"),
+        LeftOut("a.png", "What came is no PNG, JPEG or WebP picture."),
+        LeftOut("b.png", "The picture is damaged."),
         LeftOut("c.txt", "its name does not fit the pattern"),
         LeftOut("d.png", "it is a link to a file outside the folder"),
-        LeftOut("e.png", "it is no PNG, JPEG or WebP picture"),
+        LeftOut("e.png", "What came is no PNG, JPEG or WebP picture."),
     ]
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 
-from evaluation import looks
+from evaluation import image_decode, looks
 from evaluation.backends.base import ImageRequest
 from evaluation.backends.sketch import Sketch
+from evaluation.image_decode import ImageError
 from evaluation.studies.base import ModelData
 
 SKETCH = ModelData(1, "sketch", "image_generator", "sketch", "sketch", "1", {"size": 512}, demonstration=True)
@@ -91,11 +92,11 @@ def test_the_smallest_pictures_upset_nothing(size: tuple[int, int]) -> None:
     ],
 )
 def test_what_is_no_picture_says_so(content: bytes, sentence: str) -> None:
-    with pytest.raises(looks.NoPicture, match=sentence):
+    with pytest.raises(ImageError, match=sentence):
         looks.look(content)
 
 
 def test_a_picture_that_would_fill_the_memory_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "MOST_PIXELS", 100)
-    with pytest.raises(looks.NoPicture, match="million pixels"):
+    monkeypatch.setattr(image_decode, "MOST_PIXELS", 100)
+    with pytest.raises(ImageError, match="million pixels"):
         looks.look(encoded(Image.new("RGB", (11, 10))))

@@ -25,6 +25,7 @@ from tests.review.make import make_picture
 
 pytestmark = pytest.mark.django_db
 TAKE = "evaluation.add_imagedownload"
+LISTS = ("pictures.csv", "pictures.spreadsheet.csv", "pictures.jsonl")
 TABLES = "/admin/evaluation/tables/"
 
 
@@ -253,7 +254,7 @@ def test_an_archive_holds_the_pictures_of_a_cell_the_terms_and_why_others_are_no
     GeneratedImage.objects.filter(pk=there.pk).update(sha256=files.keep(make_picture()), media_type="image/png")
     sent = client.post(f"{TABLES}association.scores/behind/take/{query}", {"terms": "1"})
     archive = zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content)))  # type: ignore[attr-defined]
-    assert sorted(archive.namelist()) == sorted([f"picture-{there.pk}.png", "terms.txt", "pictures.csv"])
+    assert sorted(archive.namelist()) == sorted([f"picture-{there.pk}.png", "terms.txt", "README.txt", *LISTS])
     rows = list(csv.DictReader(io.StringIO(archive.read("pictures.csv").decode())))
     assert [row["why not"] for row in rows].count("not held: the picture was never given to us") == 3
     assert ImageDownload.objects.get().number == 1

@@ -217,7 +217,7 @@ def test_half_precision_is_near_the_full_one_and_said(folder: Path, backend: Vis
     half = VisionLanguageModel(model_at(folder, "vqa", "llava-next", precision="bf16"))
     [answers] = half.answer([Asked(make_picture(40, 40), QUESTIONS)], "logits")
     assert answers[0].circumstances["precision"] == "bf16"
-    assert answers[0].circumstances["preprocessing"] == "pillow-like-1 bicubic tiles 16"
+    assert answers[0].circumstances["preprocessing"] == "decode-1 pillow-like-1 bicubic tiles 16"
     for answer, row in zip(answers, probabilities(backend, make_picture(40, 40)), strict=True):
         assert answer.probabilities == pytest.approx(row, abs=0.1)
 

@@ -5,10 +5,11 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PIL import Image, ImageFilter
+from PIL import ImageFilter
 
 from collection.models import Dish
 from evaluation import files, observations
+from evaluation.image_decode import ImageError, decode_reduced
 from evaluation.models import GeneratedImage, Role
 from evaluation.tables import TableView
 
@@ -54,9 +55,8 @@ def spread(images: Sequence[GeneratedImage]) -> Iterable[GeneratedImage]:
 def blurred(image: GeneratedImage) -> Picture | None:
     """The picture, small and blurred; None where its file is missing or cannot be read."""
     try:
-        with Image.open(io.BytesIO(files.read(image.sha256))) as opened:
-            small = opened.convert("RGB")
-    except (FileNotFoundError, OSError, Image.DecompressionBombError):
+        small = decode_reduced(files.read(image.sha256), SIDE)
+    except (OSError, ImageError):
         return None
     small.thumbnail((SIDE, SIDE))
     out = io.BytesIO()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from evaluation.image_decode import IMPORTED
 from evaluation.models import Model, Role
 from wwd.published.source import Report
 from wwd.published.writing import insert_new
@@ -22,7 +23,8 @@ ANSWERER_TITLES: Mapping[str, tuple[str, str]] = {
     "llama-3-70b": ("Llama 3 70B", "meta-llama/Meta-Llama-3-70B-Instruct"),
 }
 ENCODER = "clip-vit-base-patch32"
-PREPROCESSING = "as published"
+# Nobody said how the authors decoded their pictures.
+PREPROCESSING = IMPORTED
 
 
 def published_models() -> list[Model]:
