@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from collection import photos
@@ -139,7 +139,6 @@ def discard_photo(photo: Photo) -> None:
     photos.remove(*paths)
 
 
-@transaction.atomic
 class NameTaken(Exception):
     """Somebody else shows a name of the same spelling."""
 
@@ -166,6 +165,11 @@ def save_about(contributor: Contributor, answers: dict[str, Any]) -> None:
     )
     about.nationalities.set(set(known.values()))
     if answers["alias"] != contributor.alias:
-        contributor.alias, contributor.alias_key = answers["alias"], fold(answers["alias"])[:240] or None
-        contributor.save(update_fields=["alias", "alias_key"])
+        contributor.alias, contributor.alias_key = answers["alias"], key or None
+        try:
+            with transaction.atomic():
+                contributor.save(update_fields=["alias", "alias_key"])
+        except IntegrityError:
+            # Somebody else was faster by a moment.
+            raise NameTaken from None
         recount(Dish.objects.filter(contributor=contributor).values_list("pk", flat=True))

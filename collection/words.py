@@ -15,6 +15,10 @@ OVERRIDES = frozenset(map(chr, range(0x202A, 0x202F)))
 STRIPPED = dict.fromkeys((*range(0x2066, 0x206A), 0xFEFF))
 LINE_BREAKS = re.compile("\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
 COMMAS = re.compile("[,;\n،؛、，；፣၊]")
+# Signs that no font shows: tags, invisible operators, deprecated format controls, annotations of interlinear text.
+INVISIBLE = frozenset(
+    map(chr, (*range(0xE0000, 0xE0080), *range(0x2061, 0x2065), *range(0x206A, 0x2070), *range(0xFFF9, 0xFFFC), 0x180E))
+)
 FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
 MOST_MARKS = 6
 # Classes of marks that are part of a word: vowel signs, and the sign that takes a vowel away (virama).
@@ -47,7 +51,8 @@ def has_letter(text: str) -> bool:
 
 def checked(text: str, longest: int) -> str:
     categories = [unicodedata.category(sign) for sign in text]
-    if any(category in ("Cc", "Cs") and sign != "\n" for sign, category in zip(text, categories, strict=True)):
+    hidden = any(category in ("Cc", "Cs") and sign != "\n" for sign, category in zip(text, categories, strict=True))
+    if hidden or not INVISIBLE.isdisjoint(text):
         raise ValidationError(_("This holds a sign that cannot be shown. Type it again instead of pasting it."))
     if not OVERRIDES.isdisjoint(text):
         raise ValidationError(

@@ -6,21 +6,27 @@ of its own, those of its questionnaires.
 """
 
 import gettext
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
-from django.urls import get_script_prefix, set_script_prefix
+from django.http import HttpRequest, HttpResponseBase, HttpResponsePermanentRedirect
+from django.urls import get_script_prefix, is_valid_path, set_script_prefix
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.encoding import escape_uri_path
 from django.utils.translation import get_language_from_request
 
 # Addresses that have no language: staff, files, machines.
 WITHOUT = ("admin", "healthz", "photos", "readyz", "recordings", "review", "static")
 STAFF = ("admin",)
+# Codes by which phones still ask for a language of ours: withdrawn ones, and members of a group.
+ARABIC = ("acm", "aeb", "ajp", "apc", "arb", "arq", "ary", "arz")
+ALSO_CALLED = {"in": "id", "swh": "sw", "swc": "sw", **dict.fromkeys(ARABIC, "ar")}
+ASKED = re.compile(r"(?<![A-Za-z0-9-])([A-Za-z]{2,3})(?![A-Za-z0-9])")
 
 
 class Spoken(NamedTuple):
@@ -45,6 +51,21 @@ def split(path: str) -> tuple[str, str]:
     if slash and code in dict(settings.LANGUAGES) and rest.partition("/")[0] not in WITHOUT:
         return code, f"/{rest}"
     return "", path
+
+
+def called_here(header: str) -> str:
+    """An Accept-Language header with the codes of this site in place of others for the same languages."""
+    return ASKED.sub(lambda found: ALSO_CALLED.get(found[1].lower(), found[1]), header)
+
+
+def repaired(path: str) -> str:
+    """The address that somebody meant who left out the last slash or wrote capitals; empty where it is none of ours."""
+    code, _slash, _rest = path.removeprefix("/").partition("/")
+    meant = path if path.endswith("/") or "." in path.rpartition("/")[2] else f"{path}/"
+    for tried in (meant, f"/{code.lower()}{meant[len(code) + 1 :]}", meant.lower()):
+        if tried != path and is_valid_path(split(tried)[1]):
+            return tried
+    return ""
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
@@ -75,6 +96,12 @@ def is_draft(code: str) -> bool:
     return found.info().get("x-wording") == "draft"
 
 
+def address_of(request: HttpRequest, path: str) -> str:
+    """The path with its query as it was, below the script's own prefix; never another host."""
+    query = f"?{request.META['QUERY_STRING']}" if request.META.get("QUERY_STRING") else ""
+    return get_script_prefix().rstrip("/") + "/" + escape_uri_path(path.lstrip("/\\")) + query
+
+
 class LanguageMiddleware:
     """Takes the language off the address before it is resolved, and puts it before every address that a page names."""
 
@@ -82,6 +109,8 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if "HTTP_ACCEPT_LANGUAGE" in request.META:
+            request.META["HTTP_ACCEPT_LANGUAGE"] = called_here(request.META["HTTP_ACCEPT_LANGUAGE"])
         code, rest = split(request.path_info)
         first = rest.removeprefix("/").partition("/")[0]
         language = code or (settings.LANGUAGE_CODE if first in STAFF else get_language_from_request(request))
@@ -96,6 +125,9 @@ class LanguageMiddleware:
                 response = self.get_response(request)
             finally:
                 set_script_prefix(before)
+        if response.status_code == 404 and request.method in ("GET", "HEAD") and not is_valid_path(rest):
+            meant = repaired(f"/{code}{rest}" if code else rest)
+            response = HttpResponsePermanentRedirect(address_of(request, meant)) if meant else response
         response.headers.setdefault("Content-Language", request.LANGUAGE_CODE)
         if not code and first not in WITHOUT:
             patch_vary_headers(response, ("Accept-Language",))

@@ -44,9 +44,45 @@ def test_the_browser_chooses_where_the_address_does_not(client: Client, db: None
     assert "Accept-Language" not in fixed.headers.get("Vary", "")
 
 
-@pytest.mark.parametrize("path", ["/fr/admin/", "/fr/healthz", "/fr/review/x/", "/fr/static/site.css", "/xx/", "/fr"])
+@pytest.mark.parametrize("path", ["/fr/admin/", "/fr/healthz", "/fr/review/x/", "/fr/static/site.css", "/xx/", "/xx"])
 def test_other_addresses_have_no_language(path: str, client: Client, db: None) -> None:
     assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("/ha", "/ha/"),
+        ("/AR", "/ar/"),
+        ("/AR/", "/ar/"),
+        ("/Describe/", "/describe/"),
+        ("/describe", "/describe/"),
+        ("/FR/Leaderboard", "/fr/leaderboard/"),
+        ("/Fr/dishes/?country=Ghana", "/fr/dishes/?country=Ghana"),
+    ],
+)
+def test_an_address_without_its_slash_or_in_capitals_leads_where_it_was_meant(
+    written: str, meant: str, client: Client, db: None
+) -> None:
+    for send in (client.get, client.head):
+        response = send(written)
+        assert (response.status_code, response.headers["Location"]) == (301, meant)
+    assert client.get(meant).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["//evil.example/ha", "/\\evil.example/HA", "//EVIL.example/DISHES/", "/nothing"])
+def test_no_address_leads_to_another_host_or_in_a_circle(path: str, client: Client, db: None) -> None:
+    response = client.get("/", PATH_INFO=path)
+    assert response.status_code == 404 or not response.headers["Location"].startswith(("//", "/\\"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [("in", "id"), ("in-ID, en;q=0.5", "id"), ("ary,fr;q=0.8", "ar"), ("swh-KE", "sw"), ("IN", "id")],
+)
+def test_other_codes_of_a_language_are_known(asked: str, given: str, client: Client, db: None) -> None:
+    response = client.get("/", headers={"Accept-Language": asked})
+    assert response.headers["Content-Language"] == given
 
 
 @pytest.mark.parametrize(
