@@ -110,7 +110,7 @@ def finish(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> int:
             give_back(batch)
         left = set(given.values_list("pk", flat=True))
         stored = [(unit, result) for unit, result in pairs if unit.pk in left]
-        storing.store(batch.run, stored, hashes, batch)
+        storing.store_each(batch.run, stored, hashes, batch)
     return len(stored)
 
 
