@@ -143,12 +143,13 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def misbehave(self, how: str) -> None:
-        """`cut`: half an answer; `drip`: an answer that never ends; `noise`: 200 and no JSON."""
+        """`cut`: half an answer; `drip`: one that never ends, of the status after it; `noise`: 200 and no JSON."""
         self.close_connection = True
         if how == "noise":
             self.reply(200, b"<html>a proxy</html>", {"Content-Type": "text/html"})
             return
-        self.send_response(200)
+        how, _, status = how.partition(" ")
+        self.send_response(int(status or 200))
         self.send_header("Content-Type", "image/png" if self.command == "GET" else "application/json")
         self.send_header("Content-Length", "100000")
         self.end_headers()
