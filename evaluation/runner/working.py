@@ -91,9 +91,9 @@ def work_batch(run: Run, study: Study, batch: Batch, units: Sequence[Unit]) -> i
     """
     ended, problem = 0, ""
 
-    def keep(pairs: Pairs, last: bool = False) -> bool:
+    def keep(pairs: Pairs) -> bool:
         nonlocal ended
-        stored = persist(lambda: leases.finish(batch, pairs, last=last), settings.LEASE_SECONDS)
+        stored = persist(lambda: leases.finish(batch, pairs, last=False), settings.LEASE_SECONDS)
         ended += stored
         return stored > 0
 
@@ -102,7 +102,7 @@ def work_batch(run: Run, study: Study, batch: Batch, units: Sequence[Unit]) -> i
             computed = compute(study, units, keep, streaks.of_run(run.pk))
             problem = computed.problem
             if computed.pairs:
-                keep(computed.pairs, last=True)
+                ended += persist(lambda: leases.finish(batch, computed.pairs), settings.LEASE_SECONDS)
             else:
                 persist(lambda: leases.release(batch))
         except LOST:
