@@ -14,6 +14,17 @@ HOPS = 3
 MOVED = (301, 302, 303, 307, 308)
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 CHUNK = 65536
+# How files of pictures begin: (place, bytes). PNG, JPEG, GIF, WebP, BMP, TIFF, AVIF and HEIC.
+BEGINNINGS = (
+    (0, b"\x89PNG\r\n\x1a\n"),
+    (0, b"\xff\xd8\xff"),
+    (0, b"GIF8"),
+    (8, b"WEBP"),
+    (0, b"BM"),
+    (0, b"II*\x00"),
+    (0, b"MM\x00*"),
+    (4, b"ftyp"),
+)
 
 
 class FetchError(Exception):
@@ -114,6 +125,17 @@ def stop(connection: http.client.HTTPConnection) -> None:
         connection.sock.shutdown(socket.SHUT_RDWR)
 
 
+def checked_picture(content: bytes | bytearray, said: str = "") -> bytes:
+    """The content, where it begins like a picture, whatever a header says of it. Raises FetchError with what it said.
+
+    Whether it can be decoded is found out by whoever looks at it.
+    """
+    if any(content[place : place + len(mark)] == mark for place, mark in BEGINNINGS):
+        return bytes(content)
+    shown = "".join(letter for letter in said if letter.isprintable())[:60]
+    raise FetchError(f"What came is no picture{f' but {shown}' if shown else ''}.")
+
+
 def answer(response: http.client.HTTPResponse, most: int) -> bytes | str:
     """The whole content of an answer, or where it says that the content is."""
     if response.status in MOVED:
@@ -121,9 +143,7 @@ def answer(response: http.client.HTTPResponse, most: int) -> bytes | str:
     if response.status != 200:
         again = response.status >= 500 or response.status == 429
         raise FetchError(f"The address of the picture answered {response.status}.", again)
-    kind = (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
-    if not kind.startswith("image/") and kind not in ("", "application/octet-stream", "binary/octet-stream"):
-        raise FetchError(f"What came is no picture but {kind[:60]}.")
+    said = (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
     content = bytearray()
     while chunk := response.read(CHUNK):
         content += chunk
@@ -131,4 +151,4 @@ def answer(response: http.client.HTTPResponse, most: int) -> bytes | str:
             raise FetchError("The picture is larger than 50 MB.")
     if response.length:
         raise FetchError("The picture came only in part.", again=True)
-    return bytes(content)
+    return checked_picture(content, said) if content else b""

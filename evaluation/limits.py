@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Func
 from django.db.models.functions import Greatest, Now
 
+from evaluation.connections import persist
 from evaluation.models import TokenBucket
 
 MINUTE = 60.0
@@ -42,8 +43,8 @@ def wait(name: str, per_minute: float, amount: int = 1, patience: float = 600) -
     """
     spacing = timedelta(seconds=MINUTE / (per_minute * SHARE) * amount if per_minute else 0)
     end = time.monotonic() + patience
-    while not take(name, spacing):
-        seconds = until(name)
+    while not persist(lambda: take(name, spacing)):
+        seconds = persist(lambda: until(name))
         if time.monotonic() + seconds > end:
             raise TooSlow(seconds)
         time.sleep(max(seconds, SOONEST) + random.random() * 0.1 * spacing.total_seconds())
@@ -60,7 +61,10 @@ def take(name: str, spacing: timedelta) -> bool:
 
 def hold(name: str, seconds: float) -> None:
     """Nobody calls for so long: the provider asked to slow down. A longer wait that is known already stays."""
-    until_then = later(timedelta(seconds=seconds))
+    persist(lambda: move(name, later(timedelta(seconds=seconds))))
+
+
+def move(name: str, until_then: ExpressionWrapper) -> None:
     if not TokenBucket.objects.filter(pk=name).update(next_at=Greatest(F("next_at"), until_then)):
         TokenBucket.objects.bulk_create([TokenBucket(name=name, next_at=until_then)], ignore_conflicts=True)
 

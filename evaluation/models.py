@@ -1,6 +1,8 @@
 """Rows of the evaluation: what is asked of which model, the units of work, and what came out."""
 
+import hashlib
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -283,13 +285,19 @@ class GeneratedImage(models.Model):
         return self.source_key
 
 
+def hash_of(text: str) -> str:
+    """By what a text is found and told apart, SHA-256 in hexadecimal digits; empty for none."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if text else ""
+
+
 class Embedding(models.Model):
     """A vector of an image or of a text by one encoder and one preprocessing, float32, as the encoder gave it."""
 
     model = models.ForeignKey(Model, on_delete=models.PROTECT)
     preprocessing = models.CharField(max_length=80, blank=True)
     image = models.ForeignKey(GeneratedImage, on_delete=models.CASCADE, null=True, related_name="embeddings")
-    text = models.CharField(max_length=300, blank=True)
+    text = models.TextField(blank=True)
+    text_hash = models.CharField(max_length=64, blank=True, help_text=_("Of the text: no index holds long ones."))
     dimensions = models.PositiveIntegerField()
     vector = models.BinaryField(help_text=_("Little-endian float32, not normalised."))
 
@@ -301,7 +309,7 @@ class Embedding(models.Model):
                 name="one_embedding_per_image",
             ),
             models.UniqueConstraint(
-                fields=["model", "preprocessing", "text"],
+                fields=["model", "preprocessing", "text_hash"],
                 condition=Q(image=None),
                 name="one_embedding_per_text",
             ),
@@ -310,6 +318,10 @@ class Embedding(models.Model):
 
     def __str__(self) -> str:
         return self.text or str(self.image_id)
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.text_hash = hash_of(self.text)
+        super().save(*args, **kwargs)
 
 
 class Outcome(models.Model):

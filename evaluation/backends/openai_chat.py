@@ -10,13 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+from evaluation import cleaning
 from evaluation.backends.base import Answer, Asked, BackendError, Conversation, Question, Reading
-from evaluation.backends.provider import CallFailed, Provider, Refused
+from evaluation.backends.dialects import Verdict, first
+from evaluation.backends.provider import CallFailed, Provider
 from evaluation.image_decode import as_sent
 from evaluation.studies.base import ModelData
 
 Message = Mapping[str, Any]
 ABOUT_PICTURES = {"temperature": 0, "max_tokens": 32}
+MOST_LETTERS = 500_000
+FILTERED = "The provider's filter held the answer back."
+EMPTY = "The provider's answer holds no words."
+CUT = "The answer was cut short before its first word: the model may write more tokens (max_tokens)."
 
 
 class OpenAIChat:
@@ -50,12 +56,10 @@ class OpenAIChat:
         note: dict[str, Any] = {"backend": "openai"}
         given = {name: value for name, value in {**(options or {}), **self.options}.items() if value is not None}
         try:
-            answer, call = self.provider.call(lambda client: self.ask(client, messages, given))
-        except Refused as error:
-            return Answer(text=error.words, state="refused", reason=error.category, circumstances=note)
+            told = self.provider.call(lambda client: self.ask(client, messages, given))
         except CallFailed as error:
             return Answer(state="failed", reason=str(error), circumstances=note)
-        return read(answer, note | call | counted(answer))
+        return read(told.body, told.verdict, {**note, **told.circumstances, **counted(told.body)})
 
     def ask(self, client: Any, messages: Sequence[Message], options: Mapping[str, Any]) -> Any:
         return client.chat.completions.with_streaming_response.create(
@@ -69,43 +73,38 @@ def data_url(content: bytes) -> str:
     return f"data:{media_type};base64,{base64.b64encode(sent).decode()}"
 
 
-def read(answer: Mapping[str, Any], note: Mapping[str, Any]) -> Answer:
+def read(answer: Mapping[str, Any], verdict: Verdict, note: Mapping[str, Any]) -> Answer:
     """The words of an answer, or why there are none."""
-    choices = answer.get("choices")
-    choice = held(choices[0]) if isinstance(choices, list) and choices else {}
-    message = held(choice.get("message"))
-    ended = str(choice.get("finish_reason") or "")
+    choice = first(answer.get("choices"))
+    ended = cleaning.words(choice.get("finish_reason"), 80)
     told = {**note, **({"finish_reason": ended} if ended else {})}
-    if message.get("refusal"):
-        return Answer(text=str(message["refusal"]), state="refused", reason="refusal", circumstances=told)
-    if ended == "content_filter":
-        words = "The provider's filter held the answer back."
-        return Answer(text=words_of(message), state="filtered", reason=words, circumstances=told)
-    text = words_of(message)
-    if not text.strip():
-        return Answer(state="empty", reason="The provider's answer holds no words.", circumstances=told)
-    return Answer(text=text, circumstances=told)
+    text = words_of(choice.get("message"))
+    if verdict.meaning == "refused":
+        return Answer(text=verdict.words, state="refused", reason=verdict.category, circumstances=told)
+    if verdict.meaning == "filtered":
+        return Answer(text=text or verdict.words, state="filtered", reason=FILTERED, circumstances=told)
+    cut = {"cut_short": True} if verdict.meaning == "cut short" or len(text) > MOST_LETTERS else {}
+    if text.strip():
+        return Answer(text=text[:MOST_LETTERS], circumstances={**told, **cut})
+    return Answer(state="empty", reason=CUT if cut else EMPTY, circumstances={**told, **cut})
 
 
-def held(value: Any) -> Mapping[str, Any]:
-    """The value where it is an object, as the protocol says; else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def words_of(message: Mapping[str, Any]) -> str:
+def words_of(message: Any) -> str:
     """The content of a message, which some servers give in parts."""
-    content = message.get("content")
+    content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+        texts = (part.get("text") for part in content if isinstance(part, dict))
+        return "".join(text for text in texts if isinstance(text, str))
     return content if isinstance(content, str) else ""
 
 
 def counted(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Tokens, and what the server says of the model that answered."""
-    usage = held(answer.get("usage"))
+    usage = answer.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
     names = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
-    found: dict[str, Any] = {
-        name: usage[theirs] for name, theirs in names.items() if isinstance(usage.get(theirs), int | float)
-    }
+    numbers = {name: cleaning.number(usage.get(theirs)) for name, theirs in names.items()}
     served = {"served_model": answer.get("model"), "system_fingerprint": answer.get("system_fingerprint")}
-    return found | {name: str(value)[:200] for name, value in served.items() if value}
+    words = {name: cleaning.words(value, 200) for name, value in served.items()}
+    found: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None and value >= 0}
+    return found | {name: value for name, value in words.items() if value}

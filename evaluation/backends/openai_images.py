@@ -6,52 +6,71 @@ style, response_format …). There is no seed there: pictures are numbered.
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
-from evaluation import fetching
+from evaluation import cleaning, fetching
 from evaluation.backends.base import ImageRequest
-from evaluation.backends.provider import CallFailed, Provider, Refused
+from evaluation.backends.dialects import Verdict, judge_part
+from evaluation.backends.provider import CallFailed, Provider, Told
 from evaluation.studies.base import ImageResult, ModelData, Result
 
 FETCHES = 2
+MOST_WORDS = 20_000
+FILTERED = "The provider's filter held the picture back."
 
 
 class OpenAIImages:
-    """Makes pictures by calls of a provider, `n` of one prompt at a time."""
+    """Makes pictures by calls of a provider, `n` of one prompt at a time, or fewer where it was seen to give fewer."""
 
     def __init__(self, model: ModelData) -> None:
         self.provider = Provider(model)
         self.identifier = model.identifier
-        self.per_call = int(model.parameters.get("n", 1))
+        self.wanted = self.per_call = max(1, int(model.parameters.get("n", 1)))
         self.options = dict(model.parameters.get("options", {}))
 
     def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
         for _, alike in groupby(requests, key=lambda request: request.prompt):
-            of_prompt = list(alike)
-            for start in range(0, len(of_prompt), self.per_call):
-                yield from self.results(of_prompt[start : start + self.per_call])
+            waiting = list(alike)
+            while waiting:
+                asked, waiting = waiting[: self.per_call], waiting[self.per_call :]
+                came = 0
+                for result in self.results(asked):
+                    came += 1
+                    yield result
+                waiting = asked[came:] + waiting
 
     def results(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
-        """One call for pictures of the same prompt, and what became of each."""
+        """One call for pictures of the same prompt, and what became of each.
+
+        Where some came, but fewer than asked for, the others have no result yet: they are asked for again, in calls of
+        as many as came, as are all later ones.
+        """
         note: dict[str, Any] = {"backend": "openai", "n": len(requests)}
+        if self.per_call < self.wanted:
+            note["gives"] = self.per_call
         try:
-            answer, call = self.provider.call(lambda client: self.ask(client, requests), len(requests))
-        except Refused as error:
-            for request in requests:
-                yield refused(request, error, note)
-            return
+            told = self.provider.call(lambda client: self.ask(client, requests), len(requests))
         except CallFailed as error:
             yield from (Result(request.key, "failed", reason=str(error), circumstances=note) for request in requests)
             return
-        note |= call | tokens(answer, len(requests))
-        given = answer.get("data")
-        rows = [row for row in given if isinstance(row, dict)] if isinstance(given, list) else []
+        note |= told.circumstances
+        if told.verdict.meaning in ("refused", "filtered"):
+            yield from (held_back(request, told.verdict, note) for request in requests)
+            return
+        rows = rows_of(told)
+        note |= tokens(told.body, len(requests))
+        if 0 < len(rows) < len(requests):
+            self.per_call = len(rows)
+            requests = requests[: len(rows)]
+            note["gives"] = self.per_call
         for number, request in enumerate(requests):
-            yield picture(request, rows[number], note) if number < len(rows) else nothing(request, len(rows), note)
+            yield picture(request, rows[number], note) if number < len(rows) else nothing(request, note)
 
     def ask(self, client: Any, requests: Sequence[ImageRequest]) -> Any:
         return client.images.with_streaming_response.generate(
@@ -59,19 +78,26 @@ class OpenAIImages:
         )
 
 
-def refused(request: ImageRequest, error: Refused, note: Mapping[str, Any]) -> Result:
+def rows_of(told: Told) -> list[Mapping[str, Any]]:
+    given = told.body.get("data")
+    return [row for row in given if isinstance(row, dict)] if isinstance(given, list) else []
+
+
+def held_back(request: ImageRequest, verdict: Verdict, note: Mapping[str, Any]) -> Result:
+    """The record of a picture that was refused or filtered: the provider's words, and its category as the reason."""
+    filtered = verdict.meaning == "filtered"
     return Result(
         request.key,
-        "refused",
-        text=error.words,
-        reason=error.category,
+        "filtered" if filtered else "refused",
+        text=verdict.words,
+        reason=verdict.category or (FILTERED if filtered else ""),
         image=image_of(request, b""),
         circumstances=note,
     )
 
 
-def nothing(request: ImageRequest, came: int, note: Mapping[str, Any]) -> Result:
-    return Result(request.key, "empty", reason=f"The provider gave {came} of {note['n']} pictures.", circumstances=note)
+def nothing(request: ImageRequest, note: Mapping[str, Any]) -> Result:
+    return Result(request.key, "empty", reason=f"The provider gave 0 of {note['n']} pictures.", circumstances=note)
 
 
 def picture(request: ImageRequest, row: Mapping[str, Any], note: Mapping[str, Any]) -> Result:
@@ -80,21 +106,47 @@ def picture(request: ImageRequest, row: Mapping[str, Any], note: Mapping[str, An
         content = content_of(row)
     except fetching.FetchError as error:
         return Result(request.key, "failed", reason=str(error), circumstances=note)
-    if not content:
-        return Result(request.key, "empty", reason="The provider's answer holds no picture.", circumstances=note)
-    return Result(
-        request.key, image=image_of(request, content, str(row.get("revised_prompt") or "")), circumstances=note
-    )
+    if content:
+        revised = cleaning.words(row.get("revised_prompt"), MOST_WORDS)
+        return Result(request.key, image=image_of(request, content, revised), circumstances=note)
+    verdict = judge_part(row)
+    if verdict.meaning in ("refused", "filtered"):
+        return held_back(request, verdict, note)
+    return Result(request.key, "empty", reason="The provider's answer holds no picture.", circumstances=note)
 
 
 def content_of(row: Mapping[str, Any]) -> bytes:
-    """The bytes of a picture that came in the answer or lies at an address; empty where there is neither."""
-    if row.get("b64_json"):
-        try:
-            return base64.b64decode(str(row["b64_json"]), validate=True)
-        except (binascii.Error, ValueError):
-            raise fetching.FetchError("The picture in the provider's answer cannot be decoded.") from None
-    return fetched(str(row["url"])) if row.get("url") else b""
+    """The bytes of a picture that came in the answer or lies at an address; empty where there is neither.
+
+    Raises FetchError for what is no picture, whatever it is said to be.
+    """
+    inside, address = row.get("b64_json"), row.get("url")
+    if isinstance(inside, str) and inside.strip():
+        return fetching.checked_picture(decoded(inside))
+    if not isinstance(address, str) or not address.strip():
+        return b""
+    if address.strip()[:5].lower() == "data:":
+        return fetching.checked_picture(decoded(address))
+    return fetched(address.strip())
+
+
+def decoded(text: str) -> bytes:
+    """The bytes of base64 as providers write it: with a `data:` prefix, line breaks, URL-safe, without its end.
+
+    Raises FetchError.
+    """
+    head, comma, rest = text.strip().partition(",")
+    if head[:5].lower() == "data:":
+        if not comma:
+            raise fetching.FetchError("The picture in the provider's answer cannot be decoded.")
+        if not head.lower().endswith(";base64"):
+            return unquote_to_bytes(rest)
+        text = unquote_to_bytes(rest).decode("ascii", "replace")
+    text = re.sub(r"\s+", "", text).rstrip("=").translate(str.maketrans("-_", "+/"))
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise fetching.FetchError("The picture in the provider's answer cannot be decoded.") from None
 
 
 def fetched(url: str, tries: int = FETCHES) -> bytes:
@@ -117,5 +169,5 @@ def tokens(answer: Mapping[str, Any], pictures: int) -> dict[str, float]:
     usage = answer.get("usage")
     if not isinstance(usage, dict):
         return {}
-    names = ("input_tokens", "output_tokens")
-    return {name: usage[name] / pictures for name in names if isinstance(usage.get(name), int | float)}
+    counted = {name: cleaning.number(usage.get(name)) for name in ("input_tokens", "output_tokens")}
+    return {name: value / pictures for name, value in counted.items() if value is not None and value >= 0}

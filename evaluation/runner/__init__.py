@@ -2,7 +2,7 @@
 
 from evaluation.runner.announcing import announce, post
 from evaluation.runner.chains import create_chain
-from evaluation.runner.counting import progress
+from evaluation.runner.counting import progress, reasons
 from evaluation.runner.forecast import forecast
 from evaluation.runner.importing import import_run
 from evaluation.runner.planning import create_run, create_waiting
@@ -26,6 +26,7 @@ __all__ = [
     "preview",
     "prioritise",
     "progress",
+    "reasons",
     "resume",
     "retry",
     "serve",

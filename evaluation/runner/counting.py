@@ -55,6 +55,13 @@ def progress(run: Run) -> dict[str, int]:
     return {state: counted.get(state, 0) for state in Unit.State.values}
 
 
+def reasons(run: Run) -> list[tuple[str, str, int]]:
+    """Why units gave nothing: state, reason and how many, the most frequent first."""
+    unhappy = (Unit.State.FAILED, Unit.State.REFUSED, Unit.State.FILTERED, Unit.State.EMPTY)
+    rows = Outcome.objects.filter(unit__run=run, unit__state__in=unhappy).values_list("unit__state", "reason")
+    return list(rows.annotate(n=Count("pk")).order_by("-n", "unit__state", "reason"))
+
+
 def by_label(run: Run, dimension: str) -> list[Counted]:
     """Units by label of `dimension` ("country", "language") and model. A subject of two countries counts in both."""
     return labelled(units(run), labels_of(run, dimension))

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 from evaluation import backends
 from evaluation.backends.base import BackendError, OutOfMemory
 from evaluation.catalogue import model_data
+from evaluation.connections import LOST
 from evaluation.models import Unit
 from evaluation.runner import inputs
 from evaluation.runner.storing import checked
+from evaluation.runner.streaks import Streak, Streaks
 from evaluation.runner.units import chunks
 from evaluation.studies.base import ModelData, Result, Study, Work
 
@@ -43,15 +45,22 @@ class Stopped(Exception):
 class Results(dict[str, Result]):
     """Unit key → result, as they come. Those of a slow batch are handed to `keep`, which says whether to go on."""
 
-    def __init__(self, units: Sequence[Unit], keep: Callable[[Pairs], bool]) -> None:
+    def __init__(self, units: Sequence[Unit], keep: Callable[[Pairs], bool], streaks: Streaks) -> None:
         super().__init__()
-        self.units, self.keep = units, keep
+        self.units, self.keep, self.streaks = units, keep, streaks
+        self.of_key = {unit.key: unit for unit in units}
         self.begun = self.kept_at = time.monotonic()
         self.kept: set[str] = set()
 
     def pairs(self) -> Pairs:
         """What was not kept yet."""
         return [(unit, self[unit.key]) for unit in self.units if unit.key in self and unit.key not in self.kept]
+
+    def add(self, result: Result) -> None:
+        """Adds what the model gave. Raises BackendError where it gives nothing, subject after subject."""
+        self[result.key] = result
+        unit = self.of_key[result.key]
+        self.streaks[unit.model_id].note(f"subject {unit.subject_id}" if unit.subject_id else unit.key, result)
 
     def look(self) -> None:
         """Keeps what is there where that is due. Raises Stopped."""
@@ -110,12 +119,17 @@ def unload(but: Loaded | None = None) -> bool:
     return bool(others)
 
 
-def compute(study: Study, units: Sequence[Unit], keep: Callable[[Pairs], bool] = lambda pairs: True) -> Computed:
+def compute(
+    study: Study,
+    units: Sequence[Unit],
+    keep: Callable[[Pairs], bool] = lambda pairs: True,
+    streaks: Streaks | None = None,
+) -> Computed:
     """A result for every unit, or for those that came before the backend had to stop.
 
-    What came slowly was handed to `keep` before, and is not among what is returned.
+    What came slowly was handed to `keep` before, and is not among what is returned. `streaks`: what failed before.
     """
-    results = Results(units, keep)
+    results = Results(units, keep, Streaks(Streak) if streaks is None else streaks)
     problem = ""
     try:
         for of_model in by_model(units):
@@ -128,6 +142,9 @@ def compute(study: Study, units: Sequence[Unit], keep: Callable[[Pairs], bool] =
         problem = str(error)
     except Stopped:
         logger.info("A batch of %s was stopped after %d of %d units.", study.slug, len(results), len(units))
+    except LOST as error:
+        # Nothing of that says anything about a unit: what came before is kept, the rest waits again.
+        logger.warning("A batch of %s lost its database (%s).", study.slug, type(error).__name__)
     return Computed(results.pairs(), problem)
 
 
@@ -145,7 +162,7 @@ def execute(study: Study, works: Sequence[Work], found: Loaded, results: Results
     reason = "The study gave no result for it."
     try:
         collect(study, works, found, results)
-    except (BackendError, Stopped):
+    except (BackendError, Stopped, *LOST):
         raise
     except (OutOfMemory, MemoryError) as error:
         reason = f"Memory does not suffice even for this unit alone: {error}"[:2000]
@@ -162,7 +179,7 @@ def execute(study: Study, works: Sequence[Work], found: Loaded, results: Results
         if len(works) > 1:
             execute(study, [work], found, results)
         else:
-            results[work.key] = Result(work.key, "failed", reason=reason)
+            results.add(checked(Result(work.key, "failed", reason=reason)))
 
 
 def collect(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:
@@ -171,7 +188,7 @@ def collect(study: Study, works: Sequence[Work], found: Loaded, results: Results
     call = {"batch": len(works), **({"halved": True} if found.fits else {})}
     for result in study.execute(works, found.backend):
         if result.key in wanted:
-            results[result.key] = checked(replace(result, circumstances={**call, **result.circumstances}))
+            results.add(checked(replace(result, circumstances={**call, **result.circumstances})))
             results.look()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from evaluation import files
 from evaluation.catalogue import model_data, subject_data
-from evaluation.models import Embedding, GeneratedImage, Unit
+from evaluation.models import Embedding, GeneratedImage, Unit, hash_of
 from evaluation.runner.results import vector_of
 from evaluation.studies.base import Result, Vector, Work
 
@@ -66,5 +66,6 @@ def stored_vectors(units: Sequence[Unit], preprocessing: str) -> dict[int | str,
         return {}
     of_model = Embedding.objects.filter(model__in={unit.model_id for unit in units}, preprocessing=preprocessing)
     found: dict[int | str, Vector] = {row.image_id or 0: vector_of(row) for row in of_model.filter(image__in=images)}
-    found.update({row.text: vector_of(row) for row in of_model.filter(image=None, text__in=texts)})
+    hashes = [hash_of(text) for text in texts]
+    found.update({row.text: vector_of(row) for row in of_model.filter(image=None, text_hash__in=hashes)})
     return found

@@ -103,14 +103,20 @@ def finish(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> int:
     given = Unit.objects.filter(batch=batch, pk__in=[unit.pk for unit, _ in pairs])
     with transaction.atomic():
         held = close([batch.pk]) if last else renew(batch)
-        if not (held and given.filter(state=Unit.State.LEASED).update(state=final_states(pairs))):
+        # Locked and counted before they change: what was stored already, or erased meanwhile, is not stored again.
+        left = (
+            set(given.filter(state=Unit.State.LEASED).select_for_update().values_list("pk", flat=True)) if held else ()
+        )
+        if not left:
             logger.warning("Batch %s came late: its %d results are discarded.", batch.pk, len(pairs))
+            if held and last:
+                give_back(batch)
             return 0
+        stored = [(unit, result) for unit, result in pairs if unit.pk in left]
+        Unit.objects.filter(pk__in=left).update(state=final_states(stored))
         if last:
             give_back(batch)
-        left = set(given.values_list("pk", flat=True))
-        stored = [(unit, result) for unit, result in pairs if unit.pk in left]
-        storing.store(batch.run, stored, hashes, batch)
+        storing.store_each(batch.run, stored, hashes, batch)
     return len(stored)
 
 

@@ -1,13 +1,17 @@
 """What units gave becomes rows: files first, then images, vectors and outcomes in one transaction."""
 
+import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from django.db import DataError, IntegrityError, ProgrammingError, transaction
 
-from evaluation import files
-from evaluation.models import Batch, Embedding, GeneratedImage, Outcome, Run, Unit
+from evaluation import cleaning, files
+from evaluation.cleaning import clean
+from evaluation.models import Batch, Embedding, GeneratedImage, Outcome, Run, Unit, hash_of
 from evaluation.studies.base import ImageResult, Result
 
 Pairs = Sequence[tuple[Unit, Result]]
@@ -17,29 +21,60 @@ IMAGE_STATES = {
     "filtered": GeneratedImage.State.FILTERED,
     "empty": GeneratedImage.State.HELD_BACK,
 }
-
-
-def clean(text: str) -> str:
-    """Text that every database takes: no NUL, no half of a surrogate pair."""
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+# What a row that no database takes raises, in Django or in a driver.
+UNSTORABLE = (DataError, IntegrityError, ProgrammingError, TypeError, ValueError, OverflowError)
+logger = logging.getLogger(__name__)
 
 
 def checked(result: Result) -> Result:
-    """The result with storable texts; failed where a number or vector is not finite."""
-    result = replace(result, text=clean(result.text), reason=clean(result.reason))
-    bad = [name for name, value in result.numbers.items() if not math.isfinite(value)]
+    """The result with storable texts and circumstances; failed where a number or vector is not finite."""
+    told = {cleaning.clean(str(name)): cleaning.plain(value) for name, value in result.circumstances.items()}
+    result = replace(result, text=clean(result.text), reason=clean(result.reason), circumstances=told)
+    bad = [name for name, value in result.numbers.items() if not is_finite(value)]
     if result.vector is not None and not np.isfinite(result.vector.vector).all():
         bad.append("the vector")
     if not bad:
         return result
-    reason = f"Not a finite number: {', '.join(bad)}."
-    return Result(result.key, "failed", text=result.text, reason=reason, circumstances=result.circumstances)
+    reason = clean(f"Not a finite number: {', '.join(map(str, bad))}.")
+    return Result(result.key, "failed", text=result.text, reason=reason, circumstances=told)
+
+
+def is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def keep_files(results: Iterable[Result]) -> dict[str, str]:
     """Writes the pictures of `results` and returns unit key → SHA-256. Never called inside a transaction."""
     held = (result for result in results if result.image and result.image.content)
     return {result.key: files.keep(result.image.content) for result in held if result.image}
+
+
+def store_each(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
+    """As `store`; where that fails each unit by itself, so that a result that no row can hold takes no other with it.
+
+    A unit whose result cannot be stored fails, and says so.
+    """
+    try:
+        with transaction.atomic():
+            store(run, pairs, hashes, batch)
+    except UNSTORABLE as error:
+        if len(pairs) > 1:
+            for pair in pairs:
+                store_each(run, [pair], hashes, batch)
+            return
+        for unit, _ in pairs:
+            fail(unit, error, batch)
+
+
+def fail(unit: Unit, error: Exception, batch: Batch | None) -> None:
+    """Ends a unit whose result cannot be stored."""
+    logger.warning("The result of unit %s could not be stored: %s", unit.pk, type(error).__name__)
+    reason = f"The result could not be stored: {cleaning.words(f'{type(error).__name__}: {error}', 300)}"
+    Unit.objects.filter(pk=unit.pk).update(state=Unit.State.FAILED)
+    Outcome.objects.create(unit=unit, batch=batch, reason=reason)
 
 
 def store(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
@@ -110,7 +145,8 @@ def store_vectors(pairs: Pairs) -> dict[str, int]:
             model_id=unit.model_id,
             preprocessing=given.preprocessing,
             image_id=given.image_id,
-            text=given.text,
+            text=clean(given.text),
+            text_hash=hash_of(clean(given.text)),
             dimensions=len(given.vector),
             vector=given.vector.astype("<f4").tobytes(),
         )
@@ -128,8 +164,8 @@ def embeddings(rows: Sequence[Embedding]) -> dict[tuple[int, str, int | None, st
     for model in {row.model_id for row in rows}:
         of_model = Embedding.objects.filter(model=model)
         images = [row.image_id for row in rows if row.model_id == model and row.image_id]
-        texts = [row.text for row in rows if row.model_id == model and not row.image_id]
-        for part in (of_model.filter(image__in=images), of_model.filter(image=None, text__in=texts)):
+        texts = [row.text_hash for row in rows if row.model_id == model and not row.image_id]
+        for part in (of_model.filter(image__in=images), of_model.filter(image=None, text_hash__in=texts)):
             for row in part.only("model_id", "preprocessing", "image_id", "text"):
                 stored[(row.model_id, row.preprocessing, row.image_id, row.text)] = row.pk
     return stored

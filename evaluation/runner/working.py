@@ -4,13 +4,16 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.functions import Now
 
 from evaluation import studies
+from evaluation.cleaning import words
+from evaluation.connections import LOST, persist
 from evaluation.models import Batch, Run, Unit
-from evaluation.runner import leases
+from evaluation.runner import leases, streaks
 from evaluation.runner.announcing import Announcement, announce, announcement
 from evaluation.runner.chains import plan_due
 from evaluation.runner.execution import Pairs, compute
@@ -82,23 +85,34 @@ def next_batch(run: Run, worker: str, size: int, after: str) -> Batch | None:
 
 
 def work_batch(run: Run, study: Study, batch: Batch, units: Sequence[Unit]) -> int:
-    """Executes and ends a batch. A backend that cannot go on pauses the run; what it did before counts."""
-    ended = 0
+    """Executes and ends a batch. A backend that cannot go on pauses the run; what it did before counts.
+
+    Whatever goes wrong with what came, the batch is given back: nothing waits for the end of its lease.
+    """
+    ended, problem = 0, ""
 
     def keep(pairs: Pairs) -> bool:
         nonlocal ended
-        stored = leases.finish(batch, pairs, last=False)
+        stored = persist(lambda: leases.finish(batch, pairs, last=False), settings.LEASE_SECONDS)
         ended += stored
         return stored > 0
 
     with leases.Heartbeat(batch):
-        computed = compute(study, units, keep)
-        if computed.pairs:
-            ended += leases.finish(batch, computed.pairs)
-        else:
-            leases.release(batch)
-    if computed.problem:
-        pause(run, computed.problem)
+        try:
+            computed = compute(study, units, keep, streaks.of_run(run.pk))
+            problem = computed.problem
+            if computed.pairs:
+                ended += persist(lambda: leases.finish(batch, computed.pairs), settings.LEASE_SECONDS)
+            else:
+                persist(lambda: leases.release(batch))
+        except LOST:
+            raise
+        except Exception as error:  # A full disk, a storage that is away: no other batch would fare better.
+            logger.exception("The results of batch %s could not be kept.", batch.pk)
+            persist(lambda: leases.release(batch))
+            problem = f"The results could not be kept: {words(f'{type(error).__name__}: {error}')}"
+    if problem and Unit.objects.filter(run=run, state__in=OPEN).exists():
+        persist(lambda: pause(run, problem))
     return ended
 
 

@@ -112,7 +112,8 @@ class Association(Study):
             elif "text" in unit.payload or unit.image_bytes is not None:
                 todo.append(unit)
             else:
-                yield Result(unit.key, "failed", reason="The picture is not held and no vector of it is stored.")
+                reason = "The picture is not held and no vector of it is stored."
+                yield Result(unit.key, "failed", reason=reason, asked=False)
         texts = [unit for unit in todo if "text" in unit.payload]
         pictures = [unit for unit in todo if "text" not in unit.payload]
         told = getattr(backend, "circumstances", {})

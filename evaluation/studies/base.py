@@ -200,7 +200,10 @@ class VectorResult:
 
 @dataclass(frozen=True)
 class Result:
-    """What executing one unit gave: an image, a vector, or text and numbers; or why there is none."""
+    """What executing one unit gave: an image, a vector, or text and numbers; or why there is none.
+
+    `asked` is False where the study decided without asking the model: that says nothing about the model.
+    """
 
     key: str
     state: FinalState = "done"
@@ -210,6 +213,7 @@ class Result:
     vector: VectorResult | None = None
     reason: str = ""
     circumstances: Mapping[str, Any] = field(default_factory=dict)
+    asked: bool = True
 
 
 @dataclass(frozen=True)

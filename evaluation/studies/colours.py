@@ -93,7 +93,7 @@ class Colours(Study):
     def execute(self, units: Sequence[Work], backend: Pixels) -> Iterator[Result]:
         for unit in units:
             if unit.image_bytes is None:
-                yield Result(unit.key, "failed", reason="The picture is not held.")
+                yield Result(unit.key, "failed", reason="The picture is not held.", asked=False)
         held = [unit for unit in units if unit.image_bytes is not None]
         for unit, pixels in zip(held, backend.pixels([unit.image_bytes or b"" for unit in held]), strict=True):
             shares = {str(box): float(share) for box, share in enumerate(metrics.histogram(pixels))}

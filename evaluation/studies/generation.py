@@ -112,7 +112,7 @@ class Generation(Study):
         lengths = {unit.key: prompts.length(unit, backend) for unit in units}
         for key, found in lengths.items():
             if found.reason:
-                yield Result(key, "failed", reason=found.reason, circumstances=found.circumstances)
+                yield Result(key, "failed", reason=found.reason, circumstances=found.circumstances, asked=False)
         sent = {unit.key: unit for unit in units if not lengths[unit.key].reason}
         for result in backend.generate([request(unit) for unit in sent.values()]) if sent else ():
             yield examined(result, sent[result.key], lengths[result.key].circumstances)

@@ -115,7 +115,8 @@ class Stereotypes(Study):
         """Pictures one after the other, each with all its questions of one reading at once."""
         for unit in units:
             if unit.image_bytes is None:
-                yield Result(unit.key, "failed", reason="The picture is not held: nothing can be asked about it.")
+                reason = "The picture is not held: nothing can be asked about it."
+                yield Result(unit.key, "failed", reason=reason, asked=False)
         held = [unit for unit in units if unit.image_bytes is not None]
         for reading in READINGS:
             of_reading = [unit for unit in held if unit.payload["reading"] == reading]

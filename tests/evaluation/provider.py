@@ -5,7 +5,7 @@ import io
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -30,6 +30,8 @@ def error(status: int, message: str, code: str = "", kind: str = "", **headers: 
     return status, {name.replace("_", "-"): value for name, value in headers.items()}, body
 
 
+# Pictures that are said to be something else.
+ODD_TYPES = {"x-png": "application/x-png", "words": "text/plain", "json": "application/json", "bytes": "binary/x"}
 REFUSAL = error(400, "Your request was rejected.", "content_policy_violation", "invalid_request_error")
 SLOW = error(429, "Slow down.", "rate_limit_exceeded", Retry_After="0.2")
 
@@ -53,11 +55,14 @@ def says(text: Any, *, finish: str = "stop", usage: dict[str, int] | None = None
 class Provider:
     """`script`: answers in turn, then pictures, or the letter B, for ever. A prompt that holds `refuse` is refused.
 
+    `chooses`: gives the answer to a call instead, or None for those.
+
     `allowed` calls within `minute` seconds; more are told to slow down and counted in `exceeded`.
     """
 
     def __init__(self) -> None:
         self.script: list[Answer | str] = []
+        self.chooses: Callable[[dict[str, Any]], Answer | str | None] = lambda body: None
         self.calls: list[dict[str, Any]] = []
         self.times: list[float] = []
         self.fetched: list[str] = []
@@ -76,6 +81,8 @@ class Provider:
             self.times.append(now)
             if self.script:
                 return self.script.pop(0)
+            if chosen := self.chooses(body):
+                return chosen
         if "messages" in body:
             return says("B")
         if "refuse" in body["prompt"]:
@@ -85,6 +92,8 @@ class Provider:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Heads and bodies are written one after the other: the second would wait for the first to be acknowledged.
+    disable_nagle_algorithm = True
     provider: Provider
 
     def log_message(self, *_: Any) -> None:
@@ -97,7 +106,8 @@ class Handler(BaseHTTPRequestHandler):
             self.misbehave(answer)
             return
         status, headers, content = answer
-        self.reply(status, json.dumps(content).encode(), {"Content-Type": "application/json", **headers})
+        sent = content if isinstance(content, bytes) else json.dumps(content).encode()
+        self.reply(status, sent, {"Content-Type": "application/json", **headers})
 
     def do_GET(self) -> None:
         """`/pictures/<what>`: a picture, or what else an address may turn out to be."""
@@ -108,6 +118,8 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(403, b"<Error>AuthenticationFailed</Error>", {"Content-Type": "application/xml"})
         elif what == "page":
             self.reply(200, b"<html>", {"Content-Type": "text/html"})
+        elif what in ODD_TYPES:
+            self.reply(200, png(), {"Content-Type": ODD_TYPES[what]})
         elif what == "moved":
             self.reply(302, b"", {"Location": "/pictures/good"})
         elif what == "inside":
@@ -131,12 +143,13 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def misbehave(self, how: str) -> None:
-        """`cut`: half an answer; `drip`: an answer that never ends; `noise`: 200 and no JSON."""
+        """`cut`: half an answer; `drip`: one that never ends, of the status after it; `noise`: 200 and no JSON."""
         self.close_connection = True
         if how == "noise":
             self.reply(200, b"<html>a proxy</html>", {"Content-Type": "text/html"})
             return
-        self.send_response(200)
+        how, _, status = how.partition(" ")
+        self.send_response(int(status or 200))
         self.send_header("Content-Type", "image/png" if self.command == "GET" else "application/json")
         self.send_header("Content-Length", "100000")
         self.end_headers()

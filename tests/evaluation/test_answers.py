@@ -87,7 +87,8 @@ def test_a_row_that_does_not_fit_is_left_out_with_its_line(
 def test_the_command_says_what_it_did(tmp_path: Path, dish: Dish) -> None:
     file = write(tmp_path, ("Waakye", "elsewhere", "country", "0", "Ghana"), ("x", "elsewhere", "country", "0", ""))
     out, err = StringIO(), StringIO()
-    call_command("import_answers", str(file), "--run-slug", "theirs", stdout=out, stderr=err)
+    with pytest.raises(CommandError, match="1 rows were left out, the rest was taken"):
+        call_command("import_answers", str(file), "--run-slug", "theirs", stdout=out, stderr=err)
     assert out.getvalue() == "Run theirs: 1 new answers, 0 known, 1 rows left out.\n"
     assert err.getvalue().startswith("line 3: ")
 

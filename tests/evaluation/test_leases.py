@@ -238,3 +238,17 @@ def test_taking_back_many_leases_costs_few_queries(django_assert_max_num_queries
         let_expire(leases.lease(run, "a", 2))
     with django_assert_max_num_queries(10):
         assert leases.release_expired() == 20
+
+
+def test_what_was_stored_already_is_not_stored_again() -> None:
+    """A connection that ends with the commit leaves a worker in doubt: it hands in the same results once more."""
+    run = make_run(3)
+    batch = leases.lease(run, "a", 3)
+    assert batch is not None
+    given = answers(batch)
+    assert leases.finish(batch, given[:2], last=False) == 2
+    assert leases.finish(batch, given[:2], last=False) == 0
+    assert leases.finish(batch, given) == 1
+    assert leases.finish(batch, given) == 0
+    assert list(run.units.values_list("state", flat=True)) == ["done"] * 3
+    assert Outcome.objects.count() == 3

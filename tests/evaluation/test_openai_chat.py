@@ -92,7 +92,7 @@ def test_an_answer_comes_with_tokens_and_what_served_it(server: Provider) -> Non
         ((200, {}, {"choices": []}), "empty", ""),
         ((200, {}, {"choices": ["B"]}), "empty", ""),
         ((200, {}, {"choices": [{"message": "B"}]}), "empty", ""),
-        ((200, {}, {"error": "odd"}), "empty", ""),
+        ((200, {}, {"error": "odd"}), "failed", ""),
         ((200, {}, {"choices": [{"message": {"content": 4}}], "usage": 7}), "empty", ""),
         ("noise", "failed", ""),
         (error(400, "Too long.", "context_length_exceeded"), "failed", ""),

@@ -81,7 +81,8 @@ def test_the_command_lists_what_it_left_out(folder: Path, capsys: pytest.Capture
     make_model("dalle", backend="folder")
     make_dish("Waakye")
     write(folder, "Waakye_1.png", "Wakye_1.png", "notes.png")
-    call_command("import_pictures", folder, pattern="{subject}_{sample}.png", model="dalle", run_slug="elsewhere")
+    with pytest.raises(CommandError, match="2 files were left out, the rest was taken"):
+        call_command("import_pictures", folder, pattern="{subject}_{sample}.png", model="dalle", run_slug="elsewhere")
     shown = capsys.readouterr()
     assert shown.out == "Run elsewhere: 1 new pictures, 0 known, 2 files left out.\n"
     assert "Wakye_1.png: There is no subject 'Wakye'. Did you mean Waakye" in shown.err

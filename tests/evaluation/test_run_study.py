@@ -68,10 +68,30 @@ def test_the_configuration_may_stand_in_a_file(tmp_path: Path, capsys: pytest.Ca
     )
 
 
-def test_failures_are_counted_in_the_last_line(capsys: pytest.CaptureFixture[str]) -> None:
-    config = json.dumps({"acts": ["yes", "refuse", "raise"]})
-    lines = printed(capsys, "fragile", config=config, wait=True, run_slug="mine")
-    assert lines[-1] == "Run mine is done: 1 done, 1 refused, 1 failed."
+def test_failures_end_the_command_with_their_reasons_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    config = json.dumps({"acts": ["yes", "raise", "refuse", "raise"]})
+    with pytest.raises(CommandError, match=r"^2 of 4 units failed\.$"):
+        call_command("run_study", "fragile", config=config, wait=True, run_slug="mine")
+    shown = capsys.readouterr()
+    assert shown.out.splitlines()[-1] == "Run mine is done: 1 done, 1 refused, 2 failed."
+    told = [line for line in shown.err.splitlines() if line.startswith(("1 ", "2 "))]
+    assert told == ["2 failed: RuntimeError: the card fell out", "1 refused: Against the rules."]
+
+
+def test_a_run_of_which_all_fails_ends_with_one() -> None:
+    """As a shell sees it: 1, also where everything failed alike and the run paused before its end."""
+    for acts, sentence in (
+        (["raise"] * 3, "3 of 3 units failed"),
+        (["raise"] * 8, "The run paused: 5 subjects failed"),
+    ):
+        with pytest.raises(CommandError, match=sentence) as caught:
+            call_command("run_study", "fragile", config=json.dumps({"acts": acts}), wait=True)
+        assert caught.value.returncode == 1
+
+
+def test_refusals_are_results_and_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, "fragile", config='{"acts": ["yes", "refuse"]}', wait=True, run_slug="mine")
+    assert lines[-1] == "Run mine is done: 1 done, 1 refused."
 
 
 def test_a_run_that_pauses_by_itself_ends_the_command_with_the_reason() -> None:

@@ -148,10 +148,10 @@ def test_imported_results_are_not_tried_again() -> None:
 
 def test_a_run_of_many_failures_is_tried_again_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluation.runner.steering.CHUNK", 3)
-    run = make_run(*["raise"] * 8)
+    run = make_run(*["raise", "yes"] * 8)
     runner.work(run.pk, "a")
     assert runner.retry(run) == 8
-    assert states(run) == ["pending"] * 8
+    assert states(run) == ["pending", "done"] * 8
 
 
 def test_the_more_urgent_run_of_a_queue_comes_first(announced: Announced) -> None:

@@ -32,3 +32,5 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Run {run.slug}: {report.new} new answers, {report.known} known, {len(report.left_out)} rows left out."
         )
+        if report.left_out:
+            raise CommandError(f"{len(report.left_out)} rows were left out, the rest was taken. See above.")

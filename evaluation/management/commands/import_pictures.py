@@ -33,3 +33,5 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Run {run.slug}: {report.new} new pictures, {report.known} known, {len(report.left_out)} files left out."
         )
+        if report.left_out:
+            raise CommandError(f"{len(report.left_out)} files were left out, the rest was taken. See above.")

@@ -12,19 +12,23 @@ from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from evaluation import runner
+from evaluation.cleaning import cut
 from evaluation.models import Run, Unit
 from evaluation.names import unknown
 from evaluation.runner.preview import Preview
 from evaluation.studies.base import ConfigError
 
 POLL_SECONDS = 1.0
+MOST_REASONS = 10
+MOST_LETTERS = 300
 
 
 class Command(BaseCommand):
     help = (
         "Plans a run of a study and announces it to the workers. With --wait this process works through it too, "
         "shows how far it is and returns when it is done: no worker is needed. "
-        "The same configuration twice is the same run: it goes on where it was."
+        "The same configuration twice is the same run: it goes on where it was. "
+        "It ends with 1 where units failed or the run paused by itself, and says why."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -67,12 +71,20 @@ class Command(BaseCommand):
             self.stdout.write(f"No price is known of: {', '.join(found.unpriced)}")
 
     def report(self, run: Run) -> None:
+        """Says what became of the run. Raises CommandError where it paused by itself or units failed."""
         run.refresh_from_db()
         counted = runner.progress(run)
         shown = ", ".join(f"{counted[state]} {state}" for state in Unit.State.values if counted[state])
         self.stdout.write(f"Run {run.slug} is {run.state}: {shown}.")
+        found = runner.reasons(run)
+        for state, reason, number in found[:MOST_REASONS]:
+            self.stderr.write(f"{number} {state}: {cut(' '.join(reason.split()), MOST_LETTERS) or 'no reason given'}")
+        if len(found) > MOST_REASONS:
+            self.stderr.write(f"and {len(found) - MOST_REASONS} other reasons")
         if run.problem:
             raise CommandError(f"The run paused: {run.problem}")
+        if counted["failed"]:
+            raise CommandError(f"{counted['failed']} of {sum(counted.values())} units failed.")
 
 
 def created(options: dict[str, Any], config: Any) -> Run:

@@ -211,7 +211,7 @@ def test_every_column_is_kept_or_left_out_for_a_reason(model: type[Model]) -> No
         "RunLabel": "id run_id subject_id dimension value",
         "GeneratedImage": "id subject_id model_id run_id prompt_id prompt_sent prompt_revised seed sample state sha256 "
         "media_type width height source_key created_at",
-        "Embedding": "id model_id preprocessing image_id text dimensions vector",
+        "Embedding": "id model_id preprocessing image_id text text_hash dimensions vector",
         "Unit": "id run_id key subject_id model_id payload affinity state deliveries",
         "Outcome": "unit_id text numbers image_id embedding_id reason circumstances created_at",
         "EarlierOutcome": "id unit_id number state text numbers image_id reason circumstances created_at",
