@@ -3,6 +3,7 @@
 import uuid
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.db.models.fields.json import KeyTransform
@@ -10,6 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Dish
+from evaluation.backends import declared
 from evaluation.download_models import ImageDownload as ImageDownload
 from evaluation.export_models import ExportJob as ExportJob
 from evaluation.kept_models import KeptReport as KeptReport
@@ -51,6 +53,17 @@ class Model(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def clean(self) -> None:
+        """Backend, parameters and revision by what the backend declares. Raises ValidationError with near names."""
+        found = {
+            "backend": [declared.backend_problem(self.role, self.backend)] if self.backend else [],
+            "parameters": declared.parameter_problems(self.role, self.backend, self.parameters),
+            "revision": [declared.source_problem(self.backend, self.identifier, self.revision)],
+        }
+        # The form names a field that is empty itself.
+        if problems := {name: kept for name, each in found.items() if (kept := [text for text in each if text])}:
+            raise ValidationError(problems)
 
 
 class PromptTemplate(models.Model):
