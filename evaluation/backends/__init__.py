@@ -46,6 +46,13 @@ def path_of(model: ModelData) -> str:
     return BACKENDS[model.role][model.backend]
 
 
+def check(model: ModelData) -> str:
+    """Import path of the model's backend, where that knows all of its parameters. Raises BackendError."""
+    path = path_of(model)
+    values(model)
+    return path
+
+
 def readings(model: ModelData) -> tuple[Reading, ...]:
     """How answers of a model with the role vqa can be had; nothing is loaded. Raises BackendError."""
     return tuple(import_string(path_of(model).replace(":", ".")).readings)
@@ -53,8 +60,7 @@ def readings(model: ModelData) -> tuple[Reading, ...]:
 
 def load(model: ModelData) -> Any:
     """The backend of `model`, loaded anew. Raises BackendError where it cannot work on this machine."""
-    path = path_of(model)
-    values(model)
+    path = check(model)
     try:
         return import_string(path.replace(":", "."))(model)
     except ImportError as error:
@@ -66,8 +72,7 @@ def inspect(model: ModelData) -> list[str]:
 
     Raises BackendError with what is wrong or missing. A backend that loads no weights has nothing to say.
     """
-    path = path_of(model)
-    values(model)
+    path = check(model)
     try:
         kind = import_string(path.replace(":", "."))
         return list(kind.inspect(model)) if hasattr(kind, "inspect") else []

@@ -47,27 +47,25 @@ class Family:
 
 # Captions are left as they are: cleaning them depends on packages that may be absent. The size is the one asked for.
 PIXART: Mapping[str, Any] = {"clean_caption": False, "use_resolution_binning": False}
-T5, T5_SECOND, T5_THIRD = (
-    (f"tokenizer{number}", f"text_encoder{number}") for number in ("", "_2", "_3")
-)  # fmt: skip
+ONLY, SECOND, THIRD = ("tokenizer", "text_encoder"), ("tokenizer_2", "text_encoder_2"), ("tokenizer_3", "text_encoder_3")
 
 FAMILIES: Mapping[str, Family] = {
     "StableDiffusionPipeline": Family("unet", multiple=1, clips=("tokenizer",), safety=True),
     "StableDiffusionXLPipeline": Family("unet", multiple=1, clips=("tokenizer", "tokenizer_2")),
     "StableDiffusion3Pipeline": Family(
-        reader=T5_THIRD, clips=("tokenizer", "tokenizer_2"), prompt_tokens=256, most_prompt_tokens=512
+        reader=THIRD, clips=("tokenizer", "tokenizer_2"), prompt_tokens=256, most_prompt_tokens=512
     ),
     "FluxPipeline": Family(
-        noise="packed", reader=T5_SECOND, clips=("tokenizer",), prompt_tokens=512, most_prompt_tokens=512
+        noise="packed", reader=SECOND, clips=("tokenizer",), prompt_tokens=512, most_prompt_tokens=512
     ),
-    "PixArtAlphaPipeline": Family(reader=T5, prompt_tokens=120, most_prompt_tokens=120, lowered=True, fixed=PIXART),
-    "PixArtSigmaPipeline": Family(reader=T5, prompt_tokens=300, most_prompt_tokens=300, lowered=True, fixed=PIXART),
+    "PixArtAlphaPipeline": Family(reader=ONLY, prompt_tokens=120, most_prompt_tokens=120, lowered=True, fixed=PIXART),
+    "PixArtSigmaPipeline": Family(reader=ONLY, prompt_tokens=300, most_prompt_tokens=300, lowered=True, fixed=PIXART),
     # Its text encoder leaves the numbers of fp16.
     "QwenImagePipeline": Family(
         noise="frames",
         guidance="true_cfg_scale",
         negative=" ",
-        reader=T5,
+        reader=ONLY,
         prompt_tokens=512,
         most_prompt_tokens=1024,
         wrapped=True,
