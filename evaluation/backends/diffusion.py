@@ -272,6 +272,8 @@ def pipeline_of(model: ModelData, known: Known, settings: Settings) -> Any:
     diffusers.utils.logging.disable_progress_bar()
     transformers.utils.logging.disable_progress_bar()
     given = {**scheduler_of(model, known, settings.scheduler), **prepared(model, known)}
+    if known.family.may_lack_reader:
+        given |= {part: None for part in known.family.reader if not (known.index.get(part) or [None])[0]}
     with loading.loading(model):
         pipeline = getattr(diffusers, known.name).from_pretrained(
             model.identifier,

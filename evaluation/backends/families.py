@@ -22,9 +22,9 @@ class Family:
     of one frame. `multiple`: cells of the latent picture that a side is a multiple of. `guidance`: the argument that
     the parameter *guidance* becomes; `negative`: the prompt that guidance points away from, where the library has none
     of its own. `reader`: the tokenizer that the words count by, with the encoder behind it, where the pipeline has
-    one; without it, or beside it, the `clips` read, as far as they reach. `prompt_tokens`: what the reader takes
-    without the parameter *prompt_tokens*, `most_prompt_tokens`: the most it can take. `wrapped`: the pipeline writes
-    the prompt into a template of its own. `lowered`: prompts are made lower-case, as in training.
+    one; without it (`may_lack_reader`), or beside it, the `clips` read as far as they reach. `prompt_tokens`: what the
+    reader takes without the parameter *prompt_tokens*, `most_prompt_tokens`: the most it can take. `wrapped`: the
+    pipeline writes the prompt into a template of its own. `lowered`: prompts are made lower-case, as in training.
     `tolerance`: by how many grey levels a picture in fp32 may differ between alone and in a batch.
     """
 
@@ -34,6 +34,7 @@ class Family:
     guidance: str = "guidance_scale"
     negative: str | None = None
     reader: tuple[str, str] = ("", "")
+    may_lack_reader: bool = False
     clips: tuple[str, ...] = ()
     prompt_tokens: int = 0
     most_prompt_tokens: int = 0
@@ -47,13 +48,18 @@ class Family:
 
 # Captions are left as they are: cleaning them depends on packages that may be absent. The size is the one asked for.
 PIXART: Mapping[str, Any] = {"clean_caption": False, "use_resolution_binning": False}
-ONLY, SECOND, THIRD = ("tokenizer", "text_encoder"), ("tokenizer_2", "text_encoder_2"), ("tokenizer_3", "text_encoder_3")
+ONLY = ("tokenizer", "text_encoder")
+SECOND, THIRD = ("tokenizer_2", "text_encoder_2"), ("tokenizer_3", "text_encoder_3")
 
 FAMILIES: Mapping[str, Family] = {
     "StableDiffusionPipeline": Family("unet", multiple=1, clips=("tokenizer",), safety=True),
     "StableDiffusionXLPipeline": Family("unet", multiple=1, clips=("tokenizer", "tokenizer_2")),
     "StableDiffusion3Pipeline": Family(
-        reader=THIRD, clips=("tokenizer", "tokenizer_2"), prompt_tokens=256, most_prompt_tokens=512
+        reader=THIRD,
+        may_lack_reader=True,
+        clips=("tokenizer", "tokenizer_2"),
+        prompt_tokens=256,
+        most_prompt_tokens=512,
     ),
     "FluxPipeline": Family(
         noise="packed", reader=SECOND, clips=("tokenizer",), prompt_tokens=512, most_prompt_tokens=512
