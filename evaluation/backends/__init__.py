@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils.module_loading import import_string
 
+from evaluation.backends import shelf
 from evaluation.backends.base import BackendError, Reading
 from evaluation.backends.declared import IMPORT_ONLY as IMPORT_ONLY
 from evaluation.backends.declared import backend_problem, values
@@ -75,6 +76,9 @@ def inspect(model: ModelData) -> list[str]:
     path = check(model)
     try:
         kind = import_string(path.replace(":", "."))
-        return list(kind.inspect(model)) if hasattr(kind, "inspect") else []
+        if not hasattr(kind, "inspect"):
+            return []
+        shelf.check_arrived(model)
+        return list(kind.inspect(model))
     except ImportError as error:
         raise BackendError(f"The backend {model.backend} of {model.slug} is not installed here: {error}.") from error

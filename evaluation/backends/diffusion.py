@@ -159,12 +159,12 @@ class DiffusersPipeline:
 
     def asked(self, pictures: int) -> dict[str, Any]:
         """What this family's pipeline is told beside prompt, size and steps."""
-        family, given = self.family, {self.family.guidance: self.settings.guidance, **self.family.fixed}
+        family, told = self.family, {self.family.guidance: self.settings.guidance, **self.family.fixed}
         if family.negative is not None and self.settings.guidance > 1:
-            given["negative_prompt"] = [family.negative] * pictures
+            told["negative_prompt"] = [family.negative] * pictures
         if family.prompt_tokens:
-            given["max_sequence_length"] = self.settings.prompt_tokens
-        return given
+            told["max_sequence_length"] = self.settings.prompt_tokens
+        return told
 
     def noise(self, requests: Sequence[ImageRequest]) -> "tuple[list[Generator], Tensor]":
         """What each picture begins with, float32, drawn on the processor from its seed alone, as the pipeline takes it.
@@ -300,10 +300,10 @@ def prepared(model: ModelData, known: Known) -> dict[str, Any]:
 
 def scheduler_of(model: ModelData, known: Known, name: str) -> dict[str, Any]:
     """Another scheduler than the one beside the weights, with the settings of these; nothing without a name."""
-    import diffusers
-
     if not name:
         return {}
+    import diffusers
+
     kind = str((known.index.get("scheduler") or ["", ""])[1])
     if not hasattr(diffusers, kind):
         raise BackendError(f"{model.slug}: the scheduler beside the weights, {kind!r}, is none of diffusers.")

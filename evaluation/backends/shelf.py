@@ -22,6 +22,16 @@ def check(model: ModelData, missing: Sequence[str]) -> None:
         raise BackendError(f"{model.slug}: {model.identifier} is not complete here. {' '.join(missing)}")
 
 
+def check_arrived(model: ModelData) -> None:
+    """Raises BackendError where nothing of the model is on this machine: looking for it never fetches it."""
+    loading.source_of(model)
+    if not any(present(model, name) for name in ("config.json", "model_index.json")) and not loading.is_folder(model):
+        raise BackendError(
+            f"{model.slug}: nothing of {model.identifier} {model.revision} is on this machine yet. "
+            "The first run fetches it, or 'manage.py models check --load' now."
+        )
+
+
 def present(model: ModelData, name: str) -> Path | None:
     """The file on this machine: in the folder, or in the cache of what was fetched from the Hub before."""
     if loading.is_folder(model):
@@ -74,7 +84,10 @@ def of_weights(model: ModelData, name: str) -> list[str]:
     whole, index = present(model, name), present(model, f"{name}.index.json")
     if whole is None and index is not None:
         folder = name.rpartition("/")[0]
-        shards = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        try:
+            shards = sorted({str(shard) for shard in json.loads(index.read_text("utf-8"))["weight_map"].values()})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return [f"{name}.index.json is damaged."]
         names = [f"{folder}/{shard}" if folder else shard for shard in shards]
     else:
         names = [name]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.core.management import CommandError, call_command
 from PIL import Image
 
 from evaluation import backends
@@ -17,8 +18,9 @@ from evaluation.backends.base import BackendError, ImageRequest
 from evaluation.backends.diffusion import DiffusersPipeline
 from evaluation.backends.families import FAMILIES
 from evaluation.studies.base import Result
+from tests.evaluation.make import make_model
 from tests.evaluation.opens import watched
-from tests.evaluation.tiny import model_at, save_chat, save_clip, save_llava
+from tests.evaluation.tiny import model_at, save_chat, save_clip, save_llava, save_siglip
 from tests.evaluation.tiny_pipelines import save_pipeline, stable_diffusion_3
 
 pytestmark = pytest.mark.torch
@@ -232,3 +234,85 @@ def test_a_damaged_index_is_named(content: str, folders: Folders, tmp_path: Path
     (folder / "model_index.json").write_text(content)
     with pytest.raises(BackendError, match=r"model_index\.json"):
         load(folder)
+
+
+# What the command says of a model
+
+
+def checked(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What `models check` says, whether or not it ends with an error."""
+    capsys.readouterr()
+    try:
+        call_command("models", "check", *arguments)
+    except CommandError as error:
+        return f"{capsys.readouterr().out} {error}"
+    return capsys.readouterr().out
+
+
+def row(folder: Path, role: str, backend: str, **parameters: Any) -> str:
+    make_model("tiny", role=role, backend=backend, identifier=str(folder), parameters=parameters)
+    return "tiny"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_check_finds_a_whole_pipeline(name: str, folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:
+    slug = row(folders(name), "image_generator", "diffusers", **SETTINGS)
+    assert f"tiny: backend diffusers, family {name}, pictures of 32 × 32 pixels.\n" == checked(capsys, slug)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("build", "role", "backend", "told"),
+    [
+        (save_clip, "encoder", "clip", "family CLIP, texts up to 77 tokens, pillow-like-1 bicubic 32 crop 32x32"),
+        (lambda folder: save_siglip(folder, second=True), "encoder", "clip", "family SigLIP 2, texts up to 64 tokens"),
+        (save_llava, "vqa", "llava-next", "family llava_next"),
+        (save_chat, "chat", "transformers", "family llama"),
+    ],
+)
+def test_the_check_says_what_a_model_is_and_loads_it_when_told(
+    build: Any, role: str, backend: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slug = row(build(tmp_path), role, backend)
+    assert told in (said := checked(capsys, slug)) and "loaded" not in said
+    assert "loaded" in checked(capsys, slug, "--load")
+    (tmp_path / "model.safetensors").unlink()
+    assert "NOT USABLE. tiny: " in (said := checked(capsys, slug)) and "model.safetensors is missing." in said
+
+
+@pytest.mark.django_db
+def test_the_check_names_what_is_missing_or_cut_short(
+    folders: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(shutil.copytree(folders("FluxPipeline"), tmp_path / "copy"))
+    (folder / "text_encoder" / "model.safetensors").unlink()
+    (folder / "scheduler" / "scheduler_config.json").unlink()
+    weights = folder / "transformer" / "diffusion_pytorch_model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-10])
+    index = {"weight_map": {"a": "one.safetensors", "b": "two.safetensors"}}
+    (folder / "text_encoder_2" / "model.safetensors").rename(folder / "text_encoder_2" / "one.safetensors")
+    (folder / "text_encoder_2" / "model.safetensors.index.json").write_text(json.dumps(index))
+    said = checked(capsys, row(folder, "image_generator", "diffusers", **SETTINGS))
+    assert "text_encoder/model.safetensors is missing." in said
+    assert "scheduler/scheduler_config.json is missing." in said
+    assert "transformer/diffusion_pytorch_model.safetensors is not whole: fetch it again." in said
+    assert "text_encoder_2/two.safetensors is missing." in said
+    assert said.count("is missing") + said.count("not whole") == 4
+    assert "1 of 1 cannot be used here." in said
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("identifier", "revision", "sentence"),
+    [
+        ("/nowhere/at-all", "", "there is no folder /nowhere/at-all on this machine"),
+        ("maker/model", "0" * 40, "nothing of maker/model 0000000000000000000000000000000000000000 is on this machine"),
+        ("maker/model", "main", "not a commit"),
+    ],
+)
+def test_the_check_fetches_nothing(
+    identifier: str, revision: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_model("tiny", role="encoder", backend="clip", identifier=identifier, revision=revision)
+    assert sentence in checked(capsys, "tiny")

@@ -41,10 +41,10 @@ class Command(BaseCommand):
         check.add_argument("--load", action="store_true", help="loads the weights too")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        act = {"add": self.add, "list": self.list, "check": self.check_models}[options["act"]]
+        act = {"add": self.add_model, "list": self.list_models, "check": self.check_models}[options["act"]]
         act(options)
 
-    def add(self, options: dict[str, Any]) -> None:
+    def add_model(self, options: dict[str, Any]) -> None:
         row = Model(
             slug=options["slug"],
             **{name: options[name] for name in FIELDS},
@@ -61,7 +61,7 @@ class Command(BaseCommand):
             raise CommandError("\n".join(sentences(error))) from error
         self.stdout.write(f"Added {row.slug}. 'manage.py models check {row.slug}' looks for its files.")
 
-    def list(self, options: dict[str, Any]) -> None:
+    def list_models(self, options: dict[str, Any]) -> None:
         if options["role"] and options["role"] not in Role.values:
             raise CommandError(unknown("role named", options["role"], Role.values))
         for row in Model.objects.order_by("role", "slug"):
@@ -86,11 +86,9 @@ class Command(BaseCommand):
 
     def state_of(self, row: Model, *, load: bool) -> list[str]:
         data = model_data(row)
-        told = [f"backend {row.backend}", *backends.inspect(data)]
         if load:
             backends.load(data)
-            told.append("loaded")
-        return told
+        return [f"backend {row.backend}", *backends.inspect(data), *(["loaded"] if load else [])]
 
 
 def chosen(slugs: Iterable[str]) -> list[Model]:
