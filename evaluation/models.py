@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Dish
+from evaluation import cost
 from evaluation.backends import declared
 from evaluation.download_models import ImageDownload as ImageDownload
 from evaluation.export_models import ExportJob as ExportJob
@@ -59,6 +60,7 @@ class Model(models.Model):
         found = {
             "backend": [declared.backend_problem(self.role, self.backend)] if self.backend else [],
             "parameters": declared.parameter_problems(self.role, self.backend, self.parameters),
+            "price": cost.problems(self.price),
             "revision": [declared.source_problem(self.backend, self.identifier, self.revision)],
         }
         # The form names a field that is empty itself.

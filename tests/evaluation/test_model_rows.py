@@ -49,6 +49,9 @@ REFUSED = [
     ({"role": "captioner", "backend": "blip"}, "backend", "for the role captioner named 'blip'"),
     ({"backend": "openai", "parameters": {"key": "SECRET_KEY"}}, "parameters", "ends in _API_KEY"),
     ({"backend": "openai", "parameters": {"options": "size"}}, "parameters", "an object with fields"),
+    ({"price": {"currency": "USD", "per_units": 0.04}}, "price", "named 'per_units'. Did you mean per_unit"),
+    ({"price": {"per_unit": -1}}, "price", "per_unit is -1"),
+    ({"price": 3}, "price", "an object with fields"),
     ({"backend": "openai", "parameters": {"timeout": float("nan")}}, "parameters", "timeout is NaN"),
 ]
 
