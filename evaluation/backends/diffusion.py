@@ -107,11 +107,7 @@ class DiffusersPipeline:
 
     def length(self, prompt: str) -> int:
         """Tokens of a prompt as the family's reader takes it."""
-        text = prompt.lower().strip() if self.family.lowered else prompt
-        before = 0
-        if self.family.wrapped:
-            text = self.pipeline.prompt_template_encode.format(text)
-            before = self.pipeline.prompt_template_encode_start_idx
+        text, before = self.family.wrapped(self.pipeline, prompt.lower().strip() if self.family.lowered else prompt)
         return len(getattr(self.pipeline, self.family.reader[0])(text).input_ids) - before
 
     def clip_excess(self, prompt: str) -> int:
@@ -150,7 +146,9 @@ class DiffusersPipeline:
             width=self.settings.size,
             num_inference_steps=self.settings.steps,
             generator=generators,
-            latents=noise.to(self.pipeline.device, loading.dtype_of(precision)),
+            latents=noise.to(
+                self.pipeline.device, loading.dtype_of("fp32" if self.family.noise_in_full else precision)
+            ),
             output_type="pt",
             **self.asked(len(requests)),
         ).images

@@ -4,7 +4,8 @@ Sources: the pipelines of diffusers 0.42 and the model cards of their makers. A 
 before its weights are opened: it would draw something, and nobody could say with which prompt and which noise.
 """
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +13,33 @@ from evaluation.backends.declared import PRECISIONS
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+def as_it_is(pipeline: Any, prompt: str) -> tuple[str, int]:
+    return prompt, 0
+
+
+def in_its_template(pipeline: Any, prompt: str) -> tuple[str, int]:
+    return pipeline.prompt_template_encode.format(prompt), pipeline.prompt_template_encode_start_idx
+
+
+def in_a_chat(pipeline: Any, prompt: str) -> tuple[str, int]:
+    said = [{"role": "user", "content": prompt}]
+    rendered = pipeline.tokenizer.apply_chat_template(
+        said, tokenize=False, add_generation_prompt=True, enable_thinking=True
+    )
+    return rendered, 0
+
+
+def after_its_system_prompt(pipeline: Any, prompt: str) -> tuple[str, int]:
+    return f"{pipeline.system_prompt} <Prompt Start> {prompt}", 0
+
+
+def after_its_instruction(pipeline: Any, prompt: str) -> tuple[str, int]:
+    """Sana's instruction stands in the signature of its call; all but two of its tokens come on top."""
+    lines = inspect.signature(type(pipeline).__call__).parameters["complex_human_instruction"].default
+    before = "\n".join(lines)
+    return f"{before}{prompt.lower().strip()}", len(pipeline.tokenizer.encode(before)) - 2
 
 
 @dataclass(frozen=True)
@@ -23,8 +51,8 @@ class Family:
     the parameter *guidance* becomes; `negative`: the prompt that guidance points away from, where the library has none
     of its own. `reader`: the tokenizer that the words count by, with the encoder behind it, where the pipeline has
     one; without it (`may_lack_reader`), or beside it, the `clips` read as far as they reach. `prompt_tokens`: what the
-    reader takes without the parameter *prompt_tokens*, `most_prompt_tokens`: the most it can take. `wrapped`: the
-    pipeline writes the prompt into a template of its own. `lowered`: prompts are made lower-case, as in training.
+    reader takes without the parameter *prompt_tokens*, `most_prompt_tokens`: the most it can take. `wrapped`: what the
+    pipeline makes of a prompt before it counts, and how many of its tokens it takes away again. `lowered`: prompts are made lower-case, as in training.
     `tolerance`: by how many grey levels a picture in fp32 may differ between alone and in a batch.
     """
 
@@ -38,9 +66,10 @@ class Family:
     clips: tuple[str, ...] = ()
     prompt_tokens: int = 0
     most_prompt_tokens: int = 0
-    wrapped: bool = False
+    wrapped: Callable[[Any, str], tuple[str, int]] = as_it_is
     lowered: bool = False
     safety: bool = False
+    noise_in_full: bool = False
     precisions: tuple[str, ...] = PRECISIONS
     tolerance: int = 1
     fixed: Mapping[str, Any] = field(default_factory=dict)
@@ -66,7 +95,34 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "PixArtAlphaPipeline": Family(reader=ONLY, prompt_tokens=120, most_prompt_tokens=120, lowered=True, fixed=PIXART),
     "PixArtSigmaPipeline": Family(reader=ONLY, prompt_tokens=300, most_prompt_tokens=300, lowered=True, fixed=PIXART),
-    # Its text encoder leaves the numbers of fp16.
+    "LatentConsistencyModelPipeline": Family("unet", multiple=1, clips=("tokenizer",), safety=True),
+    "ChromaPipeline": Family(noise="packed", reader=ONLY, prompt_tokens=512, most_prompt_tokens=512),
+    "AuraFlowPipeline": Family(reader=ONLY, prompt_tokens=256, most_prompt_tokens=256),
+    # From here on language models read the prompts; their makers run them in bf16, and fp16 lacks the numbers.
+    "Lumina2Pipeline": Family(
+        reader=ONLY,
+        prompt_tokens=256,
+        most_prompt_tokens=256,
+        wrapped=after_its_system_prompt,
+        precisions=("fp32", "bf16"),
+    ),
+    "SanaPipeline": Family(
+        multiple=1,
+        reader=ONLY,
+        prompt_tokens=300,
+        most_prompt_tokens=300,
+        wrapped=after_its_instruction,
+        precisions=("fp32", "bf16"),
+        fixed=PIXART,
+    ),
+    "ZImagePipeline": Family(
+        reader=ONLY,
+        prompt_tokens=512,
+        most_prompt_tokens=512,
+        wrapped=in_a_chat,
+        noise_in_full=True,
+        precisions=("fp32", "bf16"),
+    ),
     "QwenImagePipeline": Family(
         noise="frames",
         guidance="true_cfg_scale",
@@ -74,7 +130,7 @@ FAMILIES: Mapping[str, Family] = {
         reader=ONLY,
         prompt_tokens=512,
         most_prompt_tokens=1024,
-        wrapped=True,
+        wrapped=in_its_template,
         precisions=("fp32", "bf16"),
     ),
 }
@@ -82,8 +138,9 @@ FAMILIES: Mapping[str, Family] = {
 
 def scale_of(vae: Mapping[str, Any]) -> int:
     """Pixels of a side for one cell of the latent picture, from the decoder's own configuration."""
-    halvings = vae.get("temperal_downsample")
-    return 2 ** (len(halvings) if halvings is not None else len(vae.get("block_out_channels", ())) - 1)
+    if "temperal_downsample" in vae:
+        return 2 ** len(vae["temperal_downsample"])
+    return 2 ** (len(vae.get("encoder_block_out_channels") or vae.get("block_out_channels", (1,))) - 1)
 
 
 def shape_of(family: Family, channels: int, side: int) -> tuple[int, ...]:

@@ -8,17 +8,19 @@ from tests.evaluation.tiny import letters_tokenizer, make_vocabulary, save_stabl
 
 TOWER = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
 BLOCKS = {"block_out_channels": (32, 32), "layers_per_block": 1, "norm_num_groups": 8}
-CODERS = {"down_block_types": ("DownEncoderBlock2D",) * 2, "up_block_types": ("UpDecoderBlock2D",) * 2}
 WIDTH = 32
 # How loud what was attended to is in a block, and what it becomes.
 LOUD = ("_mod.1.", ".norm1.linear.", ".norm1_context.linear.", ".norm.linear.", "caption_projection.")
 
 
-def vae(channels: int = 4, **more: Any) -> Any:
-    """A decoder of one halving: two pixels of a side for each cell."""
+def vae(halvings: int = 1, **more: Any) -> Any:
+    """A decoder; with one halving two pixels of a side for each cell."""
     from diffusers import AutoencoderKL
 
-    return AutoencoderKL(latent_channels=channels, **CODERS, **BLOCKS, **more)
+    blocks = halvings + 1
+    coders = {"down_block_types": ("DownEncoderBlock2D",) * blocks, "up_block_types": ("UpDecoderBlock2D",) * blocks}
+    wide = {**BLOCKS, "block_out_channels": (32,) * blocks}
+    return AutoencoderKL(latent_channels=4, **coders, **wide, **more)
 
 
 def clip_tokenizer() -> Any:
@@ -211,12 +213,198 @@ def qwen_image() -> Any:
     )
 
 
+def latent_consistency() -> Any:
+    """The network of Stable Diffusion that is told its guidance."""
+    from diffusers import LatentConsistencyModelPipeline, LCMScheduler, UNet2DConditionModel
+
+    unet = UNet2DConditionModel(
+        sample_size=16,
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
+        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
+        cross_attention_dim=WIDTH,
+        attention_head_dim=8,
+        time_cond_proj_dim=32,
+        **BLOCKS,
+    )
+    return LatentConsistencyModelPipeline(
+        vae=vae(),
+        text_encoder=clip(),
+        tokenizer=clip_tokenizer(),
+        unet=unet,
+        scheduler=LCMScheduler(beta_schedule="scaled_linear", original_inference_steps=50),
+        safety_checker=None,
+        feature_extractor=None,
+        requires_safety_checker=False,
+    )
+
+
+def chroma() -> Any:
+    from diffusers import ChromaPipeline, ChromaTransformer2DModel
+
+    transformer = ChromaTransformer2DModel(
+        patch_size=1,
+        in_channels=16,
+        num_layers=1,
+        num_single_layers=1,
+        attention_head_dim=16,
+        num_attention_heads=2,
+        joint_attention_dim=WIDTH,
+        axes_dims_rope=(4, 4, 8),
+        approximator_num_channels=16,
+        approximator_hidden_dim=32,
+        approximator_layers=1,
+    )
+    return ChromaPipeline(
+        scheduler=flow(),
+        vae=vae(shift_factor=0.1, use_quant_conv=False, use_post_quant_conv=False),
+        text_encoder=t5(),
+        tokenizer=t5_tokenizer(),
+        transformer=transformer,
+    )
+
+
+def aura_flow() -> Any:
+    from diffusers import AuraFlowPipeline, AuraFlowTransformer2DModel
+    from transformers import UMT5Config, UMT5EncoderModel
+
+    sizes = {"d_model": WIDTH, "d_kv": 8, "d_ff": WIDTH, "num_layers": 1, "num_heads": 2}
+    transformer = AuraFlowTransformer2DModel(
+        sample_size=16,
+        patch_size=2,
+        in_channels=4,
+        num_mmdit_layers=1,
+        num_single_dit_layers=1,
+        attention_head_dim=8,
+        num_attention_heads=4,
+        joint_attention_dim=WIDTH,
+        caption_projection_dim=WIDTH,
+        out_channels=4,
+        pos_embed_max_size=256,
+    )
+    return AuraFlowPipeline(
+        tokenizer=t5_tokenizer(),
+        text_encoder=UMT5EncoderModel(UMT5Config(vocab_size=len(t5_tokenizer()), **sizes)),
+        vae=vae(),
+        transformer=transformer,
+        scheduler=flow(),
+    )
+
+
+def gemma(tokenizer: Any) -> Any:
+    from transformers import Gemma2Config, Gemma2Model
+
+    sizes = {"num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 2048}
+    return Gemma2Model(Gemma2Config(vocab_size=len(tokenizer), **TOWER, **sizes, bos_token_id=0, eos_token_id=1))
+
+
+def lumina_2() -> Any:
+    from diffusers import Lumina2Pipeline, Lumina2Transformer2DModel
+
+    tokenizer = letters_tokenizer()
+    transformer = Lumina2Transformer2DModel(
+        sample_size=16,
+        patch_size=2,
+        in_channels=4,
+        hidden_size=WIDTH,
+        num_layers=1,
+        num_refiner_layers=1,
+        num_attention_heads=2,
+        num_kv_heads=2,
+        multiple_of=16,
+        axes_dim_rope=(4, 6, 6),
+        axes_lens=(300, 32, 32),
+        cap_feat_dim=WIDTH,
+    )
+    return Lumina2Pipeline(
+        transformer=transformer,
+        scheduler=flow(),
+        # The pipeline takes it for granted that a cell is eight pixels.
+        vae=vae(3, shift_factor=0.1),
+        text_encoder=gemma(tokenizer),
+        tokenizer=tokenizer,
+    )
+
+
+def sana() -> Any:
+    from diffusers import AutoencoderDC, DPMSolverMultistepScheduler, SanaPipeline, SanaTransformer2DModel
+
+    tokenizer = letters_tokenizer()
+    transformer = SanaTransformer2DModel(
+        in_channels=4,
+        out_channels=4,
+        num_attention_heads=2,
+        attention_head_dim=16,
+        num_layers=1,
+        num_cross_attention_heads=2,
+        cross_attention_head_dim=16,
+        cross_attention_dim=WIDTH,
+        caption_channels=WIDTH,
+        sample_size=16,
+    )
+    decoder = AutoencoderDC(
+        latent_channels=4,
+        attention_head_dim=8,
+        encoder_block_types=("ResBlock", "EfficientViTBlock"),
+        decoder_block_types=("ResBlock", "EfficientViTBlock"),
+        encoder_block_out_channels=(8, 8),
+        decoder_block_out_channels=(8, 8),
+        encoder_qkv_multiscales=((), (5,)),
+        decoder_qkv_multiscales=((), (5,)),
+        encoder_layers_per_block=(1, 1),
+        decoder_layers_per_block=(1, 1),
+        upsample_block_type="interpolate",
+        downsample_block_type="stride_conv",
+        decoder_act_fns="silu",
+    )
+    return SanaPipeline(
+        tokenizer=tokenizer,
+        text_encoder=gemma(tokenizer),
+        vae=decoder,
+        transformer=transformer,
+        scheduler=DPMSolverMultistepScheduler(prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=3.0),
+    )
+
+
+def z_image() -> Any:
+    from diffusers import ZImagePipeline, ZImageTransformer2DModel
+    from transformers import Qwen3Config, Qwen3Model
+
+    tokenizer = letters_tokenizer()
+    tokenizer.chat_template = "{% for message in messages %}user: {{ message['content'] }}\n{% endfor %}"
+    sizes = {"num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 2048}
+    words = {**TOWER, "num_hidden_layers": 2}
+    transformer = ZImageTransformer2DModel(
+        in_channels=4,
+        dim=WIDTH,
+        n_layers=1,
+        n_refiner_layers=1,
+        n_heads=2,
+        n_kv_heads=2,
+        cap_feat_dim=WIDTH,
+        axes_dims=[4, 6, 6],
+        axes_lens=[1024, 64, 64],
+    )
+    return ZImagePipeline(
+        scheduler=flow(),
+        vae=vae(shift_factor=0.1),
+        text_encoder=Qwen3Model(Qwen3Config(vocab_size=len(tokenizer), **words, **sizes)),
+        tokenizer=tokenizer,
+        transformer=transformer,
+    )
+
+
 PIPELINES: Mapping[str, Callable[[], Any]] = {
     "StableDiffusionXLPipeline": stable_diffusion_xl,
     "StableDiffusion3Pipeline": stable_diffusion_3,
     "FluxPipeline": flux,
     "PixArtAlphaPipeline": lambda: pixart(sigma=False),
     "PixArtSigmaPipeline": lambda: pixart(sigma=True),
+    "LatentConsistencyModelPipeline": latent_consistency,
+    "ChromaPipeline": chroma,
+    "AuraFlowPipeline": aura_flow,
+    "Lumina2Pipeline": lumina_2,
+    "SanaPipeline": sana,
+    "ZImagePipeline": z_image,
     "QwenImagePipeline": qwen_image,
 }
 
