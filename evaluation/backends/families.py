@@ -52,8 +52,10 @@ class Family:
     of its own. `reader`: the tokenizer that the words count by, with the encoder behind it, where the pipeline has
     one; without it (`may_lack_reader`), or beside it, the `clips` read as far as they reach. `prompt_tokens`: what the
     reader takes without the parameter *prompt_tokens*, `most_prompt_tokens`: the most it can take. `wrapped`: what the
-    pipeline makes of a prompt before it counts, and how many of its tokens it takes away again. `lowered`: prompts are made lower-case, as in training.
-    `tolerance`: by how many grey levels a picture in fp32 may differ between alone and in a batch.
+    pipeline makes of a prompt before its tokens are counted, and how many of these it takes away again. `lowered`:
+    prompts are made lower-case, as in training. `noise_in_full`: the noise stays in fp32 whatever the precision.
+    `tolerance`: by how many grey levels a picture in fp32 may differ between alone and in a batch. `fixed`: further
+    arguments of every call.
     """
 
     denoiser: Literal["unet", "transformer"] = "transformer"
