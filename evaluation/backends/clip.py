@@ -103,7 +103,7 @@ def preparation_of(model: ModelData) -> Preparation:
 
     with loading.loading(model):
         config, _ = ImageProcessingMixin.get_image_processor_dict(model.identifier, **loading.source_of(model))
-    return preparation(config)
+        return preparation(config)
 
 
 def taken(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

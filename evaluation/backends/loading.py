@@ -127,7 +127,10 @@ def loading(model: ModelData) -> Iterator[None]:
     try:
         with memory():
             yield
-    except (OSError, ValueError, KeyError, OutOfMemory) as error:
+    except BackendError:
+        raise
+    # Readers of weights and of configurations have errors of their own, of no common kind.
+    except Exception as error:
         raise BackendError(f"{model.slug} could not be loaded from {model.identifier}: {error}") from error
 
 

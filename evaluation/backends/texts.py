@@ -102,10 +102,7 @@ def texts_of(model: ModelData) -> Texts:
     source = loading.source_of(model)
     with loading.loading(model):
         words = AutoConfig.from_pretrained(model.identifier, **source).text_config
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(model.identifier, **source)
-        except (ImportError, AttributeError, TypeError) as error:
-            raise BackendError(f"{model.slug} could not be loaded: the tokenizer of {family.title}: {error}") from error
+        tokenizer = AutoTokenizer.from_pretrained(model.identifier, **source)
     texts = Texts(family, tokenizer)
     if differences := compared(texts, words):
         raise BackendError(
@@ -151,6 +148,7 @@ def compared(texts: Texts, words: Any) -> list[str]:
         (not family.pad or tokenizer.pad_token_id == ends[2], f"texts are not filled up with {family.pad}"),
         (tokenizer.padding_side == "right", "texts are filled up before their beginning"),
         (texts.one("Rice") == texts.one("rice"), "capitals are told apart"),
+        (texts.one("rice") != texts.one("bean"), "its tokenizer knows no words"),
     )
     return [f"{words} (expected: {expected(family)})" for fine, words in checks if not fine]
 

@@ -183,8 +183,9 @@ class VisionLanguageModel(PictureAnswerer):
         network = loading.pretrained(
             model, LlavaNextForConditionalGeneration, given["precision"], spread=given["spread"]
         )
-        limits = {name: given[name] for name in LIMITS}
-        super().__init__(network, tokenizer, template, tiling(config, network.config.image_grid_pinpoints), **limits)
+        with loading.loading(model):
+            tiles = tiling(config, network.config.image_grid_pinpoints)
+        super().__init__(network, tokenizer, template, tiles, **{name: given[name] for name in LIMITS})
         self.circumstances = {**loading.circumstances(given["precision"]), "preprocessing": self.tiling.name}
 
     @staticmethod

@@ -139,13 +139,17 @@ def as_processed(folder: Path, family: str, texts: Sequence[str]) -> dict[str, A
     return {name: found[name] for name in ("input_ids", "attention_mask") if family == "clip" or name == "input_ids"}
 
 
-def damaged(folder: Path, tmp_path: Path, name: str, **values: Any) -> ModelData:
-    """A copy of the model one of whose JSON files says something else."""
+def damaged(folder: Path, tmp_path: Path, name: str, values: dict[str, Any] | None) -> ModelData:
+    """A copy of the model one of whose JSON files says something else; without values it is cut."""
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
-    held = json.loads((copy / name).read_text())
-    text = {**held.get("text_config", {}), **values.pop("text_config", {})}
-    (copy / name).write_text(json.dumps({**held, **values, **({"text_config": text} if "text_config" in held else {})}))
-    return model_at(copy, "encoder", "clip")
+    file, model = copy / name, model_at(copy, "encoder", "clip")
+    if values is None:
+        file.write_bytes(file.read_bytes()[:-100])
+        return model
+    held = json.loads(file.read_text())
+    text = {"text_config": {**held["text_config"], **values.get("text_config", {})}} if "text_config" in held else {}
+    file.write_text(json.dumps({**held, **values, **text}))
+    return model
 
 
 def around(begin: str, end: str) -> dict[str, Any]:
@@ -169,14 +173,18 @@ def around(begin: str, end: str) -> dict[str, Any]:
         ("siglip", "config.json", {"text_config": {"max_position_embeddings": 16}}, "it reads 16 tokens"),
         ("siglip", "tokenizer_config.json", {"tokenizer_class": "T5Tokenizer"}, "tokenizer T5Tokenizer is not known"),
         ("siglip", "config.json", {"model_type": "siglip2"}, "NaFlex"),
+        ("clip", "tokenizer.json", None, "could not be loaded"),
+        ("clip", "model.safetensors", None, "could not be loaded"),
+        ("clip", "config.json", {"projection_dim": 24}, "could not be loaded"),
+        ("clip", "preprocessor_config.json", {"image_mean": "grey"}, "could not be loaded"),
         ("clip", "config.json", {"model_type": "clap"}, "family clap. Supported: clip, siglip"),
     ],
 )
 def test_an_encoder_that_would_read_texts_otherwise_than_in_training_is_refused(
-    family: str, file: str, values: dict[str, Any], sentence: str, request: pytest.FixtureRequest, tmp_path: Path
+    family: str, file: str, values: dict[str, Any] | None, sentence: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     with pytest.raises(BackendError, match=sentence):
-        backends.load(damaged(request.getfixturevalue(family), tmp_path, file, **values))
+        backends.load(damaged(request.getfixturevalue(family), tmp_path, file, values))
 
 
 def test_a_vector_is_the_same_alone_and_in_any_batch(clip: Path) -> None:
@@ -333,6 +341,13 @@ def test_weights_that_could_run_code_are_not_loaded(clip: Path, tmp_path: Path) 
     (folder / "model.safetensors").unlink()
     torch.save({}, folder / "pytorch_model.bin")
     with pytest.raises(BackendError, match="could not be loaded"):
+        backends.load(model_at(folder, "encoder", "clip"))
+
+
+def test_an_encoder_without_a_vocabulary_is_refused(clip: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(clip, tmp_path / "copy"))
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(BackendError, match="knows no words"):
         backends.load(model_at(folder, "encoder", "clip"))
 
 
