@@ -20,7 +20,7 @@ import numpy as np
 from bench.cards import about, over_cards
 from evaluation.backends import loading
 from evaluation.backends.base import ImageRequest
-from evaluation.backends.diffusion import StableDiffusion
+from evaluation.backends.diffusion import DiffusersPipeline
 from evaluation.backends.sketch import png
 from evaluation.studies.base import ModelData
 
@@ -102,10 +102,10 @@ def requests(count: int) -> list[ImageRequest]:
     return [ImageRequest(f"u{n}", PROMPT.format(n // PER_DISH), "", seed=n) for n in range(count)]
 
 
-def backend(arguments: dict[str, Any]) -> StableDiffusion:
+def backend(arguments: dict[str, Any]) -> DiffusersPipeline:
     parameters = {"guidance": GUIDANCE, **{name: arguments[name] for name in ("precision", "steps", "size", "at_once")}}
     folder = str(arguments["folder"])
-    return StableDiffusion(ModelData(0, "random", "image_generator", "diffusers", folder, "", parameters))
+    return DiffusersPipeline(ModelData(0, "random", "image_generator", "diffusers", folder, "", parameters))
 
 
 class OneByOne:

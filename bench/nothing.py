@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from evaluation import backends, studies
+from evaluation.backends import declared
 from evaluation.metrics.tidy import TidyTable
 from evaluation.studies.base import Catalogue, ModelData, OutcomeData, Plan, Result, Study, SubjectData, UnitPlan, Work
 
@@ -67,3 +68,4 @@ def register(batch: int = Study.batch_size) -> None:
     Nothing.batch_size = batch
     studies.STUDIES["nothing"] = "bench.nothing:Nothing"
     cast(MutableMapping[str, str], backends.BACKENDS["vqa"])["nothing"] = "bench.nothing:Idle"
+    cast(MutableMapping[tuple[str, str], tuple[()]], declared.DECLARED)["vqa", "nothing"] = ()

@@ -5,6 +5,7 @@ import uuid
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.db.models.fields.json import KeyTransform
@@ -12,6 +13,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Dish
+from evaluation import cost
+from evaluation.backends import declared
 from evaluation.download_models import ImageDownload as ImageDownload
 from evaluation.export_models import ExportJob as ExportJob
 from evaluation.kept_models import KeptReport as KeptReport
@@ -53,6 +56,18 @@ class Model(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def clean(self) -> None:
+        """Backend, parameters and revision by what the backend declares. Raises ValidationError with near names."""
+        found = {
+            "backend": [declared.backend_problem(self.role, self.backend)] if self.backend else [],
+            "parameters": declared.parameter_problems(self.role, self.backend, self.parameters),
+            "price": cost.problems(self.price),
+            "revision": [declared.source_problem(self.backend, self.identifier, self.revision)],
+        }
+        # The form names a field that is empty itself.
+        if problems := {name: kept for name, each in found.items() if (kept := [text for text in each if text])}:
+            raise ValidationError(problems)
 
 
 class PromptTemplate(models.Model):

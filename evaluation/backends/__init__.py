@@ -5,13 +5,15 @@ from typing import Any
 
 from django.utils.module_loading import import_string
 
+from evaluation.backends import shelf
 from evaluation.backends.base import BackendError, Reading
-from evaluation.names import unknown
+from evaluation.backends.declared import IMPORT_ONLY as IMPORT_ONLY
+from evaluation.backends.declared import backend_problem, values
 from evaluation.studies.base import ModelData
 
 BACKENDS: Mapping[str, Mapping[str, str]] = {
     "image_generator": {
-        "diffusers": "evaluation.backends.diffusion:StableDiffusion",
+        "diffusers": "evaluation.backends.diffusion:DiffusersPipeline",
         "openai": "evaluation.backends.openai_images:OpenAIImages",
         "sketch": "evaluation.backends.sketch:Sketch",
     },
@@ -34,18 +36,22 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {
         "transformers": "evaluation.backends.local_chat:LocalChat",
     },
 }
-# Made elsewhere: their pictures enter by import, nothing is ever executed.
-IMPORT_ONLY = ("folder", "import")
 
 
 def path_of(model: ModelData) -> str:
     """Import path of the model's backend. Raises BackendError that names the near ones."""
     if model.backend in IMPORT_ONLY:
         raise BackendError(f"The model {model.slug} was used elsewhere: its results can be imported, not made here.")
-    of_role = BACKENDS.get(model.role, {})
-    if model.backend not in of_role:
-        raise BackendError(unknown(f"backend for the role {model.role} named", model.backend, of_role))
-    return of_role[model.backend]
+    if problem := backend_problem(model.role, model.backend):
+        raise BackendError(problem)
+    return BACKENDS[model.role][model.backend]
+
+
+def check(model: ModelData) -> str:
+    """Import path of the model's backend, where that knows all of its parameters. Raises BackendError."""
+    path = path_of(model)
+    values(model)
+    return path
 
 
 def readings(model: ModelData) -> tuple[Reading, ...]:
@@ -55,7 +61,24 @@ def readings(model: ModelData) -> tuple[Reading, ...]:
 
 def load(model: ModelData) -> Any:
     """The backend of `model`, loaded anew. Raises BackendError where it cannot work on this machine."""
+    path = check(model)
     try:
-        return import_string(path_of(model).replace(":", "."))(model)
+        return import_string(path.replace(":", "."))(model)
+    except ImportError as error:
+        raise BackendError(f"The backend {model.backend} of {model.slug} is not installed here: {error}.") from error
+
+
+def inspect(model: ModelData) -> list[str]:
+    """What can be known of a model before a weight file is opened, in sentences: its family, its files' state.
+
+    Raises BackendError with what is wrong or missing. A backend that loads no weights has nothing to say.
+    """
+    path = check(model)
+    try:
+        kind = import_string(path.replace(":", "."))
+        if not hasattr(kind, "inspect"):
+            return []
+        shelf.check_arrived(model)
+        return list(kind.inspect(model))
     except ImportError as error:
         raise BackendError(f"The backend {model.backend} of {model.slug} is not installed here: {error}.") from error

@@ -1,4 +1,4 @@
-"""Image–text encoders of the CLIP and SigLIP families, by identifier and revision."""
+"""Image–text encoders of the CLIP, SigLIP and SigLIP 2 families, by identifier and revision; see `texts.py`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.backends import loading
-from evaluation.backends.base import BackendError, Vectors
+from evaluation.backends import declared, loading, shelf
+from evaluation.backends.base import Vectors
 from evaluation.backends.decoding import Pixels, Stack, stacks
-from evaluation.backends.preparing import preparation
+from evaluation.backends.preparing import Preparation, preparation
+from evaluation.backends.texts import family_config, texts_of
 from evaluation.studies.base import ModelData
-
-FAMILIES = ("clip", "siglip")
-AT_ONCE = 256
 
 
 class ClipEncoder:
@@ -23,21 +21,23 @@ class ClipEncoder:
     """
 
     def __init__(self, model: ModelData) -> None:
-        from transformers import AutoModel, AutoTokenizer
-        from transformers.image_processing_base import ImageProcessingMixin
+        from transformers import AutoModel
 
-        self.precision = loading.precision_of(model)
-        self.at_once = int(model.parameters.get("at_once", AT_ONCE))
-        source = loading.source_of(model)
-        with loading.loading(model):
-            config, _ = ImageProcessingMixin.get_image_processor_dict(model.identifier, **source)
-            self.tokenizer = AutoTokenizer.from_pretrained(model.identifier, **source)
+        given = declared.values(model)
+        self.precision, self.at_once = given["precision"], given["at_once"]
+        self.texts = texts_of(model)
+        self.preparation = preparation_of(model)
         self.network = loading.pretrained(model, AutoModel, self.precision)
-        self.family = str(self.network.config.model_type)
-        if self.family not in FAMILIES:
-            raise BackendError(f"{model.slug} is of the family {self.family}. Accepted: {', '.join(FAMILIES)}.")
-        self.preparation = preparation(config)
+        self.family = self.texts.family.title
         self.device = loading.device()
+
+    @staticmethod
+    def inspect(model: ModelData) -> list[str]:
+        """See `evaluation.backends.inspect`."""
+        family_config(model)
+        shelf.check(model, shelf.missing_of_model(model, pictures=True))
+        family = texts_of(model).family
+        return [f"family {family.title}", f"texts up to {family.length} tokens", preparation_of(model).name]
 
     @property
     def preprocessing(self) -> str:
@@ -93,14 +93,17 @@ class ClipEncoder:
             return as_vectors(torch.cat(parts).cpu() if parts else None, self.network.config)
 
     def forward_texts(self, texts: Sequence[str]) -> Any:
-        most = int(self.network.config.text_config.max_position_embeddings)
-        # SigLIP was trained on texts filled up to the full length, and without a mask.
-        filled = "max_length" if self.family == "siglip" else "longest"
-        read = self.tokenizer(list(texts), padding=filled, max_length=most, truncation=False, return_tensors="pt")
-        if read["input_ids"].shape[1] > most:
-            raise ValueError(f"A text has more than the {most} tokens that the text encoder reads.")
-        names = ("input_ids",) if self.family == "siglip" else ("input_ids", "attention_mask")
-        return pooled(self.network.get_text_features(**{name: read[name].to(self.device) for name in names}))
+        read = self.texts.ids(texts)
+        return pooled(self.network.get_text_features(**{name: row.to(self.device) for name, row in read.items()}))
+
+
+def preparation_of(model: ModelData) -> Preparation:
+    """How pictures are prepared, from the image processor's own configuration. Raises BackendError."""
+    from transformers.image_processing_base import ImageProcessingMixin
+
+    with loading.loading(model):
+        config, _ = ImageProcessingMixin.get_image_processor_dict(model.identifier, **loading.source_of(model))
+        return preparation(config)
 
 
 def taken(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

@@ -1,21 +1,24 @@
-"""Stable Diffusion (1.x, 2.x and XL) by identifier and revision, on diffusers.
+"""Text-to-image pipelines of diffusers, by identifier and revision; `families.py` says which are known.
 
 Parameters of a model: `steps`, `guidance` and `size` (pixels of a side), which have no default; `scheduler`, a class of
-diffusers, without it the one beside the weights; `precision`. All of these are part of the definition. `at_once`,
-pictures per pass, is none: a picture is the same in any batch. A safety filter's verdict is a result, and no picture of
-it is kept.
+diffusers, without it the one beside the weights; `prompt_tokens`, how many tokens of a prompt are read, without it
+what the family's pipeline reads; `precision`. All of these are part of the definition. `at_once`, pictures per pass, is
+none: a picture is the same in any batch. A safety filter's verdict is a result, and no picture of it is kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
 
-from evaluation.backends import loading
+from evaluation.backends import declared, loading, shelf
 from evaluation.backends.base import BackendError, ImageRequest
 from evaluation.backends.decoding import Pixels, pool
+from evaluation.backends.families import FAMILIES, Family, laid, scale_of, shape_of
 from evaluation.backends.sketch import png
 from evaluation.names import unknown
 from evaluation.studies.base import ImageResult, ModelData, Result
@@ -23,9 +26,6 @@ from evaluation.studies.base import ImageResult, ModelData, Result
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-FAMILIES = ("StableDiffusionPipeline", "StableDiffusionXLPipeline")
-TOKENIZERS = ("tokenizer", "tokenizer_2")
-AT_ONCE = 8
 FILTERED = "The model's own safety filter held the picture back."
 NOT_FINITE = "The picture holds numbers that are not finite, in full precision too."
 
@@ -39,6 +39,18 @@ class Settings:
     size: int
     scheduler: str
     at_once: int
+    precision: str
+    prompt_tokens: int
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a pipeline before any of its weights are opened. `name` is the class of diffusers."""
+
+    name: str
+    family: Family
+    index: Mapping[str, Any]
+    scale: int
 
 
 @dataclass(frozen=True)
@@ -50,22 +62,28 @@ class Drawn:
     precision: str
 
 
-class StableDiffusion:
+class DiffusersPipeline:
     """Makes pictures from seeds: each has its own generator, so that it is the same in every batch."""
 
     def __init__(self, model: ModelData) -> None:
-        self.settings = settings_of(model)
-        self.precision = loading.precision_of(model)
-        self.pipeline = pipeline_of(model, self.precision)
-        set_scheduler(self.pipeline, self.settings.scheduler)
-        if self.settings.size % self.pipeline.vae_scale_factor:
-            raise BackendError(f"{model.slug}: size is a multiple of {self.pipeline.vae_scale_factor} pixels.")
+        self.known, self.settings = known_of(model)
+        self.family, self.precision = self.known.family, self.settings.precision
+        self.pipeline = pipeline_of(model, self.known, self.settings)
+        self.denoiser = getattr(self.pipeline, self.family.denoiser)
         # It is asked once the numbers of a picture are known to be finite; about others it says anything.
         self.checker = getattr(self.pipeline, "safety_checker", None)
         if self.checker is not None:
             self.pipeline.register_modules(safety_checker=None)
         self.finite: list[bool] = []
         self.pipeline.vae.decoder.register_forward_hook(self.note_finite)
+
+    @staticmethod
+    def inspect(model: ModelData) -> list[str]:
+        """See `evaluation.backends.inspect`."""
+        known, settings = known_of(model)
+        shelf.check(model, shelf.missing_of_pipeline(model, known.index))
+        scheduler_of(model, known, settings.scheduler)
+        return [f"family {known.name}", f"pictures of {settings.size} × {settings.size} pixels"]
 
     @property
     def circumstances(self) -> Mapping[str, Any]:
@@ -79,9 +97,23 @@ class StableDiffusion:
         }
 
     def excess(self, prompt: str) -> int:
-        """Tokens beyond those that the shortest of the model's text encoders reads; 0 where all fit."""
-        found = [kept for name in TOKENIZERS if (kept := getattr(self.pipeline, name, None)) is not None]
-        return max(0, *(len(kept(prompt).input_ids) - kept.model_max_length for kept in found))
+        """Tokens beyond those that the family's text encoder reads; 0 where all fit."""
+        return max(0, self.length(prompt) - self.settings.prompt_tokens) if self.reads else self.clip_excess(prompt)
+
+    @property
+    def reads(self) -> bool:
+        """Whether a text encoder with a longer reach than CLIP's is there."""
+        return getattr(self.pipeline, self.family.reader[1], None) is not None if self.family.reader[1] else False
+
+    def length(self, prompt: str) -> int:
+        """Tokens of a prompt as the family's reader takes it."""
+        text, before = self.family.wrapped(self.pipeline, prompt.lower().strip() if self.family.lowered else prompt)
+        return len(getattr(self.pipeline, self.family.reader[0])(text).input_ids) - before
+
+    def clip_excess(self, prompt: str) -> int:
+        """Tokens beyond those that the shortest of the model's CLIP encoders reads; 0 where all fit."""
+        found = [kept for name in self.family.clips if (kept := getattr(self.pipeline, name, None)) is not None]
+        return max([0, *(len(kept(prompt).input_ids) - kept.model_max_length for kept in found)])
 
     def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
         at_once = self.settings.at_once
@@ -102,13 +134,8 @@ class StableDiffusion:
 
     def in_full(self, requests: Sequence[ImageRequest]) -> Drawn:
         """The same noise through the same weights, computed in fp32."""
-        import torch
-
-        try:
-            self.pipeline.to(torch.float32)
+        with widened(self.pipeline):
             return self.drawn(requests, "fp32")
-        finally:
-            self.pipeline.to(loading.dtype_of(self.precision))
 
     def drawn(self, requests: Sequence[ImageRequest], precision: str) -> Drawn:
         generators, noise = self.noise(requests)
@@ -118,25 +145,37 @@ class StableDiffusion:
             height=self.settings.size,
             width=self.settings.size,
             num_inference_steps=self.settings.steps,
-            guidance_scale=self.settings.guidance,
             generator=generators,
-            latents=noise.to(self.pipeline.device, loading.dtype_of(precision)),
+            latents=noise.to(
+                self.pipeline.device, loading.dtype_of("fp32" if self.family.noise_in_full else precision)
+            ),
             output_type="pt",
+            **self.asked(len(requests)),
         ).images
         levels = found.float().nan_to_num().mul(255).round().byte()
         return Drawn(list(levels.permute(0, 2, 3, 1).cpu().numpy()), list(self.finite), precision)
 
+    def asked(self, pictures: int) -> dict[str, Any]:
+        """What this family's pipeline is told beside prompt, size and steps."""
+        family, told = self.family, {self.family.guidance: self.settings.guidance, **self.family.fixed}
+        if family.negative is not None and self.settings.guidance > 1:
+            told["negative_prompt"] = [family.negative] * pictures
+        if family.prompt_tokens:
+            told["max_sequence_length"] = self.settings.prompt_tokens
+        return told
+
     def noise(self, requests: Sequence[ImageRequest]) -> "tuple[list[Generator], Tensor]":
-        """What each picture begins with, (n, channels, h, w) float32, drawn on the processor from its seed alone.
+        """What each picture begins with, float32, drawn on the processor from its seed alone, as the pipeline takes it.
 
         Schedulers that draw during the steps too go on with the picture's own generator.
         """
         import torch
 
-        side = self.settings.size // self.pipeline.vae_scale_factor
-        shape = (self.pipeline.unet.config.in_channels, side, side)
+        side = self.settings.size // self.known.scale
+        shape = shape_of(self.family, self.denoiser.config.in_channels, side)
         generators = [torch.Generator("cpu").manual_seed(seed_of(request)) for request in requests]
-        return generators, torch.stack([torch.randn(shape, generator=kept) for kept in generators])
+        drawn = torch.stack([torch.randn(shape, generator=kept) for kept in generators])
+        return generators, laid(self.family, drawn)
 
     def note_finite(self, _: Any, __: Any, decoded: "Tensor") -> None:
         """After the decoder, before its numbers are cut to what a picture can show."""
@@ -144,11 +183,12 @@ class StableDiffusion:
 
     def judged(self, requests: Sequence[ImageRequest], drawn: Drawn) -> dict[str, Result]:
         """Unit key → what its picture is: done, filtered, or failed where its numbers are no picture."""
-        note = {**self.circumstances, "precision": drawn.precision, "pass": len(requests)}
+        shared = {**self.circumstances, "precision": drawn.precision, "pass": len(requests)}
         pictures = [Image.fromarray(pixels) for pixels in drawn.pictures]
         flagged, contents = self.flagged(pictures), pool().map(png, pictures)
         made: dict[str, Result] = {}
         for request, fine, held, content in zip(requests, drawn.finite, flagged, contents, strict=True):
+            note = {**shared, **self.unread(request.prompt)}
             if not fine:
                 made[request.key] = Result(request.key, "failed", reason=NOT_FINITE, circumstances=note)
             elif held:
@@ -158,6 +198,11 @@ class StableDiffusion:
                 image = image_of(request, content, self.settings.size)
                 made[request.key] = Result(request.key, image=image, circumstances=note)
         return made
+
+    def unread(self, prompt: str) -> dict[str, int]:
+        """What is noted where CLIP reads less of a prompt than the encoder that it is measured by."""
+        cut = self.clip_excess(prompt) if self.reads else 0
+        return {"clip_cut": cut} if cut else {}
 
     def flagged(self, pictures: Sequence[Image.Image]) -> Sequence[bool]:
         """The verdict of the safety filter that lies beside the weights; nothing is flagged where there is none."""
@@ -173,77 +218,115 @@ class StableDiffusion:
         return [bool(flag) for flag in found]
 
 
-def settings_of(model: ModelData) -> Settings:
-    """Raises BackendError for what is missing or cannot be used, before anything is loaded."""
-    given = model.parameters
-    if given.get("seeds") is False:
-        raise BackendError(f"{model.slug}: this backend makes pictures from seeds; the parameter seeds is false.")
+def known_of(model: ModelData) -> tuple[Known, Settings]:
+    """The family by its index, and what pictures are made with. Raises BackendError; no weights are opened."""
+    given = declared.values(model)
+    index = loading.description(model, "model_index.json")
+    if index is None:
+        config = loading.description(model, "config.json") or {}
+        kind = config.get("model_type") or "that nothing names, without a model_index.json"
+        raise BackendError(loading.other_family(model, str(kind), FAMILIES))
+    name = str(index.get("_class_name", ""))
+    if name not in FAMILIES:
+        raise BackendError(loading.other_family(model, name, FAMILIES))
+    family, vae = FAMILIES[name], loading.description(model, "vae/config.json")
+    if vae is None:
+        raise BackendError(f"{model.slug} could not be loaded: {model.identifier} holds no vae/config.json.")
+    if given["precision"] not in family.precisions:
+        raise BackendError(
+            f"{model.slug}: {name} does not work in {given['precision']}. Accepted: {', '.join(family.precisions)}."
+        )
+    known = Known(name, family, index, scale_of(vae))
+    if given["size"] % (known.scale * family.multiple):
+        raise BackendError(f"{model.slug}: size is a multiple of {known.scale * family.multiple} pixels.")
+    return known, settings_of(model, known, given)
+
+
+def settings_of(model: ModelData, known: Known, given: Mapping[str, Any]) -> Settings:
+    """Raises BackendError where more of a prompt is to be read than the family can read."""
+    family, tokens = known.family, given["prompt_tokens"]
+    if tokens is not None and tokens > family.most_prompt_tokens:
+        most = family.most_prompt_tokens
+        accepted = f"at most {most}" if most else "none, its text encoder says how much it reads"
+        raise BackendError(
+            f"{model.slug}: the parameter prompt_tokens is {tokens}. Accepted for {known.name}: {accepted}."
+        )
     return Settings(
-        steps=whole(model, "steps"),
-        guidance=number(model, "guidance"),
-        size=whole(model, "size"),
-        scheduler=str(given.get("scheduler", "")),
-        at_once=whole(model, "at_once") if "at_once" in given else AT_ONCE,
+        steps=given["steps"],
+        guidance=given["guidance"],
+        size=given["size"],
+        scheduler=given["scheduler"],
+        at_once=given["at_once"],
+        precision=given["precision"],
+        prompt_tokens=tokens or family.prompt_tokens,
     )
 
 
-def number(model: ModelData, name: str) -> float:
-    found = model.parameters.get(name)
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < float("inf"):
-        raise BackendError(f"{model.slug}: the parameter {name} is {found!r}. Accepted: a number of at least 0.")
-    return float(found)
-
-
-def whole(model: ModelData, name: str) -> int:
-    found = number(model, name)
-    if found < 1 or found != int(found):
-        raise BackendError(f"{model.slug}: the parameter {name} is {found:g}. Accepted: a whole number of at least 1.")
-    return int(found)
-
-
-def pipeline_of(model: ModelData, precision: str) -> Any:
+def pipeline_of(model: ModelData, known: Known, settings: Settings) -> Any:
     """The pipeline with its weights on the device. Raises BackendError."""
     import diffusers
     import transformers
 
     diffusers.utils.logging.disable_progress_bar()
     transformers.utils.logging.disable_progress_bar()
-    source = loading.source_of(model)
+    given = {**scheduler_of(model, known, settings.scheduler), **prepared(model, known)}
+    if known.family.may_lack_reader:
+        given |= {part: None for part in known.family.reader if not (known.index.get(part) or [None])[0]}
     with loading.loading(model):
-        pipeline = diffusers.AutoPipelineForText2Image.from_pretrained(
+        pipeline = getattr(diffusers, known.name).from_pretrained(
             model.identifier,
-            **source,
-            **prepared(model, source),
+            **loading.source_of(model),
+            **given,
             use_safetensors=True,
-            dtype=loading.dtype_of(precision),
+            dtype=loading.dtype_of(settings.precision),
         )
-        family = type(pipeline).__name__
-        if family not in FAMILIES:
-            raise BackendError(f"{model.slug} is of the family {family}. Accepted: {', '.join(FAMILIES)}.")
         pipeline.set_progress_bar_config(disable=True)
         return pipeline.to(loading.device())
 
 
-def prepared(model: ModelData, source: Mapping[str, Any]) -> dict[str, Any]:
+def prepared(model: ModelData, known: Known) -> dict[str, Any]:
     """How pictures come before the safety filter, where there is one: on Pillow, so that all hosts give it the same."""
-    import diffusers
     import transformers
 
-    parts = diffusers.DiffusionPipeline.load_config(model.identifier, **source)
-    if not (parts.get("feature_extractor") or [None])[0]:
+    if not known.family.safety or not (known.index.get("feature_extractor") or [None])[0]:
         return {}
     kind = getattr(transformers, "CLIPImageProcessorPil", None) or transformers.CLIPImageProcessor
-    return {"feature_extractor": kind.from_pretrained(model.identifier, subfolder="feature_extractor", **source)}
+    with loading.loading(model):
+        found = kind.from_pretrained(model.identifier, subfolder="feature_extractor", **loading.source_of(model))
+    return {"feature_extractor": found}
 
 
-def set_scheduler(pipeline: Any, name: str) -> None:
-    """Replaces the scheduler beside the weights by another one, with the settings that belong to the weights."""
+def scheduler_of(model: ModelData, known: Known, name: str) -> dict[str, Any]:
+    """Another scheduler than the one beside the weights, with the settings of these; nothing without a name."""
     if not name:
-        return
-    known = {kind.__name__: kind for kind in pipeline.scheduler.compatibles}
-    if name not in known:
-        raise BackendError(unknown("scheduler for these weights named", name, known))
-    pipeline.scheduler = known[name].from_config(pipeline.scheduler.config)
+        return {}
+    import diffusers
+
+    kind = str((known.index.get("scheduler") or ["", ""])[1])
+    if not hasattr(diffusers, kind):
+        raise BackendError(f"{model.slug}: the scheduler beside the weights, {kind!r}, is none of diffusers.")
+    source = {key: value for key, value in loading.source_of(model).items() if key != "trust_remote_code"}
+    with loading.loading(model):
+        own = getattr(diffusers, kind).from_pretrained(model.identifier, subfolder="scheduler", **source)
+    fitting = {each.__name__: each for each in own.compatibles}
+    if name not in fitting:
+        raise BackendError(unknown("scheduler for these weights named", name, fitting))
+    return {"scheduler": fitting[name].from_config(own.config)}
+
+
+@contextmanager
+def widened(pipeline: Any) -> Iterator[None]:
+    """Everything in fp32 for a while; afterwards each tensor as it was: some encoders keep a part in fp32 always."""
+    parts = [part for part in pipeline.components.values() if hasattr(part, "parameters")]
+    tensors = [tensor for part in parts for tensor in chain(part.parameters(), part.buffers())]
+    before = [(tensor, tensor.dtype) for tensor in tensors if tensor.is_floating_point()]
+    try:
+        for tensor, _ in before:
+            tensor.data = tensor.data.float()
+        yield
+    finally:
+        for tensor, dtype in before:
+            tensor.data = tensor.data.to(dtype)
 
 
 def seed_of(request: ImageRequest) -> int:

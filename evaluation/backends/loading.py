@@ -1,18 +1,19 @@
 """How weights are loaded and where they run: one revision, safetensors only, no code from elsewhere."""
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from evaluation.backends.base import BackendError, OutOfMemory
+from evaluation.backends.declared import COMMIT, source_problem
 from evaluation.names import unknown
 from evaluation.studies.base import ModelData
 
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-COMMIT = re.compile(r"[0-9a-f]{40}")
+# Beyond so many families a sentence names the near ones instead of all.
+MOST_NAMED = 24
 
 
 def device() -> str:
@@ -20,14 +21,6 @@ def device() -> str:
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def precision_of(model: ModelData) -> str:
-    """What the model row says, fp32 where it says nothing: it belongs to the definition, so no machine decides it."""
-    given = str(model.parameters.get("precision", "fp32"))
-    if given not in PRECISIONS:
-        raise BackendError(f"{model.slug}: {unknown('precision named', given, PRECISIONS)}")
-    return given
 
 
 def dtype_of(precision: str) -> Any:
@@ -38,14 +31,21 @@ def dtype_of(precision: str) -> Any:
 
 def source_of(model: ModelData) -> dict[str, Any]:
     """Where every `from_pretrained` loads from. Raises BackendError where the weights could change."""
-    if model.identifier and Path(model.identifier).is_dir():
+    if is_folder(model):
         return {"local_files_only": True, "trust_remote_code": False}
     if not COMMIT.fullmatch(model.revision):
         raise BackendError(
-            f"{model.slug}: the revision of {model.identifier} is not a commit of 40 hexadecimal digits. "
-            "Names of branches move, and results would not say which weights made them."
+            f"{model.slug}: {source_problem('clip', model.identifier, model.revision) or no_folder(model)}"
         )
     return {"revision": model.revision, "trust_remote_code": False}
+
+
+def is_folder(model: ModelData) -> bool:
+    return bool(model.identifier) and Path(model.identifier).is_dir()
+
+
+def no_folder(model: ModelData) -> str:
+    return f"there is no folder {model.identifier} on this machine."
 
 
 def pretrained(model: ModelData, kind: Any, precision: str, *, spread: bool = False) -> Any:
@@ -57,16 +57,68 @@ def pretrained(model: ModelData, kind: Any, precision: str, *, spread: bool = Fa
         return kind.from_pretrained(model.identifier, **given).to(device()).eval()
 
 
-def side_file(model: ModelData, name: str) -> str:
-    """The text under the key of its own name in a small JSON file beside the weights; empty where there is none."""
+def file_of(model: ModelData, name: str) -> Path | None:
+    """A small file beside the weights, fetched where it lies on the Hub; None where there is none."""
+    source = source_of(model)
+    if is_folder(model):
+        found = Path(model.identifier) / name
+        return found if found.is_file() else None
     from transformers.utils import cached_file
 
-    source = {key: value for key, value in source_of(model).items() if key != "trust_remote_code"}
-    found = cached_file(model.identifier, name, _raise_exceptions_for_missing_entries=False, **source)
+    with loading(model):
+        cached = cached_file(
+            model.identifier, name, revision=source["revision"], _raise_exceptions_for_missing_entries=False
+        )
+    return Path(cached) if cached else None
+
+
+def description(model: ModelData, name: str) -> Mapping[str, Any] | None:
+    """What a JSON file beside the weights says; None where there is none. Raises BackendError for a damaged one."""
+    found = file_of(model, name)
     if found is None:
-        return ""
-    held = json.loads(Path(found).read_text(encoding="utf-8"))
-    return str(held.get(Path(name).stem, "")) if isinstance(held, dict) else ""
+        return None
+    try:
+        held = json.loads(found.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BackendError(f"{model.slug} could not be loaded: {name} of {model.identifier} is damaged.") from error
+    if not isinstance(held, dict):
+        raise BackendError(f"{model.slug} could not be loaded: {name} of {model.identifier} is no object with fields.")
+    return held
+
+
+def side_file(model: ModelData, name: str) -> str:
+    """The text under the key of its own name in a small JSON file beside the weights; empty where there is none."""
+    return str((description(model, name) or {}).get(Path(name).stem, ""))
+
+
+def config_of(model: ModelData, accepted: Collection[str]) -> Mapping[str, Any]:
+    """The model's own `config.json`, where its family is an accepted one; read before any weight file is opened.
+
+    Raises BackendError that names the family and the supported ones.
+    """
+    config = description(model, "config.json")
+    if config is not None and config.get("model_type") in accepted:
+        return config
+    if config is not None:
+        raise BackendError(
+            other_family(model, str(config.get("model_type", "")) or "that config.json does not name", accepted)
+        )
+    if (index := description(model, "model_index.json")) is not None:
+        raise BackendError(other_family(model, f"{index.get('_class_name')}, which draws pictures", accepted))
+    raise BackendError(
+        f"{model.slug} could not be loaded: {model.identifier} holds no config.json. {supported(accepted)}"
+    )
+
+
+def other_family(model: ModelData, family: str, accepted: Collection[str]) -> str:
+    return f"{model.slug} is of the family {family}. {supported(accepted, family)}"
+
+
+def supported(accepted: Collection[str], family: str = "") -> str:
+    """The supported families in a sentence; of very many only those whose names come near."""
+    if len(accepted) <= MOST_NAMED:
+        return f"Supported: {', '.join(accepted)}."
+    return f"{len(accepted)} families are supported. {unknown('one named', family, accepted)}"
 
 
 @contextmanager
@@ -75,7 +127,10 @@ def loading(model: ModelData) -> Iterator[None]:
     try:
         with memory():
             yield
-    except (OSError, ValueError, KeyError, OutOfMemory) as error:
+    except BackendError:
+        raise
+    # Readers of weights and of configurations have errors of their own, of no common kind.
+    except Exception as error:
         raise BackendError(f"{model.slug} could not be loaded from {model.identifier}: {error}") from error
 
 

@@ -11,15 +11,13 @@ Model parameters: `precision` (fp32, bf16, fp16), `temperature` (0: always the l
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evaluation.backends import loading
+from evaluation.backends import declared, loading, shelf
 from evaluation.backends.base import Answer, BackendError, Conversation
 from evaluation.studies.base import ModelData
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-MOST_NEW_TOKENS = 256
-AT_ONCE = 16
 # The smallest number that a uniform draw is taken for: its double logarithm is finite.
 TINY = 1e-20
 
@@ -62,24 +60,24 @@ class LocalChat:
     """A model of the registry. Not for several threads."""
 
     def __init__(self, model: ModelData) -> None:
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoModelForCausalLM
 
-        given, precision = model.parameters, loading.precision_of(model)
-        with loading.loading(model):
-            self.tokenizer = AutoTokenizer.from_pretrained(
-                model.identifier, padding_side="left", **loading.source_of(model)
-            )
-        if not self.tokenizer.chat_template:
-            raise BackendError(f"{model.slug} comes without a chat template: nobody knows how it wants to be asked.")
-        self.network: Any = loading.pretrained(
-            model, AutoModelForCausalLM, precision, spread=bool(given.get("spread", False))
-        )
+        given = declared.values(model)
+        self.tokenizer = tokenizer_of(model)
+        self.network: Any = loading.pretrained(model, AutoModelForCausalLM, given["precision"], spread=given["spread"])
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
-        self.temperature, self.top_p = float(given.get("temperature", 1.0)), float(given.get("top_p", 1.0))
-        self.most_new_tokens = int(given.get("most_new_tokens", MOST_NEW_TOKENS))
-        self.at_once = int(given.get("at_once", AT_ONCE))
-        self.circumstances = loading.circumstances(precision)
+        self.temperature, self.top_p = given["temperature"], given["top_p"]
+        self.most_new_tokens, self.at_once = given["most_new_tokens"], given["at_once"]
+        self.circumstances = loading.circumstances(given["precision"])
+
+    @staticmethod
+    def inspect(model: ModelData) -> list[str]:
+        """See `evaluation.backends.inspect`."""
+        family = family_of(model)
+        shelf.check(model, shelf.missing_of_model(model, pictures=False))
+        tokenizer_of(model)
+        return [f"family {family}"]
 
     def converse(self, conversations: Sequence[Conversation]) -> Iterator[Answer]:
         """See `Chat`."""
@@ -113,3 +111,29 @@ class LocalChat:
         if not text:
             return Answer(state="empty", reason="The model wrote no words.", circumstances=self.circumstances)
         return Answer(text=text, circumstances=self.circumstances)
+
+
+def family_of(model: ModelData) -> str:
+    """The family of a language model that writes. Raises BackendError for any other, before its weights are opened."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as WRITERS
+
+    config = loading.config_of(model, WRITERS)
+    family, saved = str(config["model_type"]), config.get("architectures") or [WRITERS[config["model_type"]]]
+    if WRITERS[family] not in saved:
+        raise BackendError(
+            f"{model.slug} was saved as {', '.join(saved)}, which writes no answers. "
+            f"Supported of {family}: {WRITERS[family]}."
+        )
+    return family
+
+
+def tokenizer_of(model: ModelData) -> Any:
+    """The tokenizer with its template for conversations. Raises BackendError; no weights are opened."""
+    from transformers import AutoTokenizer
+
+    family_of(model)
+    with loading.loading(model):
+        found = AutoTokenizer.from_pretrained(model.identifier, padding_side="left", **loading.source_of(model))
+    if not found.chat_template:
+        raise BackendError(f"{model.slug} comes without a chat template: nobody knows how it wants to be asked.")
+    return found

@@ -110,8 +110,8 @@ def preparation(config: Mapping[str, Any]) -> Preparation:
         size=None if edge else both(size),
         crop=both(crop) if crop else None,
         scale=float(config.get("rescale_factor", 1 / 255)),
-        mean=tuple(config["image_mean"]),
-        deviation=tuple(config["image_std"]),
+        mean=tuple(map(float, config["image_mean"])),
+        deviation=tuple(map(float, config["image_std"])),
     )
     if prepared.crop and prepared.edge and max(prepared.crop) > prepared.edge:
         raise BackendError("Pictures for this encoder are cropped to more than they are resized to.")

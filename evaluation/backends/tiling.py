@@ -92,6 +92,6 @@ def tiling(config: Mapping[str, Any], resolutions: Sequence[Sequence[int]]) -> T
         edge=int(edge),
         resolutions=tuple((int(height), int(width)) for height, width in resolutions),
         scale=float(config.get("rescale_factor", 1 / 255)),
-        mean=tuple(config["image_mean"]),
-        deviation=tuple(config["image_std"]),
+        mean=tuple(map(float, config["image_mean"])),
+        deviation=tuple(map(float, config["image_std"])),
     )

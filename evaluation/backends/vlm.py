@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from evaluation.backends import loading
+from evaluation.backends import declared, loading, shelf
 from evaluation.backends.base import Answer, Asked, BackendError, Question, Reading
 from evaluation.backends.decoding import singles
 from evaluation.backends.packing import Packed, Shared, on_its_way, packed
@@ -19,7 +19,7 @@ from evaluation.studies.base import ModelData
 if TYPE_CHECKING:
     from torch import Tensor
 
-FAMILY = "llava_next"
+FAMILIES = ("llava_next",)
 LIMITS = ("most_new_tokens", "tokens_at_once")
 # Tokens of questions in one pass through the model: enough to fill a card.
 TOKENS_AT_ONCE = 2048
@@ -173,27 +173,42 @@ class VisionLanguageModel(PictureAnswerer):
     """
 
     def __init__(self, model: ModelData) -> None:
-        from transformers import AutoTokenizer, LlavaNextForConditionalGeneration
+        from transformers import LlavaNextForConditionalGeneration
         from transformers.image_processing_base import ImageProcessingMixin
 
-        precision, source = loading.precision_of(model), loading.source_of(model)
+        given = declared.values(model)
+        tokenizer, template = words_of(model)
         with loading.loading(model):
-            config, _ = ImageProcessingMixin.get_image_processor_dict(model.identifier, **source)
-            tokenizer = AutoTokenizer.from_pretrained(model.identifier, **source)
-            # The tokenizer's own template may be that of the language model alone, which knows no pictures.
-            template = loading.side_file(model, "chat_template.json") or tokenizer.chat_template
-        spread = bool(model.parameters.get("spread", False))
-        network = loading.pretrained(model, LlavaNextForConditionalGeneration, precision, spread=spread)
-        check(model, network, template)
-        limits = {name: int(model.parameters[name]) for name in LIMITS if name in model.parameters}
-        super().__init__(network, tokenizer, template, tiling(config, network.config.image_grid_pinpoints), **limits)
-        self.circumstances = {**loading.circumstances(precision), "preprocessing": self.tiling.name}
+            config, _ = ImageProcessingMixin.get_image_processor_dict(model.identifier, **loading.source_of(model))
+        network = loading.pretrained(
+            model, LlavaNextForConditionalGeneration, given["precision"], spread=given["spread"]
+        )
+        with loading.loading(model):
+            tiles = tiling(config, network.config.image_grid_pinpoints)
+        super().__init__(network, tokenizer, template, tiles, **{name: given[name] for name in LIMITS})
+        self.circumstances = {**loading.circumstances(given["precision"]), "preprocessing": self.tiling.name}
+
+    @staticmethod
+    def inspect(model: ModelData) -> list[str]:
+        """See `evaluation.backends.inspect`."""
+        loading.config_of(model, FAMILIES)
+        shelf.check(model, shelf.missing_of_model(model, pictures=True))
+        words_of(model)
+        return [f"family {FAMILIES[0]}"]
 
 
-def check(model: ModelData, network: Any, template: str) -> None:
-    """Raises BackendError for a model that would be asked wrongly."""
-    family = str(network.config.model_type)
-    if family != FAMILY:
-        raise BackendError(f"{model.slug} is of the family {family}. Accepted: {FAMILY}.")
+def words_of(model: ModelData) -> tuple[Any, str]:
+    """The tokenizer and the template by which the model is asked; no weights are opened.
+
+    Raises BackendError for a model that would be asked wrongly.
+    """
+    from transformers import AutoTokenizer
+
+    loading.config_of(model, FAMILIES)
+    with loading.loading(model):
+        tokenizer = AutoTokenizer.from_pretrained(model.identifier, **loading.source_of(model))
+        # The tokenizer's own template may be that of the language model alone, which knows no pictures.
+        template = loading.side_file(model, "chat_template.json") or tokenizer.chat_template
     if not template:
         raise BackendError(f"{model.slug} comes without a chat template: nobody knows how it wants to be asked.")
+    return tokenizer, str(template)

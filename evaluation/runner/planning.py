@@ -120,7 +120,7 @@ def insert_all(run: Run, plans: Iterable[UnitPlan], queue: str) -> tuple[bool, s
 def check_backend(model: ModelData) -> None:
     """Raises ConfigError where nothing could execute the units of this model."""
     try:
-        backends.path_of(model)
+        backends.check(model)
     except BackendError as error:
         raise ConfigError(str(error)) from error
 

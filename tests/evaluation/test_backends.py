@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaluation import backends
+from evaluation.backends import declared
 from evaluation.backends.base import BackendError, ImageRequest
 from evaluation.backends.folder import FoundPicture, LeftOut, pattern_of, scan
 from evaluation.backends.sketch import BANNER, Sketch, label, png, writable
@@ -42,6 +43,10 @@ def test_roles_in_the_table_are_roles_of_models() -> None:
     assert set(backends.BACKENDS) <= set(Role.values)
 
 
+def test_every_backend_declares_its_parameters() -> None:
+    assert {(role, name) for role, known in backends.BACKENDS.items() for name in known} == set(declared.DECLARED)
+
+
 def test_an_unknown_backend_names_the_near_one() -> None:
     odd = ModelData(1, "odd", "encoder", "standinn", "odd", "", {})
     with pytest.raises(BackendError, match="Did you mean standin"):
@@ -50,6 +55,7 @@ def test_an_unknown_backend_names_the_near_one() -> None:
 
 def test_a_backend_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(backends.BACKENDS, "chat", {"absent": "evaluation.backends.absent:Absent"})
+    monkeypatch.setitem(declared.DECLARED, ("chat", "absent"), ())
     with pytest.raises(BackendError, match="not installed here"):
         backends.load(ModelData(1, "odd", "chat", "absent", "odd", "", {}))
 

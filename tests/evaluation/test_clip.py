@@ -1,9 +1,11 @@
 """The encoder backend on tiny random models: as the makers' own code gives it, in any batch, and saved once."""
 
 import io
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +24,8 @@ from tests.evaluation.make import make_image, make_model, make_subject
 from tests.evaluation.tiny import make_picture, model_at, save_clip, save_siglip
 
 pytestmark = pytest.mark.torch
-TEXTS = ["a photo of fresh food.", "a photo of dirty food.", "weird"]
+TEXTS = ["a photo of fresh food.", "a photo of dirty food.", "weird", "jollof, with plantain"]
+FAMILIES = ("clip", "siglip", "siglip2")
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +36,11 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def siglip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_siglip(tmp_path_factory.mktemp("siglip"))
+
+
+@pytest.fixture(scope="module")
+def siglip2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_siglip(tmp_path_factory.mktemp("siglip2"), second=True)
 
 
 def pictures() -> list[bytes]:
@@ -92,20 +100,92 @@ def test_prepared_pixels_lie_within_a_grey_level_of_the_reference(
         assert (difference > 0.5).mean() < 0.25, size
 
 
-@pytest.mark.parametrize("family", ["clip", "siglip"])
-def test_vectors_of_texts_are_those_of_the_makers_code(family: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("family", FAMILIES)
+def test_texts_have_the_tokens_and_vectors_of_the_librarys_processor(
+    family: str, request: pytest.FixtureRequest
+) -> None:
     import torch
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoModel
 
     folder = request.getfixturevalue(family)
-    network, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    filled = {"padding": "max_length", "max_length": 40} if family == "siglip" else {}
-    found = ClipEncoder(model_at(folder, "encoder", "clip")).encode_texts(TEXTS)
-    for text, vector in zip(TEXTS, found, strict=True):
-        with torch.inference_mode():
-            read = tokenizer([text], return_tensors="pt", **filled)["input_ids"]
-            wanted = network.get_text_features(input_ids=read)
-        assert vector == pytest.approx(getattr(wanted, "pooler_output", wanted)[0].numpy(), abs=1e-5)
+    network, encoder = AutoModel.from_pretrained(folder), ClipEncoder(model_at(folder, "encoder", "clip"))
+    read = dict(as_processed(folder, family, TEXTS))
+    ids = encoder.texts.ids(TEXTS)
+    assert {name: rows.tolist() for name, rows in ids.items()} == {name: rows.tolist() for name, rows in read.items()}
+    with torch.inference_mode():
+        wanted = network.get_text_features(**read)
+    assert encoder.encode_texts(TEXTS) == pytest.approx(getattr(wanted, "pooler_output", wanted).numpy(), abs=1e-5)
+    # As in training, whatever the case. SigLIP's tokenizer takes signs away too.
+    assert [encoder.texts.one(text.upper()) for text in TEXTS] == [encoder.texts.one(text) for text in TEXTS]
+    assert (encoder.texts.one("fresh, food.") == encoder.texts.one("fresh food")) == (family == "siglip")
+    alone = np.concatenate([encoder.encode_texts([text]) for text in TEXTS])
+    assert alone == pytest.approx(encoder.encode_texts(TEXTS), abs=1e-5)
+
+
+def as_processed(folder: Path, family: str, texts: Sequence[str]) -> dict[str, Any]:
+    """What the library's own processor makes of texts, called as the makers say."""
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    if family == "siglip2":
+        # Published with Gemma's tokenizer; this one adds what the training did.
+        special = {"add_bos_token": False, "add_eos_token": True, "padding_side": "right"}
+        tokenizer = transformers.Siglip2Tokenizer(vocab=tokenizer.get_vocab(), merges=[], **special)
+    kind = transformers.CLIPProcessor if family == "clip" else transformers.SiglipProcessor
+    pictures = transformers.SiglipImageProcessorPil.from_pretrained(folder)
+    if family == "clip":
+        pictures = transformers.CLIPImageProcessorPil.from_pretrained(folder)
+    filled = {"padding": True} if family == "clip" else {"padding": "max_length", "max_length": 64}
+    found = kind(pictures, tokenizer)(text=list(texts), return_tensors="pt", **filled)
+    return {name: found[name] for name in ("input_ids", "attention_mask") if family == "clip" or name == "input_ids"}
+
+
+def damaged(folder: Path, tmp_path: Path, name: str, values: dict[str, Any] | None) -> ModelData:
+    """A copy of the model one of whose JSON files says something else; without values it is cut."""
+    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    file, model = copy / name, model_at(copy, "encoder", "clip")
+    if values is None:
+        file.write_bytes(file.read_bytes()[:-100])
+        return model
+    held = json.loads(file.read_text())
+    text = {"text_config": {**held["text_config"], **values.get("text_config", {})}} if "text_config" in held else {}
+    file.write_text(json.dumps({**held, **values, **text}))
+    return model
+
+
+def around(begin: str, end: str) -> dict[str, Any]:
+    """How a tokenizer's file says which tokens stand around a text."""
+    numbers = {"<eos>": 1, "<bos>": 2}
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    ends = [{"SpecialToken": {"id": token, "type_id": 0}} for token in (begin, end)]
+    special = {token: {"id": token, "ids": [numbers[token]], "tokens": [token]} for token in (begin, end)}
+    whole = [ends[0], text, ends[1]]
+    return {"type": "TemplateProcessing", "single": whole, "pair": whole, "special_tokens": special}
+
+
+@pytest.mark.parametrize(
+    ("family", "file", "values", "sentence"),
+    [
+        ("clip", "tokenizer_config.json", {"model_max_length": 40}, "CLIP was trained to: its tokenizer states .* 40"),
+        ("siglip2", "tokenizer.json", {"post_processor": None}, "SigLIP 2 was trained to: .*not end with <eos>"),
+        ("siglip2", "tokenizer.json", {"post_processor": around("<bos>", "<eos>")}, "does not begin with itself"),
+        ("siglip2", "tokenizer_config.json", {"pad_token": "<eos>"}, "not filled up with <pad>"),
+        ("siglip2", "tokenizer_config.json", {"padding_side": "left"}, "before their beginning"),
+        ("siglip", "config.json", {"text_config": {"max_position_embeddings": 16}}, "it reads 16 tokens"),
+        ("siglip", "tokenizer_config.json", {"tokenizer_class": "T5Tokenizer"}, "tokenizer T5Tokenizer is not known"),
+        ("siglip", "config.json", {"model_type": "siglip2"}, "NaFlex"),
+        ("clip", "tokenizer.json", None, "could not be loaded"),
+        ("clip", "model.safetensors", None, "could not be loaded"),
+        ("clip", "config.json", {"projection_dim": 24}, "could not be loaded"),
+        ("clip", "preprocessor_config.json", {"image_mean": "grey"}, "could not be loaded"),
+        ("clip", "config.json", {"model_type": "clap"}, "family clap. Supported: clip, siglip"),
+    ],
+)
+def test_an_encoder_that_would_read_texts_otherwise_than_in_training_is_refused(
+    family: str, file: str, values: dict[str, Any] | None, sentence: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    with pytest.raises(BackendError, match=sentence):
+        backends.load(damaged(request.getfixturevalue(family), tmp_path, file, values))
 
 
 def test_a_vector_is_the_same_alone_and_in_any_batch(clip: Path) -> None:
@@ -215,7 +295,7 @@ def test_pictures_beyond_what_fits_at_once_are_prepared_in_parts(clip: Path, mon
 
 
 def test_a_text_that_is_not_read_to_its_end_fails(clip: Path) -> None:
-    with pytest.raises(ValueError, match="more than the 40 tokens"):
+    with pytest.raises(ValueError, match="more than the 77 tokens"):
         ClipEncoder(model_at(clip, "encoder", "clip")).encode_texts(["food " * 30])
 
 
@@ -259,6 +339,13 @@ def test_weights_that_could_run_code_are_not_loaded(clip: Path, tmp_path: Path) 
     (folder / "model.safetensors").unlink()
     torch.save({}, folder / "pytorch_model.bin")
     with pytest.raises(BackendError, match="could not be loaded"):
+        backends.load(model_at(folder, "encoder", "clip"))
+
+
+def test_an_encoder_without_a_vocabulary_is_refused(clip: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(clip, tmp_path / "copy"))
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(BackendError, match="knows no words"):
         backends.load(model_at(folder, "encoder", "clip"))
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from evaluation import backends, files
 from evaluation.backends.base import BackendError, ImageRequest, OutOfMemory
-from evaluation.backends.diffusion import StableDiffusion
+from evaluation.backends.diffusion import DiffusersPipeline
 from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run
 from evaluation.runner import create_run, work
 from evaluation.studies.base import ModelData, Result
@@ -39,8 +39,8 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_stable_diffusion(tmp_path_factory.mktemp("checked"), checker=SOME)
 
 
-def load(folder: Path, **parameters: Any) -> StableDiffusion:
-    return StableDiffusion(model_at(folder, "image_generator", "diffusers", **{**SETTINGS, **parameters}))
+def load(folder: Path, **parameters: Any) -> DiffusersPipeline:
+    return DiffusersPipeline(model_at(folder, "image_generator", "diffusers", **{**SETTINGS, **parameters}))
 
 
 def requests(count: int = 5) -> list[ImageRequest]:
@@ -54,7 +54,7 @@ def pixels(result: Result) -> np.ndarray:
 
 
 @contextmanager
-def first_steps(backend: StableDiffusion) -> Iterator[list[Any]]:
+def first_steps(backend: DiffusersPipeline) -> Iterator[list[Any]]:
     """What the network was first given in each pass."""
     given: list[Any] = []
 
@@ -155,7 +155,7 @@ def test_the_circumstances_say_what_made_a_picture(plain: Path) -> None:
     assert {"torch", "transformers", "diffusers"} <= set(last.circumstances)
 
 
-def overflowing(backend: StableDiffusion) -> None:
+def overflowing(backend: DiffusersPipeline) -> None:
     """From now on every decoded picture is beyond the numbers of half precision, and fine in full."""
     import torch
 
@@ -221,10 +221,10 @@ def test_memory_that_does_not_suffice_keeps_the_passes_before(plain: Path, monke
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"steps": None}, "the parameter steps is None"),
+        ({"steps": None}, "the parameter steps is null"),
         ({"steps": 2.5}, "steps is 2.5. Accepted: a whole number"),
         ({"guidance": -1}, "guidance is -1"),
-        ({"size": True}, "size is True"),
+        ({"size": True}, "size is true"),
         ({"size": 33}, "multiple of 2 pixels"),
         ({"at_once": 0}, "at_once is 0"),
         ({"scheduler": "EulerScheduler"}, "Did you mean .*EulerDiscreteScheduler"),

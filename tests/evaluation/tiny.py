@@ -23,7 +23,59 @@ def save_tokenizer(folder: Path) -> None:
     from transformers import CLIPTokenizer
 
     vocabulary, merges = make_vocabulary()
-    CLIPTokenizer(vocab=vocabulary, merges=merges, model_max_length=40).save_pretrained(folder)
+    CLIPTokenizer(vocab=vocabulary, merges=merges, model_max_length=77).save_pretrained(folder)
+
+
+def save_siglip_tokenizer(folder: Path) -> int:
+    """A SentencePiece vocabulary as SigLIP's, of letters, without merges; returns its size."""
+    import sentencepiece
+    from transformers import SiglipTokenizer
+
+    stream = io.BytesIO()
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789.,'’é"
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([f"{' '.join(letters)} {text}" for text in WORDS]),
+        model_writer=stream,
+        model_type="char",
+        character_coverage=1.0,
+        vocab_size=len(letters) + 4,
+        hard_vocab_limit=False,
+        pad_id=-1,
+        bos_id=-1,
+        eos_id=1,
+        unk_id=2,
+        add_dummy_prefix=False,
+        minloglevel=2,
+    )
+    file = folder / "spiece.model"
+    file.write_bytes(stream.getvalue())
+    tokenizer = SiglipTokenizer(str(file))
+    tokenizer.save_pretrained(folder)
+    return int(tokenizer.vocab_size)
+
+
+def save_gemma_tokenizer(folder: Path) -> int:
+    """A tokenizer as the one beside SigLIP 2's weights: Gemma's, ended by <eos>; returns its size."""
+    from transformers import GemmaTokenizer
+
+    pieces = [
+        "<pad>",
+        "<eos>",
+        "<bos>",
+        "<unk>",
+        "<mask>",
+        "▁",
+        *"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,'",
+    ]
+    GemmaTokenizer(
+        vocab={piece: number for number, piece in enumerate(pieces)},
+        merges=[],
+        add_bos_token=False,
+        add_eos_token=True,
+        padding_side="right",
+        model_max_length=64,
+    ).save_pretrained(folder)
+    return len(pieces)
 
 
 def save_clip(folder: Path, *, seed: int = 0) -> Path:
@@ -35,7 +87,7 @@ def save_clip(folder: Path, *, seed: int = 0) -> Path:
     tower = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     size = len(make_vocabulary()[0])
     ends = {"bos_token_id": size - 2, "eos_token_id": size - 1, "pad_token_id": size - 1}
-    text = {**tower, "vocab_size": size, "max_position_embeddings": 40, **ends}
+    text = {**tower, "vocab_size": size, "max_position_embeddings": 77, **ends}
     vision = {**tower, "image_size": 32, "patch_size": 8}
     CLIPModel(CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)).save_pretrained(folder)
     crop = {"height": 32, "width": 32}
@@ -44,20 +96,18 @@ def save_clip(folder: Path, *, seed: int = 0) -> Path:
     return folder
 
 
-def save_siglip(folder: Path) -> Path:
-    """A SigLIP of 32 pixels: both sides are resized, nothing is cropped."""
+def save_siglip(folder: Path, *, second: bool = False) -> Path:
+    """A SigLIP of 32 pixels: both sides are resized, nothing is cropped; `second`: with the tokenizer of SigLIP 2."""
     import torch
     from transformers import SiglipConfig, SiglipImageProcessorPil, SiglipModel
 
     torch.manual_seed(0)
     tower = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-    size = len(make_vocabulary()[0])
-    ends = {"bos_token_id": size - 2, "eos_token_id": size - 1, "pad_token_id": size - 1}
-    text = {**tower, "vocab_size": size, "max_position_embeddings": 40, "projection_size": 32, **ends}
+    size = save_gemma_tokenizer(folder) if second else save_siglip_tokenizer(folder)
+    text = {**tower, "vocab_size": size, "max_position_embeddings": 64, "projection_size": 32}
     vision = {**tower, "image_size": 32, "patch_size": 8}
     SiglipModel(SiglipConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
     SiglipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
-    save_tokenizer(folder)
     return folder
 
 

@@ -1,0 +1,122 @@
+"""`manage.py models add clip --role encoder --backend clip --identifier /models/clip --parameters precision=bf16`"""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from evaluation import backends
+from evaluation.backends.base import BackendError
+from evaluation.catalogue import model_data
+from evaluation.models import Model, Role
+from evaluation.names import unknown
+
+FIELDS = ("role", "backend", "identifier", "revision", "title")
+
+
+class Command(BaseCommand):
+    help = (
+        "Adds, lists and checks models. What is added is checked by the same rules as in the admin. "
+        "'check' says of what family a model is and whether its files are here; it loads weights with --load only."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        acts = parser.add_subparsers(dest="act", required=True)
+        add = acts.add_parser("add", help="adds one model")
+        add.add_argument("slug", help="its name here, such as siglip2-base")
+        add.add_argument("--role", required=True, help=", ".join(Role.values))
+        add.add_argument("--backend", required=True, help="what runs it, such as diffusers, clip or openai")
+        add.add_argument("--identifier", required=True, help="a folder, or the maker's name for it")
+        add.add_argument("--revision", default="", help="the commit, 40 hexadecimal digits, where it is no folder")
+        add.add_argument("--title", default="", help="as pages name it; without it the slug")
+        add.add_argument("--parameters", nargs="*", default=[], metavar="NAME=VALUE", help="such as steps=50")
+        shown = acts.add_parser("list", help="lists the models")
+        shown.add_argument("--role", default="", help="only of this role")
+        check = acts.add_parser("check", help="says what is wrong or missing")
+        check.add_argument("slugs", nargs="*", metavar="slug", help="without one: all that are run here")
+        check.add_argument("--load", action="store_true", help="loads the weights too")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        act = {"add": self.add_model, "list": self.list_models, "check": self.check_models}[options["act"]]
+        act(options)
+
+    def add_model(self, options: dict[str, Any]) -> None:
+        row = Model(
+            slug=options["slug"],
+            **{name: options[name] for name in FIELDS},
+            parameters=dict(read_parameters(options["parameters"])),
+        )
+        row.title = row.title or row.slug
+        if row.role not in Role.values:
+            raise CommandError(unknown("role named", row.role, Role.values))
+        try:
+            with transaction.atomic():
+                row.full_clean()
+                row.save()
+        except ValidationError as error:
+            raise CommandError("\n".join(sentences(error))) from error
+        self.stdout.write(f"Added {row.slug}. 'manage.py models check {row.slug}' looks for its files.")
+
+    def list_models(self, options: dict[str, Any]) -> None:
+        if options["role"] and options["role"] not in Role.values:
+            raise CommandError(unknown("role named", options["role"], Role.values))
+        for row in Model.objects.order_by("role", "slug"):
+            if options["role"] in ("", row.role):
+                told = f"{row.identifier} {row.revision}".strip()
+                parameters = json.dumps(row.parameters, ensure_ascii=False, sort_keys=True)
+                self.stdout.write(f"{row.role}  {row.slug}  {row.backend}  {told}  {parameters}")
+
+    def check_models(self, options: dict[str, Any]) -> None:
+        """Every model's state in a line; ends with an error where one cannot be used."""
+        rows = chosen(options["slugs"])
+        wrong = 0
+        for row in rows:
+            try:
+                told = self.state_of(row, load=options["load"])
+                self.stdout.write(f"{row.slug}: {', '.join(told)}.")
+            except BackendError as error:
+                wrong += 1
+                self.stdout.write(f"{row.slug}: NOT USABLE. {error}")
+        if wrong:
+            raise CommandError(f"{wrong} of {len(rows)} cannot be used here.")
+
+    def state_of(self, row: Model, *, load: bool) -> list[str]:
+        data = model_data(row)
+        if load:
+            backends.load(data)
+        return [f"backend {row.backend}", *backends.inspect(data), *(["loaded"] if load else [])]
+
+
+def chosen(slugs: Iterable[str]) -> list[Model]:
+    """These models, or all that are run here. Raises CommandError that names the near ones."""
+    known = {row.slug: row for row in Model.objects.order_by("slug")}
+    for slug in slugs:
+        if slug not in known:
+            raise CommandError(unknown("model", slug, known))
+    return [known[slug] for slug in slugs] or [row for row in known.values() if row.backend not in backends.IMPORT_ONLY]
+
+
+def read_parameters(given: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """`steps=50` → ("steps", 50): JSON where it is some, else the text. Raises CommandError."""
+    seen = set()
+    for each in given:
+        name, sign, text = each.partition("=")
+        if not sign or not name:
+            raise CommandError(f"{each!r} is no parameter. Write NAME=VALUE, such as steps=50.")
+        if name in seen:
+            raise CommandError(f"The parameter {name} is given twice.")
+        seen.add(name)
+        try:
+            yield name, json.loads(text)
+        except ValueError:
+            yield name, text
+
+
+def sentences(error: ValidationError) -> Iterator[str]:
+    """What is wrong, each with the name of its field."""
+    for name, found in error.message_dict.items():
+        yield from (f"{name}: {sentence}" for sentence in found)
