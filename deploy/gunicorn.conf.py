@@ -16,7 +16,8 @@ threads = settings.WEB_THREADS
 keepalive = 30
 graceful_timeout = 20
 control_socket_disable = True
-# Neither address nor query nor browser: they say who somebody is.
+# The route instead of the path, which may hold somebody's key; neither address nor query nor browser.
+logger_class = "wwd.access_log.RouteLogger"
 access_log_format = "%(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
 accesslog = "-"
 logconfig_dict: dict[str, Any] = {
@@ -27,3 +28,7 @@ logconfig_dict: dict[str, Any] = {
         "gunicorn.access": {"handlers": ["out"], "propagate": False, "level": settings.LOG_LEVEL},
     },
 }
+
+
+def pre_request(worker: Any, request: Any) -> None:
+    """Nothing: gunicorn's own hook logs the path, which may hold somebody's key."""

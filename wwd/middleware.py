@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, UnreadableP
 from django.middleware.gzip import GZipMiddleware
 
 from wwd import errors
+from wwd.routes import keys_in_route
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -52,7 +53,10 @@ class CompressMiddleware(GZipMiddleware):
 
 
 class HeadersMiddleware:
-    """The content security policy: nothing is ever loaded from another host."""
+    """The content security policy: nothing is ever loaded from another host.
+
+    An address that holds a person's key goes into no `Referer`, not even to this site.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -61,6 +65,9 @@ class HeadersMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", "geolocation=(), microphone=()")
+        found = request.resolver_match
+        if found is not None and keys_in_route(found.route):
+            response.headers.setdefault("Referrer-Policy", "no-referrer")
         return response
 
 

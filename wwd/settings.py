@@ -156,6 +156,8 @@ COMMIT = env.text("WWD_COMMIT")
 CHROMIUM = env.text("WWD_CHROMIUM")
 EXPORT_DAYS = env.whole("WWD_EXPORT_DAYS", 14, least=1)
 RETENTION_DAYS = env.whole("WWD_RETENTION_DAYS", 3 * 365, least=30)
+# Below this `/readyz` fails: somebody has to make room before pages must refuse.
+LEAST_FREE_MEGABYTES = env.whole("WWD_LEAST_FREE_MEGABYTES", 200)
 MAX_PHOTO_BYTES = 15 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # Photos somewhat too large still reach their form, which can say so beside the field.
@@ -211,6 +213,7 @@ CSRF_FAILURE_VIEW = "wwd.errors.csrf_failure"
 
 LOG_FORMAT = env.choice("WWD_LOG_FORMAT", ("console", "json"), "console")
 LOG_LEVEL = env.choice("WWD_LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()
+quiet = ("DEBUG", "INFO", "WARNING", "ERROR").index
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -223,5 +226,8 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         "django": {"handlers": [], "propagate": True},
         "django.server": {"handlers": ["out"], "propagate": False},
+        # These quote what a photo says about its camera and place, and addresses with their keys.
+        **{name: {"level": max(LOG_LEVEL, "INFO", key=quiet)} for name in ("PIL", "pillow_heif", "urllib3", "google")},
+        **{name: {"level": max(LOG_LEVEL, "WARNING", key=quiet)} for name in ("httpx", "httpcore", "openai")},
     },
 }
