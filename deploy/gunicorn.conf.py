@@ -1,4 +1,4 @@
-"""gunicorn: many threads, because phones on slow lines keep one busy for as long as they send."""
+"""gunicorn: a thread is spent only on a request that has arrived whole, so that slow senders hold none."""
 
 import os
 from typing import Any
@@ -9,7 +9,9 @@ from django.conf import settings
 
 wsgi_app = "wwd.wsgi:application"
 bind = os.environ.get("WWD_BIND", "127.0.0.1:8000")
-worker_class = "gthread"
+worker_class = "wwd.web_worker.PatientWorker"
+# Slow senders are only connections; half of these may be waiting, and then the oldest of whoever holds most goes.
+worker_connections = 2000
 workers = settings.WEB_PROCESSES
 threads = settings.WEB_THREADS
 # A new connection costs a phone on 2G about a second.
