@@ -13,10 +13,13 @@ from collection.models import Dish
 from evaluation import files, looks
 from evaluation.models import GeneratedImage, Role
 from evaluation.photographs import shared_photos
+from wwd.decoding_room import room_for
 
 # Longest side in pixels.
 SIZES: Mapping[str, int] = {"small": 320, "large": 1024}
 CACHED_SECONDS = 3600
+# Decoded, with transparency, and ready for scaling.
+BYTES_A_PIXEL = 12
 SHOWABLE = (GeneratedImage.State.HELD, GeneratedImage.State.HELD_BACK)
 ENDINGS = {media_type: kind.lower() for kind, media_type in looks.MEDIA_TYPES.items()}
 
@@ -87,16 +90,19 @@ def smaller(image: GeneratedImage, size: str) -> bytes:
 
 
 def reduced(content: bytes, side: int) -> bytes:
-    """The picture with its longest side at `side` pixels at most. Raises looks.NoPicture."""
+    """The picture with its longest side at `side` pixels at most. Raises looks.NoPicture, NoRoom."""
     try:
         with Image.open(io.BytesIO(content), formats=tuple(looks.MEDIA_TYPES)) as opened:
             if opened.width * opened.height > looks.MOST_PIXELS:
                 raise looks.NoPicture("The picture has more than 64 million pixels.")
             opened.draft("RGB", (side, side))
-            small = opened.convert("RGBA")
+            # Researchers look at many at once; the same memory is shared with photos that arrive.
+            with room_for(opened.width * opened.height * BYTES_A_PIXEL):
+                small = opened.convert("RGBA")
+                opened.close()
+                small.thumbnail((side, side))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise looks.NoPicture("The picture is damaged.") from error
-    small.thumbnail((side, side))
     plain = Image.new("RGB", small.size, "white")
     plain.paste(small, mask=small.getchannel("A"))
     out = io.BytesIO()

@@ -9,6 +9,7 @@ from io import BytesIO
 from PIL import Image, ImageCms, ImageOps
 
 from evaluation import files
+from evaluation.looks import MOST_PIXELS
 
 SIDE = 512
 MAX_BYTES = 60_000
@@ -53,6 +54,8 @@ def _square(content: bytes, side: int) -> Image.Image:
     """The middle of the picture without the margins, in sRGB, upright, on grey where it is transparent."""
     try:
         with Image.open(BytesIO(content)) as opened:
+            if opened.width * opened.height > MOST_PIXELS:
+                raise CopyError("the picture has more than 64 million pixels")
             upright = _in_srgb(ImageOps.exif_transpose(opened))
             coloured = upright.convert("RGBA")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.utils import translation
 from django.utils.translation import get_language_from_request
 
+from wwd.decoding_room import NoRoom
 from wwd.languages import STAFF
 
 SECONDS = 30
@@ -57,7 +58,7 @@ def typed(request: HttpRequest) -> list[tuple[str, str]]:
 def is_temporary(error: BaseException | None) -> bool:
     """Whether `error`, or what caused it, means that the database, the storage or the disk cannot work just now."""
     return any(
-        isinstance(each, OperationalError | InterfaceError | StorageAway)
+        isinstance(each, OperationalError | InterfaceError | StorageAway | NoRoom)
         or (isinstance(each, OSError) and each.errno in NO_ROOM)
         for each in causes(error)
     )
