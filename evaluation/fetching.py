@@ -13,8 +13,8 @@ SECONDS = 60.0
 HOPS = 3
 MOVED = (301, 302, 303, 307, 308)
 GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
-# The relays of 6to4 (RFC 7526) and documentation (RFC 9637), which Python 3.11 takes for global ones.
-SPECIAL = tuple(ipaddress.ip_network(network) for network in ("192.88.99.0/24", "3fff::/20"))
+# Protocol assignments, relays of 6to4 (RFC 7526), documentation (RFC 9637): Python 3.11 takes parts for global ones.
+SPECIAL = tuple(ipaddress.ip_network(network) for network in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20"))
 CHUNK = 65536
 
 

@@ -98,6 +98,16 @@ SQLITE_OPTIONS = {
 }
 
 
+# Seconds, and for the last one milliseconds: a server that is not there any more is noticed, also in the middle.
+POSTGRES_OPTIONS = {
+    "connect_timeout": 5,
+    "keepalives_idle": 20,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+
+
 def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
     """The default database: PostgreSQL by URL, otherwise one SQLite file set up for several processes."""
     try:
@@ -109,7 +119,7 @@ def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
         return {"ENGINE": parsed["ENGINE"], "NAME": parsed["NAME"], "OPTIONS": SQLITE_OPTIONS}
     if vendor != "postgresql":
         raise EnvError(f"DATABASE_URL names {vendor}. Accepted: postgres:// and sqlite:///.")
-    parsed["OPTIONS"] = {"connect_timeout": 5, **parsed.get("OPTIONS", {})}
+    parsed["OPTIONS"] = {**POSTGRES_OPTIONS, **parsed.get("OPTIONS", {})}
     return {**parsed, "CONN_MAX_AGE": keep_seconds, "CONN_HEALTH_CHECKS": keep_seconds > 0}
 
 
@@ -122,11 +132,13 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.text("REDIS_URL")
 GS_BUCKET_NAME = env.text("GS_BUCKET_NAME")
 GS_IDENTITY = env.choice("WWD_GS_IDENTITY", ("file", "machine"), "file")
+# A thread of the web server waits no longer for the bucket.
+STORAGE_SECONDS = env.whole("WWD_STORAGE_SECONDS", 15, least=1)
 MEDIA_ROOT = VAR_DIR / "media"
 STORAGES = {
     "default": (
         {
-            "BACKEND": "storages.backends.gcloud.GoogleCloudStorage",
+            "BACKEND": "wwd.bucket.PatientBucket",
             # No ACL: the bucket has uniform access, and files are served by the application only.
             "OPTIONS": {"bucket_name": GS_BUCKET_NAME, "default_acl": None, "file_overwrite": True},
         }
