@@ -37,6 +37,9 @@ SECRET_KEY_FALLBACKS = env.items("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.items("WWD_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.items("WWD_TRUSTED_ORIGINS")
 BEHIND_TLS_PROXY = env.flag("WWD_BEHIND_TLS_PROXY", False)
+# How many proxies of ours stand before the web server, each of which adds the address that it saw.
+# 0: none, or the one that speaks TLS.
+TRUSTED_PROXIES = env.whole("WWD_TRUSTED_PROXIES", 0)
 
 INSTALLED_APPS = [
     "django.contrib.admin",
