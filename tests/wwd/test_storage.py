@@ -112,7 +112,7 @@ def test_a_bucket_that_hangs_is_waited_for_a_little(tmp_path: Path) -> None:
             tmp_path,
             GS_BUCKET_NAME=BUCKET,
             STORAGE_EMULATOR_HOST=address,
-            SECRET_KEY="k" * 50,
+            SECRET_KEY="0123456789abcdef" * 3,
             WWD_STORAGE_SECONDS="1",
         )
         assert snippet(away, HANGS).split() == ["away"] * 5

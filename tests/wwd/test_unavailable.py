@@ -48,7 +48,9 @@ PATHS = [
 
 
 def test_every_page_answers_503_in_the_visitors_language_while_the_database_is_away(tmp_path: Path) -> None:
-    away = environment(tmp_path, DATABASE_URL=f"postgres://u:p@127.0.0.1:{free_port()}/n", SECRET_KEY="k" * 50)
+    away = environment(
+        tmp_path, DATABASE_URL=f"postgres://u:p@127.0.0.1:{free_port()}/n", SECRET_KEY="0123456789abcdef" * 3
+    )
     told = json.loads(snippet(away, ASK % {"paths": PATHS}).splitlines()[-1])
     found = told["found"]
     assert {tuple(found[path]) for path in PATHS} == {(503, "30", "fr")}

@@ -59,7 +59,12 @@ def make_everything() -> Dish:
 def make_units(subject: Subject) -> None:
     run = Run.objects.create(slug="questions", study="generation", state=Run.State.DONE)
     Unit.objects.create(
-        run=run, subject=subject, model_id=make_model("painter").id, key=f"{NAME}/1", payload={"prompt": NAME}, state="done"
+        run=run,
+        subject=subject,
+        model_id=make_model("painter").id,
+        key=f"{NAME}/1",
+        payload={"prompt": NAME},
+        state="done",
     )
 
 
