@@ -159,7 +159,7 @@ CELERY_BROKER_FOLDER = VAR_DIR / "broker"
 
 LEASE_SECONDS = env.whole("WWD_LEASE_SECONDS", 120, least=2)
 WEB_PROCESSES = env.whole("WWD_WEB_PROCESSES", 2, least=1)
-# More than 50: so many phones on a 2G line may send a photo to one process at a time.
+# Requests that have arrived whole are answered at once by so many; who still sends holds none of them.
 WEB_THREADS = env.whole("WWD_WEB_THREADS", 64, least=1)
 LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
 # A worker process ends between two slices of work after so many of them, or once it holds so much memory.
