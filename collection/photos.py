@@ -30,6 +30,7 @@ THUMBNAIL_SIDE = 320
 THUMBNAIL_BYTES = 12 * 1024
 MOST_PIXELS = 64_000_000
 SMALLEST_SIDE = 16
+CHUNK = 256 * 1024
 # A large picture is first made about so small by averaging, then exactly small by resampling.
 ROUGH_SIDE = 2 * LONGEST_SIDE
 BAND = 64
@@ -60,7 +61,9 @@ def arrived(upload: UploadedFile) -> IO[bytes]:
     """The file of an upload, where it is not too large; it stays on disk."""
     if (upload.size or 0) > settings.MAX_PHOTO_BYTES:
         raise PhotoError(too_large())
-    return upload.file
+    file = upload.file
+    assert file is not None
+    return file
 
 
 def too_large() -> str:
@@ -73,8 +76,7 @@ def prepare(source: bytes | IO[bytes]) -> Prepared:
     Only who found room for its pixels reads the photo: however many are sent at once, few lie in memory.
     """
     file = io.BytesIO(source) if isinstance(source, bytes) else source
-    file.seek(0)
-    sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    sha256 = hash_of(file)
     with opened(file) as image:
         check_size(image)
         try:
@@ -84,6 +86,15 @@ def prepare(source: bytes | IO[bytes]) -> Prepared:
             raise PhotoError(
                 _("Many photos are arriving at this moment. Wait a minute and send it again, or go on without it.")
             ) from error
+
+
+def hash_of(file: IO[bytes]) -> str:
+    """The SHA-256 of a whole file, in hexadecimal, read piece by piece."""
+    file.seek(0)
+    digest = hashlib.sha256()
+    while piece := file.read(CHUNK):
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def opened(file: IO[bytes]) -> Image.Image:
@@ -140,7 +151,7 @@ def shrunk(image: Image.Image) -> Image.Image:
     mode = image.mode if image.mode in REDUCED else ("RGBA" if image.has_transparency_data else "RGB")
     if image.mode.startswith("I;16"):
         mode = "I"
-    small = Image.new(mode, tuple(-(-side // factor) for side in image.size))
+    small = Image.new(mode, (-(-image.width // factor), -(-image.height // factor)))
     for top in range(0, image.height, BAND * factor):
         band = image.crop((0, top, image.width, min(top + BAND * factor, image.height)))
         small.paste(band.convert(mode).reduce(factor), (0, top // factor))

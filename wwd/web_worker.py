@@ -53,7 +53,7 @@ class Line:
         return getattr(self.opened, name)
 
 
-class PatientWorker(ThreadWorker):  # type: ignore[misc]  (gunicorn has no types)
+class PatientWorker(ThreadWorker):
     """Keeps connections in `waiting` until their request is there, and in `leaving` until their sender has gone."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

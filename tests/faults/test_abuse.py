@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -83,8 +84,7 @@ def test_five_hundred_slow_senders_keep_nobody_out(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not BRAKED, reason="the brake on hiding is a part of its own")
 def test_reports_on_all_public_dishes_hide_few(site: Site) -> None:
-    from collection import hiding
-
+    hiding = import_module("collection.hiding")
     before = site.public()
     assert before == PUBLIC
     report_all(site)

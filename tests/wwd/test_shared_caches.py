@@ -1,6 +1,7 @@
 """What depends on who asks is never kept by a cache that others use."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.http import HttpResponse
@@ -67,7 +68,8 @@ def test_no_shared_cache_keeps_what_depends_on_who_asks() -> None:
     Ambassador.objects.create(label="Ama", country=Country.objects.get(pk="GHA"), until="2999-01-01")
     asked = 0
     for path in [*public_addresses(), "/leaderboard/?when=today", "/fr/leaderboard/", "/nowhere/"]:
-        known, unknown = known_phone(person).get(path), Client().get(path)
+        known: Any = known_phone(person).get(path)
+        unknown: Any = Client().get(path)
         bodies = [b"".join(each.streaming_content) if each.streaming else each.content for each in (known, unknown)]
         if bodies[0] == bodies[1] and all("private" not in each.headers["Cache-Control"] for each in (known, unknown)):
             continue

@@ -88,7 +88,7 @@ def patterns(found: URLResolver, before: str = "") -> Iterator[tuple[str, URLPat
 
 def addresses() -> Iterator[str]:
     """Every address of staff, for every row that could fill it; searches and filters too."""
-    keys = {
+    keys: dict[str, list[object]] = {
         "pk": [row.pk for model in (Subject, Unit, CampaignImage, Reviewer, Dish) for row in model.objects.all()[:3]],
         "object_id": [],
         "name": ["overview.totals", "review.quality"],
