@@ -111,7 +111,7 @@ async def measure(port: int, clients: int, size: int, rate: int, limit: float = 
 
 
 @contextmanager
-def server(folder: Path, port: int, **changes: str) -> Iterator[None]:
+def server(folder: Path, port: int, **changes: str) -> Iterator["subprocess.Popen[bytes]"]:
     """gunicorn with deploy/gunicorn.conf.py over a fresh SQLite database in `folder`; `changes` of variables."""
     dropped = ("DATABASE_URL", "REDIS_URL", "GS_BUCKET_NAME")
     kept = {name: value for name, value in os.environ.items() if name not in dropped and not name.startswith("WWD_")}
@@ -123,7 +123,7 @@ def server(folder: Path, port: int, **changes: str) -> Iterator[None]:
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
         try:
             wait_for(port, process)
-            yield
+            yield process
         finally:
             process.terminate()
             process.wait(30)

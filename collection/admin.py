@@ -29,7 +29,7 @@ from collection.models import (
     Source,
 )
 from collection.receipts import read_receipt
-from collection.withdrawal import withdraw_for_contributors
+from collection.withdrawal import MAY_WITHDRAW, sees_withdrawn, withdraw_for_contributors
 from wwd.staff_lists import BigList, ReadOnly, ReadOnlyInline
 
 
@@ -79,7 +79,8 @@ class DishAdmin(BigList):
         return own_country.sees_some(request.user)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Dish]:
-        return own_country.dishes_for(request.user)
+        rows = own_country.dishes_for(request.user)
+        return rows if sees_withdrawn(request.user) else rows.exclude(state=Dish.State.WITHDRAWN)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Dish], search_term: str
@@ -153,6 +154,8 @@ class DishAdmin(BigList):
 class PhotoAdmin(BigList):
     """Photos are decided apart from their dishes; only confirmed ones can be accepted."""
 
+    dish_path = "dish"
+    withdrawn_to = MAY_WITHDRAW
     list_display = ("thumb", "dish", "caption", "state", "created_at")
     list_filter = ("state",)
     list_select_related = ("dish",)

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 from collection.ingredients import join
 from collection.models import Ingredient, Report
 from collection.reports import decide
+from collection.withdrawal import MAY_WITHDRAW
 from wwd.staff_lists import BigList
 
 
@@ -28,6 +29,8 @@ class Decided(BigList):
 class ReportAdmin(Decided):
     """All reports; what the first three reasons hid stays hidden until somebody decides."""
 
+    dish_path = "dish"
+    withdrawn_to = MAY_WITHDRAW
     list_display = ("created_at", "reason", "dish", "picture", "words", "hid", "state", "decided_by")
     list_filter = ("state", "reason", "hid")
     list_select_related = ("dish", "photo", "decided_by")

@@ -11,13 +11,13 @@ import secrets
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 
 from collection.devices import device_class
 from collection.models import NetworkKey, Submission
 from collection.proof import Proof, now
+from wwd.addresses import client_address
 
 # Bits that an operator gives to one customer or one mast.
 PREFIX = {4: 24, 6: 48}
@@ -51,12 +51,8 @@ def circumstances(request: HttpRequest, proof: Proof) -> Circumstances:
 
 def network_of(request: HttpRequest) -> str:
     """The hash of the network that a request came from, with this month's key."""
-    address = request.META.get("REMOTE_ADDR", "")
-    if settings.BEHIND_TLS_PROXY:
-        # Only what our own proxy added last is known to be true.
-        address = request.headers.get("X-Forwarded-For", address).rpartition(",")[2].strip()
     try:
-        found = ipaddress.ip_address(address)
+        found = ipaddress.ip_address(client_address(request))
     except ValueError:
         return ""
     found = getattr(found, "ipv4_mapped", None) or found

@@ -27,6 +27,7 @@ from collection import own_country
 from collection.models import Contributor, Dish, DishQuerySet, Photo, Withdrawal
 from collection.proof import Proof, ProofError, ProofExpired, check_origin, check_request, genuine, now
 from collection.turns import finish_turn, is_over, over
+from collection.withdrawal import MAY_WITHDRAW
 
 # Every cookie that says who is describing or reviewing has a name that starts with this: *Finish* clears them all.
 COOKIE = "turn"
@@ -197,6 +198,8 @@ def photo_to_show(user: AbstractUser | AnonymousUser, which: Q) -> Photo:
         raise Http404
     public = photo.state == Photo.State.ACCEPTED and Dish.objects.accepted().filter(pk=photo.dish_id).exists()
     if not (public or (user.is_active and user.has_perm("collection.view_photo")) or of_own_country(user, photo)):
+        raise Http404
+    if photo.dish.state == Dish.State.WITHDRAWN and not user.has_perm(MAY_WITHDRAW):
         raise Http404
     return photo
 

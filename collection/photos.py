@@ -1,9 +1,14 @@
-"""A photo on arrival: its kind decided by content, made upright, sRGB and small, everything else thrown away."""
+"""A photo on arrival: its kind decided by content, made upright, sRGB and small, everything else thrown away.
+
+Decoding takes memory that a few bytes can ask for. It is reckoned from the head of the file before a pixel is decoded,
+and taken from a budget of the whole host (`wwd/decoding_room.py`).
+"""
 
 import hashlib
 import io
 import secrets
 from dataclasses import dataclass
+from typing import IO
 
 from django.conf import settings
 from django.core.files.base import ContentFile
@@ -14,6 +19,8 @@ from PIL import Image, ImageCms, ImageOps
 from PIL.JpegImagePlugin import JpegImageFile
 from pillow_heif import register_heif_opener
 
+from wwd.decoding_room import NoRoom, budget, room_for
+
 register_heif_opener()
 
 # MPO, the JPEG of several pictures, is read by the reader of JPEG.
@@ -23,6 +30,16 @@ THUMBNAIL_SIDE = 320
 THUMBNAIL_BYTES = 12 * 1024
 MOST_PIXELS = 64_000_000
 SMALLEST_SIDE = 16
+CHUNK = 256 * 1024
+# A large picture is first made about so small by averaging, then exactly small by resampling.
+ROUGH_SIDE = 2 * LONGEST_SIDE
+BAND = 64
+REDUCED = ("L", "LA", "RGB", "RGBA", "CMYK")
+ORIENTATION = 0x0112
+# Peak of each decoder, measured with the pinned versions; bytes of one pixel of the whole picture.
+BYTES_A_PIXEL = {"PNG": 5, "GIF": 5, "WEBP": 17, "AVIF": 10, "HEIF": 8}
+# Small copies that turning, scaling and colours need at once, in bytes of a pixel.
+COPIES = 16
 
 
 class PhotoError(Exception):
@@ -40,53 +57,133 @@ class Prepared:
     sha256: str
 
 
-def arrived(upload: UploadedFile) -> bytes:
-    """The bytes of an upload, where it is not too large."""
+def arrived(upload: UploadedFile) -> IO[bytes]:
+    """The file of an upload, where it is not too large; it stays on disk."""
     if (upload.size or 0) > settings.MAX_PHOTO_BYTES:
         raise PhotoError(too_large())
-    return bytes(upload.read())
+    file = upload.file
+    assert file is not None
+    return file
 
 
 def too_large() -> str:
     return _("The photo is larger than 15 MB. Send a smaller copy, or go on without it.")
 
 
-def prepare(data: bytes) -> Prepared:
-    """Re-encodes the photo in `data`. Raises PhotoError with a sentence for the person who sent it."""
-    image = upright(data)
-    return Prepared(
-        image=jpeg(image, 82),
-        thumbnail=thumbnail_of(image),
-        width=image.width,
-        height=image.height,
-        sha256=hashlib.sha256(data).hexdigest(),
-    )
+def prepare(source: bytes | IO[bytes]) -> Prepared:
+    """Re-encodes a photo. Raises PhotoError with a sentence for the person who sent it.
+
+    Only who found room for its pixels reads the photo: however many are sent at once, few lie in memory.
+    """
+    file = io.BytesIO(source) if isinstance(source, bytes) else source
+    sha256 = hash_of(file)
+    with opened(file) as image:
+        check_size(image)
+        try:
+            with room_for(needed(image)):
+                return encoded(image, sha256)
+        except NoRoom as error:
+            raise PhotoError(
+                _("Many photos are arriving at this moment. Wait a minute and send it again, or go on without it.")
+            ) from error
 
 
-def upright(data: bytes) -> Image.Image:
-    """The first picture in `data` as plain RGB pixels, upright, at most `LONGEST_SIDE` wide and high."""
+def hash_of(file: IO[bytes]) -> str:
+    """The SHA-256 of a whole file, in hexadecimal, read piece by piece."""
+    file.seek(0)
+    digest = hashlib.sha256()
+    while piece := file.read(CHUNK):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def opened(file: IO[bytes]) -> Image.Image:
+    """The photo, its head read and no pixel decoded. A JPEG will be made smaller while it is decoded."""
     try:
-        with Image.open(io.BytesIO(data), formats=FORMATS) as image:
-            check_size(image)
-            if isinstance(image, JpegImageFile):
-                image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
-            image.load()
-            shown = ImageOps.exif_transpose(image)
-            shown.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
-            return bare(in_srgb(shown))
-    except PhotoError:
-        raise
+        file.seek(0)
+        image = Image.open(file, formats=FORMATS)
+        if isinstance(image, JpegImageFile):
+            image.info["stated"] = image.size
+            image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+        return image
     except Image.DecompressionBombError as error:
         raise PhotoError(too_many_pixels()) from error
     except Exception as error:
+        raise PhotoError(unreadable()) from error
+
+
+def encoded(image: Image.Image, sha256: str) -> Prepared:
+    """What is kept of a photo. Nothing as large as its pixels outlives this call."""
+    small = upright(image)
+    return Prepared(
+        image=jpeg(small, 82),
+        thumbnail=thumbnail_of(small),
+        width=small.width,
+        height=small.height,
+        sha256=sha256,
+    )
+
+
+def upright(image: Image.Image) -> Image.Image:
+    """The first picture as plain RGB pixels, upright, at most `LONGEST_SIDE` wide and high."""
+    try:
+        image.load()
+        small = shrunk(image)
+        shown = ImageOps.exif_transpose(small)
+        shown.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
+        return bare(in_srgb(shown))
+    except Exception as error:
         # Decoders meet hostile bytes here and raise whatever they stumble over, from OSError to struct.error.
-        raise PhotoError(_("The photo could not be read. Try another one, or go on without it.")) from error
+        raise PhotoError(unreadable()) from error
+    finally:
+        image.close()
+
+
+def unreadable() -> str:
+    return _("The photo could not be read. Try another one, or go on without it.")
+
+
+def shrunk(image: Image.Image) -> Image.Image:
+    """The picture with sides of at most `ROUGH_SIDE`, made band by band: a copy of a large one would double it."""
+    factor = rough_factor(image.size)
+    if factor == 1:
+        return image
+    mode = image.mode if image.mode in REDUCED else ("RGBA" if image.has_transparency_data else "RGB")
+    if image.mode.startswith("I;16"):
+        mode = "I"
+    small = Image.new(mode, (-(-image.width // factor), -(-image.height // factor)))
+    for top in range(0, image.height, BAND * factor):
+        band = image.crop((0, top, image.width, min(top + BAND * factor, image.height)))
+        small.paste(band.convert(mode).reduce(factor), (0, top // factor))
+    if "icc_profile" in image.info and mode in ("RGB", "RGBA", "CMYK", "L", "LA"):
+        small.info["icc_profile"] = image.info["icc_profile"]
+    small.getexif()[ORIENTATION] = image.getexif().get(ORIENTATION, 1)
+    image.close()
+    return small
+
+
+def rough_factor(size: tuple[int, int]) -> int:
+    return -(-max(size) // ROUGH_SIDE)
+
+
+def needed(image: Image.Image) -> int:
+    """Bytes that decoding takes at most, as measured for each kind, until the photo is small."""
+    pixels = image.width * image.height
+    rough = min(ROUGH_SIDE**2, pixels // rough_factor(image.size) ** 2 + ROUGH_SIDE)
+    if image.format in ("JPEG", "MPO"):
+        stated = image.info.get("stated", image.size)
+        # A progressive one is held as a whole before it is made small.
+        decoding = 6 * stated[0] * stated[1] if image.info.get("progressive") else 0
+    else:
+        decoding = BYTES_A_PIXEL[image.format or ""] * pixels
+    return max(decoding, 4 * pixels + 4 * rough, COPIES * rough)
 
 
 def check_size(image: Image.Image) -> None:
-    if image.width * image.height > MOST_PIXELS:
+    width, height = image.info.get("stated", image.size)
+    if width * height > MOST_PIXELS or needed(image) > budget():
         raise PhotoError(too_many_pixels())
-    if min(image.size) < SMALLEST_SIDE:
+    if min(width, height) < SMALLEST_SIDE:
         raise PhotoError(_("The photo is too small to show a dish. Try another one, or go on without it."))
 
 

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 
+from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -19,6 +20,13 @@ from collection.words import fold
 UNDO = timedelta(days=7)
 MOST_TRIES_OF_A_RECEIPT = 5
 MOST_TRIES_IN_ALL = 300
+# Whoever decides about withdrawals sees the dishes; nobody else on the staff does until they are erased.
+MAY_WITHDRAW = "collection.change_withdrawal"
+
+
+def sees_withdrawn(user: AbstractUser | AnonymousUser) -> bool:
+    """Whether somebody of the staff may see what was withdrawn."""
+    return user.is_active and user.has_perm(MAY_WITHDRAW)
 
 
 def standing() -> QuerySet[Withdrawal]:

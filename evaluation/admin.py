@@ -125,6 +125,7 @@ class EarlierOutcomeInline(KeptInline):
 
 @admin.register(Unit)
 class UnitAdmin(ReadOnly):
+    dish_path = "subject__dish"
     list_display = ("key", "run", "subject", "model", "state", "deliveries")
     list_filter = ("state",)
     list_select_related = ("run", "subject", "model")
@@ -152,6 +153,7 @@ class VersionedAdmin(StaffList):
 
 @admin.register(Subject)
 class SubjectAdmin(ReadOnly):
+    dish_path = "dish"
     list_display = ("name", "kind", "source_key", "demonstration")
     list_filter = ("kind", "demonstration")
     search_fields = ("name__startswith", "source_key__startswith")

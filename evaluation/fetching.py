@@ -12,7 +12,9 @@ MOST_BYTES = 50 * 1024 * 1024
 SECONDS = 60.0
 HOPS = 3
 MOVED = (301, 302, 303, 307, 308)
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
+GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+# Protocol assignments, relays of 6to4 (RFC 7526), documentation (RFC 9637): Python 3.11 takes parts for global ones.
+SPECIAL = tuple(ipaddress.ip_network(network) for network in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20"))
 CHUNK = 65536
 # How files of pictures begin: (place, bytes). PNG, JPEG, GIF, WebP, BMP, TIFF, AVIF and HEIC.
 BEGINNINGS = (
@@ -96,14 +98,19 @@ def address_of(parts: SplitResult, local: bool) -> tuple[str, int]:
 
 
 def is_public(address: str) -> bool:
-    """False for every address that is not reached over the open internet, also where it is wrapped in another."""
+    """False for every address that is not reached over the open internet, also where it is wrapped in another.
+
+    The standard library knows what is global (IANA's registries of special addresses); younger entries are named here.
+    """
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
         if found.ipv4_mapped:
             return is_public(str(found.ipv4_mapped))
-        if found.sixtofour or found.teredo or found in NAT64:
+        # Everything outside is local, translated (64:ff9b::/96), compatible (::/96), site-local or not given out.
+        if found not in GLOBAL_UNICAST or found.sixtofour or found.teredo:
             return False
-    return found.is_global and not found.is_multicast
+    special = any(found in network for network in SPECIAL if network.version == found.version)
+    return found.is_global and not found.is_multicast and not found.is_reserved and not special
 
 
 def connect(parts: SplitResult, address: tuple[str, int], seconds: float) -> http.client.HTTPConnection:

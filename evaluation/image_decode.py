@@ -7,8 +7,8 @@ What is not plain (see `Header`) goes through `decode`; for what is plain every 
 import io
 import struct
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,11 +88,17 @@ def decode(content: bytes) -> Image.Image:
         return decode_opened(image)
 
 
-def decode_reduced(content: bytes, side: int) -> Image.Image:
-    """The same for a small copy: a JPEG is scaled down to no less than `side` while it is read. Raises ImageError."""
+def decode_reduced(
+    content: bytes, side: int, room: Callable[[int], AbstractContextManager[None]] = lambda pixels: nullcontext()
+) -> Image.Image:
+    """The same for a small copy: a JPEG is scaled down to no less than `side` while it is read.
+
+    `room` is entered with the number of pixels while they are decoded. Raises ImageError, and what `room` raises.
+    """
     with opened(content) as image:
         image.draft(None, (side, side))
-        return decode_opened(image)
+        with room(image.width * image.height):
+            return decode_opened(image)
 
 
 def decode_pixels(content: bytes) -> Pixels:

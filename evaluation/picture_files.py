@@ -14,10 +14,13 @@ from evaluation import files
 from evaluation.image_decode import FORMATS, MEDIA_TYPES, decode_reduced
 from evaluation.models import GeneratedImage, Role
 from evaluation.photographs import shared_photos
+from wwd.decoding_room import room_for
 
 # Longest side in pixels.
 SIZES: Mapping[str, int] = {"small": 320, "large": 1024}
 CACHED_SECONDS = 3600
+# Decoded, with transparency, and ready for scaling.
+BYTES_A_PIXEL = 12
 SHOWABLE = (GeneratedImage.State.HELD, GeneratedImage.State.HELD_BACK)
 ENDINGS = {media_type: kind.lower() for kind, media_type in MEDIA_TYPES.items()}
 
@@ -88,8 +91,11 @@ def smaller(image: GeneratedImage, size: str) -> bytes:
 
 
 def reduced(content: bytes, side: int) -> bytes:
-    """The picture with its longest side at `side` pixels at most. Raises ImageError."""
-    small = decode_reduced(content, side)
+    """The picture with its longest side at `side` pixels at most. Raises ImageError, NoRoom.
+
+    Researchers look at many at once; the same memory is shared with photos that arrive.
+    """
+    small = decode_reduced(content, side, lambda pixels: room_for(pixels * BYTES_A_PIXEL))
     small.thumbnail((side, side))
     out = io.BytesIO()
     small.save(out, "JPEG", quality=85)

@@ -1,7 +1,7 @@
 """Stored tables stay when a dish is erased, but the words that only this dish had leave their cells."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import Q
@@ -35,12 +35,24 @@ def scrub_tables(dish: Dish) -> None:
     words = own_words(dish)
     if not words:
         return
-    pattern = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in sorted(words, key=len, reverse=True)))
+    pattern = pattern_of(words)
     for row in StoredTable.objects.exclude(content=None).iterator(chunk_size=50):
         if words & set(row.filters.values()):
             row.delete()
         elif (content := scrubbed(row.content or {}, pattern)) != row.content:
             StoredTable.objects.filter(pk=row.pk).update(content=content)
+
+
+def pattern_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Any of these as a whole word, the longest first."""
+    return re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in sorted(words, key=len, reverse=True)))
+
+
+def without_withdrawn(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A table that was stored before a dish was withdrawn, for those days in which it is not erased yet."""
+    gone = Dish.objects.filter(state=Dish.State.WITHDRAWN).exclude(local_name="")
+    words = {word for dish in gone for word in own_words(dish)}
+    return scrubbed(content, pattern_of(words)) if words else content
 
 
 def scrubbed(content: Mapping[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:

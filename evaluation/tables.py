@@ -26,6 +26,7 @@ from evaluation.names import unknown
 from evaluation.ordering import in_order
 from evaluation.plan_marks import Standing
 from evaluation.plan_standing import frozen_plans, marked
+from evaluation.table_scrubbing import without_withdrawn
 from evaluation.table_spec import Filters, TableSpec
 from evaluation.table_text import from_content, to_content
 from wwd.planner_statistics import is_statement_timeout
@@ -303,8 +304,12 @@ def _recompute(row: StoredTable) -> bool:
 
 
 def _view(table: TableSpec, filters: Filters, row: StoredTable | None, present: str) -> TableView:
-    content = from_content(table.name, table.version, row.content) if row and row.content else None
     state: State = "computing"
+    stored = row.content if row else None
+    if row and stored and row.fingerprint != present:
+        # What counts anew without a withdrawn dish is still read as it was: without that dish's words.
+        stored = without_withdrawn(stored)
+    content = from_content(table.name, table.version, stored) if stored else None
     if row and row.error:
         state = "failed"
     elif row and content:

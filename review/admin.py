@@ -184,6 +184,7 @@ class InvitationAdmin(StaffList):
 
 @admin.register(CampaignImage)
 class CampaignImageAdmin(ReadOnly):
+    dish_path = "image__subject__dish"
     list_display = ("blurred", "dish_name", "country", "campaign")
     list_filter = ("campaign",)
     search_fields = ("dish_name__startswith", "pk__exact")
@@ -243,6 +244,7 @@ class ReviewerAdmin(ReadOnly):
 class AssignmentAdmin(ReadOnly):
     """What was reported stays hidden until somebody looked at it and shows it again."""
 
+    dish_path = "image__image__subject__dish"
     list_display = ("picture", "state", "reason", "repeat", "created_at")
     list_filter = ("state", "reason", "image__campaign")
     list_select_related = ("image",)
@@ -263,6 +265,7 @@ class AssignmentAdmin(ReadOnly):
 
 @admin.register(Review)
 class ReviewAdmin(ReadOnly):
+    dish_path = "image__image__subject__dish"
     list_display = ("image", "reviewer", "food", "correct_dish", "quality", "match", "disturbing", "surplus", "words")
     list_filter = ("image__campaign", "surplus", "repeat", ("words_read_at", admin.EmptyFieldListFilter))
     list_select_related = ("image", "reviewer")

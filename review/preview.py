@@ -13,6 +13,7 @@ from review.assignment import Progress
 from review.forms import QuestionForm, typed_in
 from review.links import large_address, picture_address
 from review.models import Assignment, Campaign, CampaignImage
+from review.overview import live
 from review.questionnaires import questions
 
 PURPOSE = "review.preview"
@@ -72,7 +73,7 @@ def preview(request: HttpRequest, sent: Sent, pk: int) -> HttpResponse:
     if not request.user.has_perm("review.view_campaign"):
         raise PermissionDenied
     campaign = get_object_or_404(Campaign.objects.select_related("questionnaire"), pk=pk)
-    images = list(campaign.images.exclude(copy_sha256="").order_by("pk")[:PICTURES])
+    images = list(live(campaign.images.exclude(copy_sha256="")).order_by("pk")[:PICTURES])
     if not images:
         context = {"sentence": gettext("The campaign has no pictures yet."), "code": ""}
         return render(request, "review/refused.html", context, status=404)

@@ -150,7 +150,7 @@ def looked_at_by_model(campaign: Campaign) -> dict[int, Seen]:
 
 def pictures_of(campaign: Campaign, model: Model) -> QuerySet[CampaignImage]:
     """One row of each picture of the model, in the order of their making."""
-    images = CampaignImage.objects.filter(campaign=campaign, image__model=model).order_by("image", "pk")
+    images = overview.live(CampaignImage.objects.filter(campaign=campaign, image__model=model)).order_by("image", "pk")
     earlier = CampaignImage.objects.filter(campaign=campaign, image=OuterRef("image"), pk__lt=OuterRef("pk"))
     return images.exclude(Exists(earlier))
 
@@ -175,7 +175,7 @@ def reviewer_report(request: HttpRequest, pk: str) -> HttpResponse:
         "reviewer": reviewer,
         "work": overview.work_of(reviewer),
         "agreement": with_others(reviewer),
-        "reviews": reviewer.reviews.select_related("image").order_by("-created_at")[:ANSWERS],
+        "reviews": overview.live(reviewer.reviews.select_related("image"), "image__").order_by("-created_at")[:ANSWERS],
         "exclusion": Exclusion.objects.filter(reviewer=reviewer).first(),
     }
     return render(request, "review/admin/reviewer.html", context)

@@ -9,11 +9,13 @@ from django.db.models import QuerySet
 
 from collection.models import Country
 from evaluation import files
+from evaluation.models import KeptReport
 from evaluation.tables import bump
 from evaluation.withdrawals import erased_key
 from review.assignment import hold_images
 from review.models import Assignment, CampaignImage, Review, ReviewChange
 
+STANDING = "campaign"
 COPIES = ("copy_sha256", "large_sha256")
 
 
@@ -21,7 +23,15 @@ def hide(dishes: Sequence[int], **signal: Any) -> None:
     """Pictures in hand are taken back: the next request gets another one."""
     held = Assignment.objects.filter(image__image__subject__dish__in=dishes, state=Assignment.State.RESERVED)
     held.update(state=Assignment.State.EXPIRED)
+    count_again(dishes)
     bump("reviews")
+
+
+def count_again(dishes: Sequence[int]) -> None:
+    """What a worker counted of large campaigns names the dishes: it is not shown until it is counted without these."""
+    campaigns = CampaignImage.objects.filter(image__subject__dish__in=dishes).values_list("campaign", flat=True)
+    names = [f"{STANDING}:{pk}" for pk in campaigns.distinct()]
+    KeptReport.objects.filter(name__in=names).update(content=None, counted_at=None)
 
 
 def show_again(dishes: Sequence[int], **signal: Any) -> None:

@@ -1,8 +1,12 @@
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
+from PIL import Image
+
+MOST_PIXELS = 64_000_000
 
 
 def exports_go(dishes: Sequence[int], **signal: Any) -> None:
@@ -10,6 +14,16 @@ def exports_go(dishes: Sequence[int], **signal: Any) -> None:
     from wwd.bundles import jobs
 
     jobs.remove_all(dishes)
+
+
+def bound_pictures() -> None:
+    """No decoder of this process touches a picture of more than 128 million pixels, whoever opens it.
+
+    Whoever reads pictures of strangers says from 64 million on, in words, that they are too large.
+    """
+    # Pillow warns above its limit and refuses above twice as much.
+    Image.MAX_IMAGE_PIXELS = MOST_PIXELS
+    warnings.simplefilter("ignore", Image.DecompressionBombWarning)
 
 
 class WwdConfig(AppConfig):
@@ -21,6 +35,7 @@ class WwdConfig(AppConfig):
         from wwd import checks  # noqa: F401
         from wwd.groups import load_groups
 
+        bound_pictures()
         dish_withdrawn.connect(exports_go)
         # After the last app: all permissions exist by then.
         post_migrate.connect(load_groups, sender=apps.get_app_config("review"), dispatch_uid="wwd.groups")

@@ -1,10 +1,14 @@
-"""`/healthz`: the process answers. `/readyz`: database and storage work; a missing broker only degrades."""
+"""`/healthz`: the process answers. `/readyz`: database, storage and disks work; a missing broker only degrades."""
 
 import os
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
@@ -50,6 +54,32 @@ def storage_works() -> bool:
     return folder_works(folder)
 
 
+def written_folders() -> Iterator[Path]:
+    """The folders of this host that pages write to: files, the database where it is one, what arrives in pieces."""
+    yield settings.VAR_DIR
+    yield Path(tempfile.gettempdir())
+    if connection.vendor == "sqlite":
+        yield Path(str(connection.settings_dict["NAME"])).parent
+    with suppress(NotImplementedError):
+        yield Path(default_storage.path(""))
+
+
+def room_left() -> bool:
+    """Whether every disk that pages write to has `WWD_LEAST_FREE_MEGABYTES` left."""
+    least = settings.LEAST_FREE_MEGABYTES * 1024 * 1024
+    try:
+        return all(free_at(folder) >= least for folder in written_folders())
+    except OSError:
+        return False
+
+
+def free_at(folder: Path) -> int:
+    """Free bytes on the disk of a folder, which need not exist yet."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
+
+
 def broker_works() -> bool:
     try:
         with app.connection_for_write() as broker:
@@ -59,7 +89,7 @@ def broker_works() -> bool:
     return True
 
 
-CHECKS: dict[str, Callable[[], bool]] = {"database": database_works, "storage": storage_works}
+CHECKS: dict[str, Callable[[], bool]] = {"database": database_works, "storage": storage_works, "disk": room_left}
 
 
 @require_safe

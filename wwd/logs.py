@@ -1,6 +1,7 @@
 """Log lines, for people or as JSON. They carry ids, counts and places in the code, never what people typed.
 
-An exception's own text is left out: it often quotes its input ("invalid literal: …", "Key (email)=(…)").
+An exception's own text is left out: it often quotes its input ("invalid literal: …", "Key (email)=(…)"). A request is
+named by its route: paths hold people's keys, queries and hosts what somebody typed.
 """
 
 import json
@@ -9,9 +10,23 @@ import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import TracebackType
+from urllib.parse import urlsplit
+
+from django.http import HttpRequest
+
+from wwd.routes import route_of
 
 # gunicorn's messages that go on with an address, a request line or a query.
-QUOTING = ("Invalid request", "Error handling request")
+QUOTING = (
+    "Invalid request",
+    "Error handling request",
+    "Ignored premature client disconnection",
+    "Closing connection",
+    "HTTP/2",
+)
+
+# Loggers of Django whose messages quote paths, hosts and senders.
+ABOUT_REQUESTS = ("django.request", "django.security")
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -33,10 +48,33 @@ def message(record: logging.LogRecord) -> str:
     if record.exc_info and isinstance(record.args, Mapping) and "exc" in record.args:
         task, job = record.args.get("name"), record.args.get("id")
         return f"Task {task}[{job}] failed"
+    if record.name == "django.server":
+        return served(record)
+    if record.name.startswith(ABOUT_REQUESTS):
+        return about_request(record)
     text = record.getMessage()
     if record.name == "gunicorn.error":
         return next((start for start in QUOTING if text.startswith(start)), text)
     return text
+
+
+def about_request(record: logging.LogRecord) -> str:
+    """What Django says of a request, without its path: it would quote the path, the host, the sender or the error."""
+    what = record.name.rpartition(".")[2]
+    status = getattr(record, "status_code", "")
+    request = getattr(record, "request", None)
+    # Where the error is about the request itself, asking for its path could raise it again; `path_info` never does.
+    asked = f"{request.method} {route_of(request.path_info)}" if isinstance(request, HttpRequest) else ""
+    return " ".join(str(part) for part in (what, status, asked) if part)
+
+
+def served(record: logging.LogRecord) -> str:
+    """A line of Django's own server, for development: `"%s" %s %s` with the request line, or words about it."""
+    args = record.args if isinstance(record.args, tuple) else ()
+    method, _, rest = str(args[0] if args else "").partition(" ")
+    if len(args) < 2 or not rest.startswith("/"):
+        return "a request that could not be read"
+    return f"{method} {route_of(urlsplit(rest.partition(' ')[0]).path)} {args[1]}"
 
 
 class ConsoleFormatter(logging.Formatter):

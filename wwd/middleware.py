@@ -7,8 +7,10 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, UnreadablePostError
 from django.middleware.gzip import GZipMiddleware
+from django.utils.cache import patch_cache_control, patch_vary_headers
 
 from wwd import errors
+from wwd.routes import keys_in_route
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -52,7 +54,11 @@ class CompressMiddleware(GZipMiddleware):
 
 
 class HeadersMiddleware:
-    """The content security policy: nothing is ever loaded from another host."""
+    """The content security policy: nothing is ever loaded from another host.
+
+    An address that holds a person's key goes into no `Referer`, not even to this site. What does not say that it is the
+    same for everybody (`Cache-Control`) is kept by no shared cache, and by no browser for another person.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -61,7 +67,19 @@ class HeadersMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", "geolocation=(), microphone=()")
+        if not is_shared(response):
+            patch_cache_control(response, private=True)
+            patch_vary_headers(response, ("Cookie",))
+        found = request.resolver_match
+        if found is not None and keys_in_route(found.route):
+            response.headers.setdefault("Referrer-Policy", "no-referrer")
         return response
+
+
+def is_shared(response: HttpResponseBase) -> bool:
+    """Whether a view said how everybody's caches may keep its answer; `no-store` forbids it to all of them."""
+    said = {part.strip().partition("=")[0] for part in response.headers.get("Cache-Control", "").lower().split(",")}
+    return bool(said & {"public", "no-store"} or (said & {"max-age", "no-cache"} and "private" not in said))
 
 
 class BodyMiddleware:

@@ -37,6 +37,9 @@ SECRET_KEY_FALLBACKS = env.items("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.items("WWD_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.items("WWD_TRUSTED_ORIGINS")
 BEHIND_TLS_PROXY = env.flag("WWD_BEHIND_TLS_PROXY", False)
+# How many proxies of ours stand before the web server, each of which adds the address that it saw.
+# 0: none, or the one that speaks TLS.
+TRUSTED_PROXIES = env.whole("WWD_TRUSTED_PROXIES", 0)
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -100,6 +103,14 @@ SQLITE_OPTIONS = {
 
 # 0: no bound. A query without an end would hold its locks and its thread for ever.
 STATEMENT_SECONDS = env.whole("WWD_STATEMENT_SECONDS", 2700)
+# Seconds, and for the last one milliseconds: a server that is not there any more is noticed, also in the middle.
+POSTGRES_OPTIONS = {
+    "connect_timeout": 5,
+    "keepalives_idle": 20,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
 
 
 def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
@@ -114,7 +125,7 @@ def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
     if vendor != "postgresql":
         raise EnvError(f"DATABASE_URL names {vendor}. Accepted: postgres:// and sqlite:///.")
     bound = {"options": f"-c statement_timeout={STATEMENT_SECONDS}s"} if STATEMENT_SECONDS else {}
-    parsed["OPTIONS"] = {"connect_timeout": 5, **bound, **parsed.get("OPTIONS", {})}
+    parsed["OPTIONS"] = {**POSTGRES_OPTIONS, **bound, **parsed.get("OPTIONS", {})}
     return {**parsed, "CONN_MAX_AGE": keep_seconds, "CONN_HEALTH_CHECKS": keep_seconds > 0}
 
 
@@ -127,11 +138,13 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.text("REDIS_URL")
 GS_BUCKET_NAME = env.text("GS_BUCKET_NAME")
 GS_IDENTITY = env.choice("WWD_GS_IDENTITY", ("file", "machine"), "file")
+# A thread of the web server waits no longer for the bucket.
+STORAGE_SECONDS = env.whole("WWD_STORAGE_SECONDS", 15, least=1)
 MEDIA_ROOT = VAR_DIR / "media"
 STORAGES = {
     "default": (
         {
-            "BACKEND": "storages.backends.gcloud.GoogleCloudStorage",
+            "BACKEND": "wwd.bucket.PatientBucket",
             # No ACL: the bucket has uniform access, and files are served by the application only.
             "OPTIONS": {"bucket_name": GS_BUCKET_NAME, "default_acl": None, "file_overwrite": True},
         }
@@ -149,7 +162,7 @@ CELERY_BROKER_FOLDER = VAR_DIR / "broker"
 
 LEASE_SECONDS = env.whole("WWD_LEASE_SECONDS", 120, least=2)
 WEB_PROCESSES = env.whole("WWD_WEB_PROCESSES", 2, least=1)
-# More than 50: so many phones on a 2G line may send a photo to one process at a time.
+# Requests that have arrived whole are answered at once by so many; who still sends holds none of them.
 WEB_THREADS = env.whole("WWD_WEB_THREADS", 64, least=1)
 LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
 # A worker process ends between two slices of work after so many of them, or once it holds so much memory.
@@ -161,6 +174,10 @@ COMMIT = env.text("WWD_COMMIT")
 CHROMIUM = env.text("WWD_CHROMIUM")
 EXPORT_DAYS = env.whole("WWD_EXPORT_DAYS", 14, least=1)
 RETENTION_DAYS = env.whole("WWD_RETENTION_DAYS", 3 * 365, least=30)
+# Below this `/readyz` fails: somebody has to make room before pages must refuse.
+LEAST_FREE_MEGABYTES = env.whole("WWD_LEAST_FREE_MEGABYTES", 200)
+# Memory in which all processes of this host decode pictures; a photo that needs more by itself is refused.
+DECODE_MEGABYTES = env.whole("WWD_DECODE_MEGABYTES", 400, least=64)
 MAX_PHOTO_BYTES = 15 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # Photos somewhat too large still reach their form, which can say so beside the field.
@@ -216,6 +233,7 @@ CSRF_FAILURE_VIEW = "wwd.errors.csrf_failure"
 
 LOG_FORMAT = env.choice("WWD_LOG_FORMAT", ("console", "json"), "console")
 LOG_LEVEL = env.choice("WWD_LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()
+quiet = ("DEBUG", "INFO", "WARNING", "ERROR").index
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -228,5 +246,8 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         "django": {"handlers": [], "propagate": True},
         "django.server": {"handlers": ["out"], "propagate": False},
+        # These quote what a photo says about its camera and place, and addresses with their keys.
+        **{name: {"level": max(LOG_LEVEL, "INFO", key=quiet)} for name in ("PIL", "pillow_heif", "urllib3", "google")},
+        **{name: {"level": max(LOG_LEVEL, "WARNING", key=quiet)} for name in ("httpx", "httpcore", "openai")},
     },
 }

@@ -21,6 +21,8 @@ from django.utils.safestring import SafeString
 
 # So many rows can be paged through; whoever looks for others searches or filters.
 MOST_ROWS = 1000
+# The state of a dish; the collection's models are not known here.
+WITHDRAWN = "withdrawn"
 
 
 class BoundedPaginator(Paginator):
@@ -51,7 +53,14 @@ class BoundedPaginator(Paginator):
 
 
 class StaffList(admin.ModelAdmin):
-    """Base of all lists. `search_fields` are whole lookups over indexed columns, each asked for by itself."""
+    """Base of all lists. `search_fields` are whole lookups over indexed columns, each asked for by itself.
+
+    `dish_path` leads from a row to the dish that it is about. Rows about a withdrawn dish exist for nobody until they
+    are erased: not in lists, searches, histories or by their address. `withdrawn_to` names a permission that sees them.
+    """
+
+    dish_path = ""
+    withdrawn_to = ""
 
     paginator = BoundedPaginator
     show_full_result_count = False
@@ -60,6 +69,12 @@ class StaffList(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        if not self.dish_path or (self.withdrawn_to and request.user.has_perm(self.withdrawn_to)):
+            return rows
+        return rows.exclude(**{f"{self.dish_path}__state": WITHDRAWN})
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

@@ -1,8 +1,32 @@
 """The web application for gunicorn."""
 
 import os
+from collections.abc import Iterable
+from tempfile import SpooledTemporaryFile
+from typing import Any
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wwd.settings")
-application = get_wsgi_application()
+IN_MEMORY = 256 * 1024
+CHUNK = 64 * 1024
+django_application = get_wsgi_application()
+
+
+def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """Django's application. It reads a body only where its length is stated: one in chunks is read before it."""
+    if environ.get("HTTP_TRANSFER_ENCODING", "").strip().lower() != "chunked" or not environ.get(
+        "wsgi.input_terminated"
+    ):
+        return django_application(environ, start_response)
+    with SpooledTemporaryFile(IN_MEMORY) as body:
+        # One byte more than is taken: the length then says that it is too large.
+        left = settings.MAX_REQUEST_BYTES + 1
+        while left > 0 and (data := environ["wsgi.input"].read(min(left, CHUNK))):
+            body.write(data)
+            left -= len(data)
+        body.seek(0)
+        stated = {"wsgi.input": body, "CONTENT_LENGTH": str(settings.MAX_REQUEST_BYTES + 1 - left)}
+        given = {name: value for name, value in environ.items() if name != "HTTP_TRANSFER_ENCODING"}
+        return django_application({**given, **stated}, start_response)

@@ -1,5 +1,7 @@
 """What may follow a receipt: the rest of B.4, a photo with its caption, the optional *about you*."""
 
+from typing import IO
+
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
@@ -105,18 +107,20 @@ def arrived_photo(request: HttpRequest, proof: Proof, contributor: Contributor, 
     if not sha256:
         return submit_photo(proof, contributor, dish, photos.prepare(uploaded(request)))
     try:
-        data = parts.whole(dish, sha256)
+        file = parts.whole(dish, sha256)
     except photos.PhotoError:
         if known := photo_sent(proof, dish, sha256):
             return known
         raise
-    kept = submit_photo(proof, contributor, dish, photos.prepare(data))
+    with file:
+        prepared = photos.prepare(file)
+    kept = submit_photo(proof, contributor, dish, prepared)
     parts.forget(dish, sha256)
     return kept
 
 
-def uploaded(request: HttpRequest) -> bytes:
-    """The bytes of the chosen file. Raises PhotoError where none came or it was too large."""
+def uploaded(request: HttpRequest) -> IO[bytes]:
+    """The chosen file. Raises PhotoError where none came or it was too large."""
     upload = request.FILES.get("photo")
     if isinstance(upload, UploadedFile):
         return photos.arrived(upload)

@@ -172,7 +172,8 @@ def execute(study: Study, works: Sequence[Work], found: Loaded, results: Results
             halve(study, works, found, results)
     except Exception as error:  # Whatever a study or a provider's client raises: it must not end the worker.
         reason = sentence(error)
-        logger.warning("A batch of %d units of %s went wrong: %s", len(works), study.slug, reason)
+        # The reason is kept with the units: it may quote what a person wrote, and logs never do.
+        logger.warning("A batch of %d units of %s went wrong.", len(works), study.slug, exc_info=True)
     for work in works:
         if work.key in results:
             continue

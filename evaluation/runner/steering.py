@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 def pause(run: Run, problem: str = "") -> None:
     """Stops leasing; what is leased is finished. `problem` says why, where it was not a person who paused."""
-    logger.warning("Run %s paused. %s", run.pk, problem)
+    logger.warning("Run %s paused%s.", run.pk, "; its page says why" if problem else "")
     Run.objects.filter(pk=run.pk, state__in=ACTIVE).update(state=Run.State.PAUSED, problem=problem)
 
 

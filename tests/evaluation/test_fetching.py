@@ -106,6 +106,36 @@ def test_one_address_inside_among_others_is_enough_to_refuse(monkeypatch: pytest
         fetch("https://pictures.example/a.png")
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "fec0::1",
+        "::127.0.0.1",
+        "::93.184.216.34",
+        "64:ff9b::7f00:1",
+        "64:ff9b:1::7f00:1",
+        "3fff::1",
+        "5f00::1",
+        "192.88.99.1",
+        "100::1",
+        "2001:db8::1",
+        "2001::1",
+        "2002:7f00:1::",
+        "2002:5db8:d822::1",
+        "4000::1",
+        "255.255.255.255",
+        "240.0.0.1",
+        "198.18.0.1",
+        "192.0.0.8",
+        "::ffff:192.88.99.1",
+        "ff0e::1",
+    ],
+)
+def test_an_address_that_is_special_or_wrapped_in_another_is_never_public(address: str) -> None:
+    """From IANA's registries of special-purpose addresses."""
+    assert not fetching.is_public(address)
+
+
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "::ffff:93.184.216.34"])
 def test_addresses_of_the_open_internet_are_public(address: str) -> None:
     assert fetching.is_public(address)

@@ -23,6 +23,8 @@ class Bucket(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.objects: dict[str, tuple[bytes, str]] = {}
         self.requests: list[str] = []
+        # So many requests are answered with 503 first.
+        self.failures = 0
 
     @property
     def address(self) -> str:
@@ -65,6 +67,9 @@ class Handler(BaseHTTPRequestHandler):
         return unquote(path.partition(f"/b/{BUCKET}/o")[2].lstrip("/"))
 
     def do_GET(self) -> None:
+        if self.server.failures:
+            self.server.failures -= 1
+            return self.refuse(503, "busy")
         parts = urlsplit(self.path)
         if f"/b/{BUCKET}/o" not in parts.path:
             return self.refuse(404, "no such bucket")

@@ -16,6 +16,7 @@ from django.test import Client
 response = Client(headers={"host": "localhost"}).get("/readyz")
 print(response.status_code, response.content.decode())
 """
+WELL = {"database": True, "storage": True, "disk": True}
 
 
 def readyz(folder: Path, **changes: str) -> tuple[int, dict[str, Any]]:
@@ -50,7 +51,7 @@ def test_a_process_behind_tls_answers_plain_health_checks(tmp_path: Path) -> Non
 
 
 def test_readyz_is_well_on_the_embedded_default(tmp_path: Path) -> None:
-    assert readyz(tmp_path) == (200, {"status": "ok", "database": True, "storage": True, "broker": True})
+    assert readyz(tmp_path) == (200, {"status": "ok", **WELL, "broker": True})
 
 
 def test_readyz_fails_where_the_database_cannot_be_opened(tmp_path: Path) -> None:
@@ -69,9 +70,14 @@ def test_readyz_fails_where_files_cannot_be_kept(tmp_path: Path) -> None:
     assert (code, answer["status"], answer["database"], answer["storage"]) == (503, "failed", True, False)
 
 
+def test_readyz_fails_where_a_disk_is_nearly_full(tmp_path: Path) -> None:
+    code, answer = readyz(tmp_path, WWD_LEAST_FREE_MEGABYTES=str(10**9))
+    assert (code, answer["status"], answer["disk"], answer["storage"]) == (503, "failed", False, True)
+
+
 def test_a_broker_that_is_down_only_degrades(tmp_path: Path) -> None:
     code, answer = readyz(tmp_path, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0", SECRET_KEY="k" * 50)
-    assert (code, answer) == (200, {"status": "degraded", "database": True, "storage": True, "broker": False})
+    assert (code, answer) == (200, {"status": "degraded", **WELL, "broker": False})
 
 
 def test_a_broker_that_never_speaks_only_degrades(tmp_path: Path, silent_port: int) -> None:

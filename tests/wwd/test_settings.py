@@ -60,7 +60,8 @@ def test_postgresql_connections_are_given_back_unless_asked_otherwise() -> None:
     given = settings.database(url)
     assert (given["HOST"], given["PORT"], given["NAME"]) == ("db.example", 5433, "name")
     bound = f"-c statement_timeout={settings.STATEMENT_SECONDS}s"
-    assert given["OPTIONS"] == {"connect_timeout": 5, "sslmode": "require", "options": bound}
+    assert given["OPTIONS"] == {**settings.POSTGRES_OPTIONS, "sslmode": "require", "options": bound}
+    assert given["OPTIONS"]["connect_timeout"] == 5
     assert (given["CONN_MAX_AGE"], given["CONN_HEALTH_CHECKS"]) == (0, False)
     kept = settings.database(url, keep_seconds=60)
     assert (kept["CONN_MAX_AGE"], kept["CONN_HEALTH_CHECKS"]) == (60, True)

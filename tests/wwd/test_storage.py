@@ -1,6 +1,7 @@
 """Files in Google Cloud Storage, over real HTTP against a server that answers as a bucket with uniform access does."""
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,23 @@ assert files.keep(b"a picture") == sha256
 assert files.read(sha256) == b"a picture"
 print(files.path_of(sha256))
 """
+HANGS = """
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from wwd.unavailable import StorageAway, is_temporary
+for what in (
+    lambda: default_storage.exists("images/a"),
+    lambda: default_storage.open("images/a"),
+    lambda: default_storage.save("images/a", ContentFile(b"a")),
+    lambda: default_storage.delete("images/a"),
+    lambda: default_storage.size("images/a"),
+):
+    try:
+        what()
+    except StorageAway as error:
+        assert is_temporary(error)
+        print("away")
+"""
 READY = """
 from django.test import Client
 print(Client(headers={"host": "localhost"}).get("/readyz").json()["storage"])
@@ -82,3 +100,25 @@ def test_pictures_are_kept_in_the_bucket_under_their_hash_once(tmp_path: Path, s
 def test_a_bucket_that_answers_is_ready_and_an_unknown_one_is_not(tmp_path: Path, store: Bucket) -> None:
     assert snippet(with_bucket(tmp_path, store), READY) == "True"
     assert snippet(with_bucket(tmp_path, store, name="other"), READY).splitlines()[-1] == "False"
+
+
+def test_a_bucket_that_hangs_is_waited_for_a_little(tmp_path: Path) -> None:
+    """The client itself waits for minutes; this process is given two."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(64)
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        away = environment(
+            tmp_path,
+            GS_BUCKET_NAME=BUCKET,
+            STORAGE_EMULATOR_HOST=address,
+            SECRET_KEY="0123456789abcdef" * 3,
+            WWD_STORAGE_SECONDS="1",
+        )
+        assert snippet(away, HANGS).split() == ["away"] * 5
+
+
+def test_a_bucket_that_fails_now_and_then_is_asked_again(tmp_path: Path, store: Bucket) -> None:
+    store.failures = 2
+    assert json.loads(snippet(with_bucket(tmp_path, store), ROUND))[0] is False
+    assert store.failures == 0
