@@ -28,7 +28,7 @@ class Command(BaseCommand):
         except ValidationError as error:
             raise CommandError("A name is made of letters, digits, - and _.") from error
         for option, column in (("name", "slug"), ("title", "title"), ("source", "source")):
-            most = ReferenceList._meta.get_field(column).max_length
+            most = getattr(ReferenceList._meta.get_field(column), "max_length", 0)
             if len(options[option]) > most:
                 raise CommandError(f"--{option} has {len(options[option])} letters. Accepted: {most} at most.")
         try:
