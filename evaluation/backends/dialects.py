@@ -97,7 +97,8 @@ def table() -> tuple[Row, ...]:
 
 
 def row_of(given: Mapping[str, Any]) -> Row:
-    row = Row(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    row = Row(**values)
     return replace(row, signs=tuple(folded(*sign.split(":", 1)) for sign in row.signs))
 
 

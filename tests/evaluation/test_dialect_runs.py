@@ -191,7 +191,7 @@ def test_subjects_are_counted_and_not_calls(server: Provider) -> None:
 
 
 def test_failures_of_each_kind_in_turn_pause_a_run_too(server: Provider) -> None:
-    kinds = [(403, {}, {"error": "Not that one."}), (400, {}, {"error": "Something."})]
+    kinds: list[Answer] = [(403, {}, {"error": "Not that one."}), (400, {}, {"error": "Something."})]
     server.chooses = lambda body: kinds[number_of(body) % 2]
     run = make_run(server, "images", 12)
     work(run.pk, "tests")

@@ -200,5 +200,8 @@ def test_the_command_says_what_it_did_and_what_is_wrong(
     for wrong in ({"name": "tiny"}, {"name": "a b"}, {"name": "other", "form": "nothing"}):
         with pytest.raises(CommandError):
             call_command("import_reference", str(path), **wrong)
+    for long in ({"name": "x" * 81}, {"name": "y", "title": "x" * 201}, {"name": "y", "source": "x" * 301}):
+        with pytest.raises(CommandError, match="at most"):
+            call_command("import_reference", str(path), **long)
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("import_reference", str(tmp_path / "absent.csv"), name="x")

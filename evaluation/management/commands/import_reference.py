@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
 
+from evaluation.models import ReferenceList
 from evaluation.novelty.reference import BadReference, forms, import_reference
 
 
@@ -26,6 +27,10 @@ class Command(BaseCommand):
             validate_slug(options["name"])
         except ValidationError as error:
             raise CommandError("A name is made of letters, digits, - and _.") from error
+        for option, column in (("name", "slug"), ("title", "title"), ("source", "source")):
+            most = getattr(ReferenceList._meta.get_field(column), "max_length", 0)
+            if len(options[option]) > most:
+                raise CommandError(f"--{option} has {len(options[option])} letters. Accepted: {most} at most.")
         try:
             held, added = import_reference(
                 options["file"], options["name"], options["form"], title=options["title"], source=options["source"]
