@@ -1,8 +1,8 @@
 // Writes each dish down on the phone before it is sent, and keeps it until the project has it. Only our own answer that
 // names the dish's form counts as received. Where anything here is missing or goes wrong, the plain form sends the dish.
-const shell = document.getElementById("queue");
-const form = document.getElementById("dish");
-const save = document.getElementById("save");
+// Numbers and, without a network, codes are made here; of a code its SHA-256 is sent.
+const found = (id) => document.getElementById(id);
+const [shell, form, save] = ["queue", "dish", "save"].map(found);
 const texts = shell.dataset;
 const box = shell.content.firstElementChild.cloneNode(true);
 const status = box.querySelector("[role=status]");
@@ -12,10 +12,15 @@ const sample = list.firstElementChild;
 const PATIENCE = 60;
 const AGAIN = 60;
 const ABOUT_THE_FORM = ["proof", "form"];
+const DAMM = "0317598642709215486342068713591750983426612304597836742095815869720134894536201794386172052581436790";
 const received = [];
+const finishes = document.querySelectorAll(`form[action="${texts.finish}"]`);
 let turn = 0;
 let pass = "";
+let code = "";
 let busy = false;
+// Sent for the first time: until that fails, the project may show a code.
+let fresh = 0;
 
 let opened = null;
 
@@ -50,9 +55,9 @@ async function stored(mode, work) {
     change.oncomplete = done;
     change.onabort = change.onerror = () => fail(change.error);
   });
-  const found = await work(change.objectStore("dishes"), change.objectStore("turn"));
+  const result = await work(change.objectStore("dishes"), change.objectStore("turn"));
   await ended;
-  return found;
+  return result;
 }
 
 const dishes = () => stored("readonly", (rows) => asked(rows.getAll()));
@@ -65,8 +70,9 @@ const changeTurn = (change) =>
     return now;
   });
 
-// From here on nobody sees what stands in the dishes of this turn; they are still sent.
-const finishTurn = (owed) => changeTurn((now) => ({ turn: now.turn + 1, pass: "", owed }));
+// From here on nobody sees what stands in the dishes of this turn; they are still sent. `owed`: the turn's token.
+const finishTurn = (owed) =>
+  changeTurn((now) => ({ turn: now.turn + 1, pass: "", code: "", owed: owed && (now.owed || owed) }));
 
 class Over extends Error {}
 
@@ -79,7 +85,8 @@ const keep = (dish) =>
     if (!now || now.turn !== dish.turn) throw new Over();
     const all = await asked(rows.getAll());
     const former = all.find((row) => row.form === dish.form || (row.turn === dish.turn && same(row.words, dish.words)));
-    const kept = former ? Object.assign({}, dish, { place: former.place, form: former.form }) : dish;
+    const { place, form, number } = former || {};
+    const kept = former ? Object.assign({}, dish, { place, form, number }) : dish;
     kept.place = await asked(rows.put(kept));
     return kept;
   });
@@ -92,12 +99,30 @@ const settle = (dish, change) =>
     await asked(change ? rows.put(Object.assign(now, change)) : rows.delete(dish.place));
   });
 
+const random = (length) => crypto.getRandomValues(new Uint8Array(length));
+const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
 function newForm() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const bytes = random(16);
   bytes[6] = (bytes[6] & 15) | 64;
   bytes[8] = (bytes[8] & 63) | 128;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  return hex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+// Random digits and their check digit.
+function digits(length) {
+  const bytes = Array.from(random(99)).filter((byte) => byte < 250);
+  const made = bytes.slice(0, length).map((byte) => byte % 10);
+  return made.join("") + made.reduce((state, digit) => DAMM[state * 10 + digit], 0);
+}
+
+const grouped = (number, each) => number.replace(new RegExp(`.{${each}}(?=.)`, "g"), "$& ");
+
+// The code of this turn, made where there is none: what is sent of it.
+async function seal() {
+  if (!crypto.subtle) return "";
+  ({ code } = await changeTurn((now) => ({ code: now.code || digits(19) })));
+  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code))));
 }
 
 class Unsent extends Error {}
@@ -107,6 +132,8 @@ async function deliver(dish) {
   const body = new URLSearchParams(dish.words);
   body.append("form", dish.form);
   body.append("proof", dish.pass);
+  body.append("number", dish.number || "");
+  if (dish.place !== fresh) body.append("seal", dish.seal || "");
   const stop = window.AbortController ? new AbortController() : null;
   const timer = setTimeout(() => stop && stop.abort(), PATIENCE * 1000);
   const asking = { method: "POST", body, redirect: "manual", cache: "no-store", signal: stop ? stop.signal : undefined };
@@ -123,15 +150,15 @@ async function deliver(dish) {
   throw new Unsent(answer && (answer.status < 500 || answer.status === 511) ? texts.stranger : texts.unreached);
 }
 
+function hidden(name, value) {
+  return Object.assign(document.createElement("input"), { type: "hidden", name, value });
+}
+
 function goOn(token) {
   const next = document.createElement("form");
   next.method = "post";
   next.action = texts.more;
-  for (const [name, value] of [["proof", token], ["speak", "more"]]) {
-    const field = document.createElement("input");
-    Object.assign(field, { type: "hidden", name, value });
-    next.append(field);
-  }
+  next.append(hidden("proof", token), hidden("speak", "more"));
   document.body.append(next);
   next.submit();
 }
@@ -141,12 +168,14 @@ const word = (dish, name) => (dish.words.find((pair) => pair[0] === name) || [""
 
 function line(dish, told, choices) {
   const item = sample.cloneNode(true);
-  const [name, state, code] = [item.querySelector(".dish-name"), item.querySelector(".n"), item.querySelector(".code")];
+  const [name, state, number] = [".dish-name", ".n", ".code"].map((part) => item.querySelector(part));
   const closed = dish.turn !== turn;
   if (closed) name.replaceWith(texts.earlier);
   else name.textContent = word(dish, "local_name");
-  state.textContent = told;
-  code.textContent = closed ? "" : dish.receipt || "";
+  const known = !closed && dish.place !== fresh && (dish.receipt || grouped(dish.number || "", 3));
+  number.textContent = known || "";
+  state.textContent = closed && dish.receipt ? texts.arrived : told;
+  if (known && !dish.receipt) state.textContent += ` · ${texts.number}`;
   for (const button of item.querySelectorAll("button")) {
     const choice = choices[button.name];
     if (!choice || (closed && !["send", "drop"].includes(button.name))) button.remove();
@@ -167,10 +196,15 @@ async function show(under = null) {
     const told = dish.place === under ? texts.sending : dish.refused || texts.saved;
     lines.push(line(dish, told, dish.place === under ? {} : choices));
   }
+  const mine = (dish) => dish.seal && dish.turn === turn && dish.place !== fresh;
+  const shown = received.concat(waiting).some(mine);
+  box.querySelector(".received").hidden = !shown;
+  box.querySelector(".big").textContent = shown ? grouped(code, 4) : "";
+  if (pass || code) for (const other of finishes) other.hidden = false;
   list.textContent = "";
   list.append(...lines);
   if (!lines.length && !status.textContent) box.remove();
-  else if (!box.isConnected) document.getElementById("main").prepend(box);
+  else if (!box.isConnected) found("main").prepend(box);
 }
 
 async function receive(dish, said) {
@@ -198,7 +232,10 @@ async function sending(chosen) {
 }
 
 const sendOne = (dish) => sending([dish]);
-const sendAll = async () => sending((await dishes()).filter((dish) => !dish.refused));
+async function sendAll() {
+  if ((await here()).owed) await payOwed().catch(() => {});
+  return sending((await dishes()).filter((dish) => !dish.refused));
+}
 
 async function drop(dish) {
   if (!confirm(texts.question)) return;
@@ -207,7 +244,7 @@ async function drop(dish) {
 }
 
 function copy(dish) {
-  const lines = dish.words.filter(([name, value]) => name !== "website" && value.trim()).map((pair) => pair[1]);
+  const lines = dish.words.filter(([name, value]) => !/^(website|adult|agree)$/.test(name) && value.trim()).map((pair) => pair[1]);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/plain" }));
   link.download = "dish.txt";
@@ -230,7 +267,8 @@ function empty() {
 
 function typed() {
   const words = Array.from(new FormData(form)).filter(([name]) => !ABOUT_THE_FORM.includes(name));
-  return { form: form.elements.form.value, words, pass, turn, refused: "" };
+  const token = pass || form.dataset.consent;
+  return { form: form.elements.form.value, words, pass: token, turn, refused: "", number: digits(8) };
 }
 
 // The plain form, with the first token of the page: the server answers with a page.
@@ -241,28 +279,34 @@ function plainly() {
 
 async function give() {
   save.disabled = true;
-  let dish = null;
+  let dish = typed();
+  let lacking = texts.full;
   try {
-    dish = await keep(typed());
+    dish.seal = await seal();
+    dish = await keep(dish);
+    lacking = "";
   } catch (error) {
-    return plainly();
+    if (error instanceof Over) return plainly();
   }
   busy = true;
+  fresh = dish.place;
   try {
     await show(dish.place);
+    if (lacking && !pass) throw new Unsent(lacking);
     const said = await deliver(dish);
-    if (said.receipt || !said.later) await settle(dish, null);
+    if (!lacking && (said.receipt || !said.later)) await settle(dish, null);
     if (said.more) return goOn(said.more);
     if (!said.later) return plainly();
     await receive(dish, said);
     say("");
   } catch (error) {
     if (!(error instanceof Unsent)) return plainly();
-    say(error.message);
+    say(lacking || error.message);
   } finally {
     busy = false;
+    fresh = 0;
   }
-  empty();
+  if (!lacking) empty();
   save.disabled = false;
   await show();
   box.scrollIntoView();
@@ -270,10 +314,10 @@ async function give() {
 
 // Finish was pressed while there was no network; only our own page says that it is done.
 async function payOwed() {
-  const answer = await fetch(texts.finish, { method: "POST", redirect: "manual", cache: "no-store" });
-  if (!(await answer.text()).includes(' data-over="1"')) return;
+  const body = new URLSearchParams({ proof: (await here()).owed });
+  const answer = await fetch(texts.finish, { method: "POST", body, redirect: "manual", cache: "no-store" });
+  if (!(await answer.text()).includes(' data-over="1"')) throw new Unsent(texts.unreached);
   await changeTurn(() => ({ owed: false }));
-  location.reload();
 }
 
 // What the phone needs to show its page without a network: that page in this language, its style and this script.
@@ -298,9 +342,10 @@ async function prepare() {
 }
 
 function enhance() {
-  const [token, note] = [form.dataset.queue, document.getElementById("closed")];
-  form.hidden = !pass;
-  if (note) note.hidden = Boolean(pass);
+  const [token, note, consent] = [form.dataset.queue, found("closed"), found("consent")];
+  form.hidden = !pass && !crypto.subtle;
+  if (note) note.hidden = !form.hidden;
+  if (consent) consent.hidden = consent.disabled = Boolean(pass);
   if (!token) form.elements.form.value = newForm();
   save.addEventListener("click", (event) => {
     if (!form.checkValidity()) return;
@@ -311,22 +356,31 @@ function enhance() {
   addEventListener("pageshow", () => (save.disabled = false));
 }
 
+// Page, cookies and phone name whose turn it is; all are told.
 function watchFinish() {
-  for (const other of document.querySelectorAll(`form[action="${texts.finish}"]`)) {
+  for (const other of finishes) {
     other.addEventListener("submit", (event) => {
       event.preventDefault();
+      const own = other.querySelector("[name=proof]") || hidden("proof", pass || true);
       const go = () => other.submit();
-      finishTurn(true).then(go, go);
+      const tell = ({ owed }) => other.append(hidden("proof", pass), hidden("proof", owed));
+      finishTurn(own.value).then(tell).then(go, go);
     });
   }
 }
 
 async function start() {
   let now = await here();
+  const [kept, note] = [form && form.dataset.consent, found(location.hash.slice(1))];
+  if (note) note.hidden = false;
   if (texts.over) now = await finishTurn(false);
-  if (now.owed) return payOwed().catch(() => {});
+  if (kept && location.hash === "#over") {
+    now = await finishTurn(now.pass || true);
+    history.replaceState(null, "", "#");
+  }
+  if (now.owed && !kept) return payOwed().then(() => location.reload(), () => {});
   if (form && form.dataset.queue) now = await changeTurn(() => ({ pass: form.dataset.queue }));
-  [turn, pass] = [now.turn, now.pass];
+  [turn, pass, code] = [now.turn, now.pass, now.code || ""];
   if (form && save) enhance();
   watchFinish();
   await sendAll();

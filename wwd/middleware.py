@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, UnreadablePostError
 from django.middleware.gzip import GZipMiddleware
+from django.utils.cache import patch_vary_headers
 
 from wwd import errors
 
@@ -52,7 +53,8 @@ class CompressMiddleware(GZipMiddleware):
 
 
 class HeadersMiddleware:
-    """The content security policy: nothing is ever loaded from another host."""
+    """The content security policy: nothing is ever loaded from another host. A page that depends on who this browser
+    remembers (`collection.turns.context`) says so, and is for this browser alone."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -61,6 +63,10 @@ class HeadersMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", "geolocation=(), microphone=()")
+        if hasattr(request, "asked_cookies"):
+            patch_vary_headers(response, ("Cookie",))
+            if request.asked_cookies:
+                response.headers.setdefault("Cache-Control", "private, no-cache")
         return response
 
 
