@@ -345,7 +345,7 @@ function enhance() {
   const [token, note, consent] = [form.dataset.queue, found("closed"), found("consent")];
   form.hidden = !pass && !crypto.subtle;
   if (note) note.hidden = !form.hidden;
-  if (consent) consent.hidden = consent.disabled = Boolean(pass);
+  if (consent && pass) consent.remove();
   if (!token) form.elements.form.value = newForm();
   save.addEventListener("click", (event) => {
     if (!form.checkValidity()) return;
@@ -371,10 +371,10 @@ function watchFinish() {
 
 async function start() {
   let now = await here();
-  const [kept, note] = [form && form.dataset.consent, found(location.hash.slice(1))];
-  if (note) note.hidden = false;
+  const kept = form && form.dataset.consent;
   if (texts.over) now = await finishTurn(false);
   if (kept && location.hash === "#over") {
+    found("over").hidden = false;
     now = await finishTurn(now.pass || true);
     history.replaceState(null, "", "#");
   }

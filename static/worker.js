@@ -1,6 +1,6 @@
 // Where the network does not answer, shows the page of this phone's dishes. Everything else goes its own way.
-// Pages that are no part of it; what sends a photo is left to the browser, for its size.
-const FILES = /^\/admin\/|\/photo\/$/;
+// No other page that is sent: Back finds the answer of a POST only where the browser asked for it itself.
+const FINISH = /(\/|\?)finish\/?$/;
 const OTHERS = /^\/(admin|healthz|photos|readyz|recordings|review|static)(\/|$)/;
 
 self.addEventListener("install", () => self.skipWaiting());
@@ -31,16 +31,13 @@ async function page(event) {
   }
 }
 
-// What was sent found no network: the kept page says so. A *Finish* ends the turn there, on this phone.
-async function sent(request) {
-  const copy = request.clone();
+// *Finish* without a network: the kept page ends the turn on this phone.
+async function finish(request) {
   try {
     return await fetch(request);
   } catch (error) {
     const address = await kept(request);
-    if (!address) return Response.error();
-    const over = /\/finish\/$/.test(request.url) || (await copy.formData()).has("forget");
-    return Response.redirect(address + (over ? "#over" : "#unsent"), 303);
+    return address ? Response.redirect(`${address}#over`, 303) : Response.error();
   }
 }
 
@@ -53,7 +50,7 @@ self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (origin !== self.location.origin) return;
-  if (request.method === "POST" && request.mode === "navigate" && !FILES.test(pathname)) event.respondWith(sent(request));
+  if (request.method === "POST" && FINISH.test(request.url)) event.respondWith(finish(request));
   if (request.method !== "GET") return;
   if (request.mode === "navigate" && !OTHERS.test(pathname)) event.respondWith(page(event));
   else if (pathname.startsWith("/static/")) event.respondWith(part(request));

@@ -63,10 +63,12 @@ class HeadersMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", "geolocation=(), microphone=()")
-        if hasattr(request, "asked_cookies"):
-            patch_vary_headers(response, ("Cookie",))
+        # Where it stands already, Back must find the page again although a cookie has come since.
+        if hasattr(request, "asked_cookies") and "Cache-Control" not in response.headers:
             if request.asked_cookies:
-                response.headers.setdefault("Cache-Control", "private, no-cache")
+                response.headers["Cache-Control"] = "private, no-cache"
+            else:
+                patch_vary_headers(response, ("Cookie",))
         return response
 
 
