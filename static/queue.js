@@ -1,6 +1,5 @@
 // Writes each dish down on the phone before it is sent, and keeps it until the project has it. Only our own answer that
 // names the dish's form counts as received. Where anything here is missing or goes wrong, the plain form sends the dish.
-// Numbers and, without a network, codes are made here; of a code its SHA-256 is sent.
 const found = (id) => document.getElementById(id);
 const [shell, form, save] = ["queue", "dish", "save"].map(found);
 const texts = shell.dataset;
@@ -12,14 +11,13 @@ const sample = list.firstElementChild;
 const PATIENCE = 60;
 const AGAIN = 60;
 const ABOUT_THE_FORM = ["proof", "form"];
-const DAMM = "0317598642709215486342068713591750983426612304597836742095815869720134894536201794386172052581436790";
 const received = [];
 const finishes = document.querySelectorAll(`form[action="${texts.finish}"]`);
 let turn = 0;
 let pass = "";
 let code = "";
 let busy = false;
-// Sent for the first time: until that fails, the project may show a code.
+// Sent for the first time: no code yet, the project may show one.
 let fresh = 0;
 
 let opened = null;
@@ -41,6 +39,8 @@ function database() {
   }
   return opened;
 }
+
+const offline = () => import(texts.offline);
 
 const asked = (request) =>
   new Promise((done, fail) => {
@@ -70,7 +70,7 @@ const changeTurn = (change) =>
     return now;
   });
 
-// From here on nobody sees what stands in the dishes of this turn; they are still sent. `owed`: the turn's token.
+// From here on nobody sees what stands in the dishes of this turn; they are still sent.
 const finishTurn = (owed) =>
   changeTurn((now) => ({ turn: now.turn + 1, pass: "", code: "", owed: owed && (now.owed || owed) }));
 
@@ -99,30 +99,12 @@ const settle = (dish, change) =>
     await asked(change ? rows.put(Object.assign(now, change)) : rows.delete(dish.place));
   });
 
-const random = (length) => crypto.getRandomValues(new Uint8Array(length));
-const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-
 function newForm() {
-  const bytes = random(16);
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 15) | 64;
   bytes[8] = (bytes[8] & 63) | 128;
-  return hex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-}
-
-// Random digits and their check digit.
-function digits(length) {
-  const bytes = Array.from(random(99)).filter((byte) => byte < 250);
-  const made = bytes.slice(0, length).map((byte) => byte % 10);
-  return made.join("") + made.reduce((state, digit) => DAMM[state * 10 + digit], 0);
-}
-
-const grouped = (number, each) => number.replace(new RegExp(`.{${each}}(?=.)`, "g"), "$& ");
-
-// The code of this turn, made where there is none: what is sent of it.
-async function seal() {
-  if (!crypto.subtle) return "";
-  ({ code } = await changeTurn((now) => ({ code: now.code || digits(19) })));
-  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code))));
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 class Unsent extends Error {}
@@ -172,7 +154,7 @@ function line(dish, told, choices) {
   const closed = dish.turn !== turn;
   if (closed) name.replaceWith(texts.earlier);
   else name.textContent = word(dish, "local_name");
-  const known = !closed && dish.place !== fresh && (dish.receipt || grouped(dish.number || "", 3));
+  const known = !closed && dish.place !== fresh && (dish.receipt || dish.number);
   number.textContent = known || "";
   state.textContent = closed && dish.receipt ? texts.arrived : told;
   if (known && !dish.receipt) state.textContent += ` · ${texts.number}`;
@@ -199,7 +181,7 @@ async function show(under = null) {
   const mine = (dish) => dish.seal && dish.turn === turn && dish.place !== fresh;
   const shown = received.concat(waiting).some(mine);
   box.querySelector(".received").hidden = !shown;
-  box.querySelector(".big").textContent = shown ? grouped(code, 4) : "";
+  box.querySelector(".big").textContent = shown ? code : "";
   if (pass || code) for (const other of finishes) other.hidden = false;
   list.textContent = "";
   list.append(...lines);
@@ -268,7 +250,16 @@ function empty() {
 function typed() {
   const words = Array.from(new FormData(form)).filter(([name]) => !ABOUT_THE_FORM.includes(name));
   const token = pass || form.dataset.consent;
-  return { form: form.elements.form.value, words, pass: token, turn, refused: "", number: digits(8) };
+  return { form: form.elements.form.value, words, pass: token, turn, refused: "" };
+}
+
+// A number for the dish, and of the turn's code what is sent.
+async function numbered(dish) {
+  const make = await offline();
+  dish.number = make.number();
+  if (!crypto.subtle) return;
+  ({ code } = await changeTurn((now) => ({ code: now.code || make.code() })));
+  dish.seal = await make.seal(code);
 }
 
 // The plain form, with the first token of the page: the server answers with a page.
@@ -282,7 +273,7 @@ async function give() {
   let dish = typed();
   let lacking = texts.full;
   try {
-    dish.seal = await seal();
+    await numbered(dish).catch(() => {});
     dish = await keep(dish);
     lacking = "";
   } catch (error) {
@@ -312,41 +303,17 @@ async function give() {
   box.scrollIntoView();
 }
 
-// Finish was pressed while there was no network; only our own page says that it is done.
 async function payOwed() {
-  const body = new URLSearchParams({ proof: (await here()).owed });
-  const answer = await fetch(texts.finish, { method: "POST", body, redirect: "manual", cache: "no-store" });
-  if (!(await answer.text()).includes(' data-over="1"')) throw new Unsent(texts.unreached);
+  await (await offline()).pay(texts.finish, (await here()).owed);
   await changeTurn(() => ({ owed: false }));
 }
 
-// What the phone needs to show its page without a network: that page in this language, its style and this script.
-async function prepare() {
-  if (!navigator.serviceWorker || !window.caches || !texts.edition) return;
-  await navigator.serviceWorker.register("/worker.js", { updateViaCache: "all" });
-  const cache = await caches.open("phone");
-  // Weak where the page came compressed.
-  const edition = (answer) => answer && (answer.headers.get("ETag") || "").endsWith(`"${texts.edition}"`);
-  if (edition(await cache.match(texts.phone, { ignoreVary: true }))) return;
-  const style = document.querySelector("link[rel=stylesheet]").href;
-  const parts = [style, import.meta.url];
-  const page = await fetch(texts.phone, { redirect: "error", cache: "no-store" });
-  if (!edition(page)) return;
-  for (const part of parts) {
-    const answer = await fetch(part, { redirect: "error", cache: "force-cache" });
-    if (/^text\/(css|javascript)/.test(answer.headers.get("Content-Type"))) await cache.put(part, answer);
-  }
-  await cache.put(texts.phone, page);
-  const wanted = [texts.phone, ...parts].map((address) => new URL(address, location).href);
-  for (const old of await cache.keys()) if (!wanted.includes(old.url)) await cache.delete(old);
-}
-
 function enhance() {
-  const [token, note, consent] = [form.dataset.queue, found("closed"), found("consent")];
+  const [note, consent] = ["closed", "consent"].map(found);
   form.hidden = !pass && !crypto.subtle;
   if (note) note.hidden = !form.hidden;
   if (consent && pass) consent.remove();
-  if (!token) form.elements.form.value = newForm();
+  if (!form.dataset.queue) form.elements.form.value = newForm();
   save.addEventListener("click", (event) => {
     if (!form.checkValidity()) return;
     event.preventDefault();
@@ -356,15 +323,13 @@ function enhance() {
   addEventListener("pageshow", () => (save.disabled = false));
 }
 
-// Page, cookies and phone name whose turn it is; all are told.
 function watchFinish() {
   for (const other of finishes) {
     other.addEventListener("submit", (event) => {
       event.preventDefault();
-      const own = other.querySelector("[name=proof]") || hidden("proof", pass || true);
+      const own = other.elements.proof;
       const go = () => other.submit();
-      const tell = ({ owed }) => other.append(hidden("proof", pass), hidden("proof", owed));
-      finishTurn(own.value).then(tell).then(go, go);
+      finishTurn(pass || (own && own.value) || true).then(({ owed }) => other.append(hidden("proof", owed))).then(go, go);
     });
   }
 }
@@ -386,7 +351,7 @@ async function start() {
   await sendAll();
   addEventListener("online", sendAll);
   setInterval(() => document.hidden || sendAll(), AGAIN * 1000);
-  prepare().catch(() => {});
+  if (texts.edition) offline().then((make) => make.prepare(texts, import.meta.url)).catch(() => {});
 }
 
 if (window.fetch && window.indexedDB && window.crypto && window.URLSearchParams) start().catch(() => {});

@@ -21,7 +21,7 @@ HELD = """() => new Promise(done => {
   };
 })"""
 OFFLINE = """navigator.serviceWorker.controller &&
-  (await (await caches.open('phone')).keys()).length === 3"""
+  (await (await caches.open('phone')).keys()).length === 4"""
 # As one of the first versions could have been: whatever it saw once it shows again, without asking.
 OLDER_WORKER = b"""
 self.addEventListener('install', () => self.skipWaiting());
