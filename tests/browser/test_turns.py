@@ -1,4 +1,4 @@
-"""*Finish* ends a turn on the server, with and without scripts and cookies; without a network nobody goes without a code."""
+"""*Finish* ends a turn on the server, with or without scripts and cookies; offline nobody goes without a code."""
 
 from collections.abc import Iterator
 
