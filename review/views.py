@@ -268,6 +268,6 @@ def _cookie_of(found: Invitation) -> str:
 
 def _from_cookie(request: HttpRequest, found: Invitation) -> Reviewer | None:
     known = known_here(request).get(_cookie_of(found))
-    if known is None or not known.younger_than(COOKIE_REACH):
+    if known is None or known.person is None or not known.younger_than(COOKIE_REACH):
         return None
     return Reviewer.objects.filter(pk=known.person, invitation=found).first()

@@ -183,6 +183,7 @@ async function show(under = null) {
   box.querySelector(".received").hidden = !shown;
   box.querySelector(".big").textContent = shown ? code : "";
   if (pass || code) for (const other of finishes) other.hidden = false;
+  if (code && found("over")) found("over").hidden = true;
   list.textContent = "";
   list.append(...lines);
   if (!lines.length && !status.textContent) box.remove();

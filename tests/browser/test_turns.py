@@ -128,7 +128,8 @@ def test_receipt_and_return_code_stand_on_one_page(page: Page, server: Server) -
     expect(page.locator("h1")).to_have_text("Your dish is saved")
     code = page.locator(".code.big").inner_text()
     look(page, "saved-with-code")
-    if page.context.browser and page.evaluate("() => 1"):
+    # axe is a script itself.
+    if page.evaluate("() => matchMedia('(scripting: enabled)').matches"):
         assert problems(page) == []
     press(page, FINISH)
     withdraw_with(page, server, code, "With a way back")
@@ -142,7 +143,7 @@ def withdraw_with(page: Page, server: Server, code: str, name: str) -> None:
     press(page, "Take everything back")
     press(page, "Take it back")
     expect(page.locator("main")).to_contain_text("Everything of yours is withdrawn")
-    state = server.ask(f"print(Dish.objects.get(local_name={name!r}).state)")
+    state = server.ask(f"print(Dish.objects.filter(local_name={name!r}).latest('pk').state)")
     assert state == "withdrawn"
     press(page, FINISH)
 
@@ -185,8 +186,8 @@ def test_offline_day_of_three_people_with_one_phone(
         assert problems(page) == []
         page.get_by_role("button", name=FINISH).click()
         expect(page.get_by_text("On this phone your turn is over")).to_be_visible()
-        text = page.content() + str(context.storage_state(indexed_db=True)["origins"])
-        assert name not in page.content() and given[name][1].replace(" ", "") not in text
+        shown, stored = page.content(), str(context.storage_state(indexed_db=True)["origins"])
+        assert name not in shown and given[name][1] not in shown + stored
         look(page, "offline-over")
         assert problems(page) == []
     network.state = "through"

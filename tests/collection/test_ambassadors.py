@@ -190,7 +190,8 @@ def test_next_person_ends_the_turn_of_the_one_before() -> None:
     form = begin(aloud())
     thanks = tell(form, "Fufu")
     assert "For somebody beside you" in next_person(thanks)
-    assert FinishedTurn.objects.filter(person=Dish.objects.get().contributor_id).exists()
+    person = Dish.objects.get().contributor_id
+    assert person and FinishedTurn.objects.filter(person=person).exists()
     text = page(stranger(), "/dish/", {**ANSWERS, "local_name": "Changed", "proof": tokens(form)["/dish/"]})
     assert "nothing is saved yet" in text and Dish.objects.get().local_name == "Fufu"
     assert stranger().post("/slip/", {"proof": tokens(thanks)["/slip/"]}).content.decode().count("Fufu") == 0
