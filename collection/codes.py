@@ -1,11 +1,16 @@
 """Return codes: sixteen digits in four groups, like an airtime voucher. The last one is a check digit.
 
+A code that a phone made without a network has twenty, so that the two never meet: 63 random bits, which nobody finds by
+trying SHA-256 either. The phone sends their SHA-256 (a *seal*), and the server keeps the HMAC of that.
+
 A code proves more than a cookie or a form: it opens everything of one person. Only its HMAC is stored. The digits
 are derived from a random seed and the site's key, so that a page that was lost on its way can show them again; the
 seed is thrown away with the first use, or once the hour for that is over.
 """
 
+import hashlib
 import hmac
+import re
 import secrets
 import uuid
 from collections.abc import Iterator
@@ -19,12 +24,26 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from collection.limits import TooManyTries, count_try
-from collection.models import ReturnCode
-from collection.receipts import check_digit
+from collection.models import PhoneCode, ReturnCode
+from collection.receipts import check_digit, read_digits
 
-__all__ = ["Mistyped", "TooManyTries", "first", "forget", "has_code", "issue", "person_for", "read_code", "shown_again"]
+__all__ = [
+    "Mistyped",
+    "TooManyTries",
+    "first",
+    "forget",
+    "has_code",
+    "issue",
+    "keep_seal",
+    "person_for",
+    "read_code",
+    "shown_again",
+]
 
 LENGTH = 16
+LENGTH_OF_PHONES = 20
+SEAL = re.compile("[0-9a-f]{64}")
+MOST_SEALS = 20
 PREFIX = 8
 # A person who types wrongly tries a few times; guessing needs many. 10**15 codes exist.
 MOST_TRIES_OF_A_PREFIX = 10
@@ -36,21 +55,29 @@ class Mistyped(ValueError):
     """No such number can be a code: a digit is missing or wrong. The text says so."""
 
     def __init__(self) -> None:
-        super().__init__(_("The code has 16 digits, and one of these is missing or wrong. Compare it with your note."))
+        super().__init__(
+            _(
+                "The code has 16 digits, or 20 if a phone made it without a network, and one of these is missing or"
+                " wrong. Compare it with your note."
+            )
+        )
 
 
 def issue(person: uuid.UUID, kind: str) -> str:
     """A new code for this person, in four groups; the former one is worth nothing from now on."""
     digits, values = new_code(kind)
     ReturnCode.objects.update_or_create(person=person, defaults=values)
+    PhoneCode.objects.filter(person=person).update(person=None)
     return grouped(digits)
 
 
 def first(person: uuid.UUID, kind: str) -> str | None:
     """The first code of this person; shown again for an hour, None once they have one that is not shown any more."""
-    digits, values = new_code(kind)
-    _row, created = ReturnCode.objects.get_or_create(person=person, defaults=values)
-    return grouped(digits) if created else shown_again(person)
+    if PhoneCode.objects.filter(person=person).exists():
+        return None
+    _digits, values = new_code(kind)
+    ReturnCode.objects.bulk_create([ReturnCode(person=person, **values)], ignore_conflicts=True)
+    return shown_again(person)
 
 
 def new_code(kind: str) -> tuple[str, dict[str, Any]]:
@@ -78,13 +105,37 @@ def forget_seeds() -> int:
     return ReturnCode.objects.filter(past).exclude(seed="").update(seed="")
 
 
+def keep_seal(person: uuid.UUID, kind: str, seal: str) -> None:
+    """From now on the code that a phone made opens what is this person's, unless it was ever anybody's before."""
+    if not SEAL.fullmatch(seal) or PhoneCode.objects.filter(digest__in=list(digests_of(seal))).exists():
+        return
+    if PhoneCode.objects.filter(person=person).count() < MOST_SEALS:
+        values = {"person": person, "kind": kind, "created_at": timezone.now()}
+        PhoneCode.objects.get_or_create(digest=digest_of(seal, settings.SECRET_KEY), defaults=values)
+
+
+def person_of_seal(seal: str) -> uuid.UUID | None:
+    """Whom a phone's code belongs to: its person, or the id of the person who begins with it; None for no seal."""
+    if not SEAL.fullmatch(seal):
+        return None
+    row = PhoneCode.objects.filter(digest__in=list(digests_of(seal))).exclude(person=None).first()
+    made = salted_hmac("wwd.code.person", seal, secret=settings.SECRET_KEY, algorithm="sha256").digest()
+    return row.person if row else uuid.UUID(bytes=made[:16], version=4)
+
+
+def seal_of(digits: str) -> str:
+    """What a phone sends of a code that it made."""
+    return hashlib.sha256(digits.encode()).hexdigest()
+
+
 def has_code(person: uuid.UUID) -> bool:
-    return ReturnCode.objects.filter(person=person).exists()
+    return any(rows.filter(person=person).exists() for rows in (ReturnCode.objects, PhoneCode.objects))
 
 
 def forget(person: uuid.UUID) -> None:
-    """This person's code opens nothing any more."""
+    """This person's codes open nothing any more."""
     ReturnCode.objects.filter(person=person).delete()
+    PhoneCode.objects.filter(person=person).delete()
 
 
 def person_for(text: str, kind: str) -> uuid.UUID | None:
@@ -96,6 +147,9 @@ def person_for(text: str, kind: str) -> uuid.UUID | None:
     digits = read_code(text)
     count_try(f"code {kind}", MOST_TRIES_IN_ALL)
     count_try(f"code {kind} {digits[:PREFIX]}", MOST_TRIES_OF_A_PREFIX)
+    if len(digits) == LENGTH_OF_PHONES:
+        made = PhoneCode.objects.filter(kind=kind, digest__in=list(digests_of(seal_of(digits)))).first()
+        return made.person if made else None
     row = ReturnCode.objects.filter(kind=kind, digest__in=list(digests_of(digits))).first()
     if row is None:
         return None
@@ -104,16 +158,19 @@ def person_for(text: str, kind: str) -> uuid.UUID | None:
 
 
 def read_code(text: str) -> str:
-    """The sixteen digits in what somebody typed. Raises Mistyped."""
-    digits = "".join(str(int(sign)) for sign in text if sign.isdecimal())
-    if len(digits) != LENGTH or check_digit(digits) != "0":
+    """The sixteen or twenty digits in what somebody typed or pasted, letters that look like digits read as these.
+
+    Raises Mistyped.
+    """
+    digits = read_digits(text, LENGTH, LENGTH_OF_PHONES)
+    if digits is None:
         raise Mistyped
     return digits
 
 
 def grouped(digits: str) -> str:
     """1234567812345678 → 1234 5678 1234 5678."""
-    return " ".join(digits[start : start + 4] for start in range(0, LENGTH, 4))
+    return " ".join(digits[start : start + 4] for start in range(0, len(digits), 4))
 
 
 def digits_of(seed: str, key: str) -> str:

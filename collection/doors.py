@@ -12,9 +12,7 @@ from datetime import timedelta
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
-from django.conf import settings
 from django.contrib.auth.models import AbstractUser, AnonymousUser
-from django.core import signing
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent, ValidationError
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, UnreadablePostError
@@ -25,13 +23,10 @@ from django.views.decorators.csrf import csrf_exempt
 
 from collection import own_country
 from collection.models import Contributor, Dish, DishQuerySet, Photo, Withdrawal
-from collection.proof import Proof, ProofError, ProofExpired, check_origin, check_request, genuine, now
-from collection.turns import finish_turn, is_over, over
+from collection.proof import Proof, ProofError, ProofExpired, check_origin, check_request
+from collection.turns import COOKIE, during, end_here, known_here, over, proofs_in, remember
 from collection.withdrawal import MAY_WITHDRAW
 
-# Every cookie that says who is describing or reviewing has a name that starts with this: *Finish* clears them all.
-COOKIE = "turn"
-COOKIE_SALT = "wwd.turn"
 COOKIE_REACH = timedelta(hours=24)
 UNREADABLE = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError, UnreadablePostError)
 
@@ -97,7 +92,9 @@ def public_form(
             except UNREADABLE:
                 response = render(request, "unreadable.html", status=413)
             else:
-                response = view(request, sent, *args, **kwargs)
+                with during(request, sent.proof) as turn:
+                    response = view(request, sent, *args, **kwargs)
+                    turn.leave_in(response)
             # Not `no-store`: Back to a page that answered a POST must show it again instead of an error.
             response.headers.setdefault("Cache-Control", "private, no-cache")
             return response
@@ -109,21 +106,13 @@ def public_form(
 
 def sign_in(response: HttpResponse, contributor: Contributor) -> HttpResponse:
     """Lets this browser session go on as `contributor`, as far as a cookie alone may (see `recent_dishes`)."""
-    response.set_signed_cookie(
-        COOKIE,
-        f"{contributor.pk.hex}.{now()}",
-        salt=COOKIE_SALT,
-        httponly=True,
-        samesite="Lax",
-        secure=settings.SESSION_COOKIE_SECURE,
-    )
+    remember(response, contributor.pk)
     return response
 
 
 def sign_out(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Ends this person's turn, on the server too: no cookie that starts with `turn`, no page for the Back button."""
-    for person in persons_here(request):
-        finish_turn(person)
+    """Ends the turn of everybody named here, on the server too: no cookie that starts with `turn`, no page for Back."""
+    end_here(request)
     for name in request.COOKIES:
         if name.startswith(COOKIE):
             response.delete_cookie(name, samesite="Lax")
@@ -131,35 +120,14 @@ def sign_out(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     return response
 
 
-def persons_here(request: HttpRequest) -> set[uuid.UUID]:
-    """Who this browser still is: by the cookie, and by the form on the page where *finish* was pressed."""
-    contributor = contributor_from_cookie(request)
-    found = {contributor.pk} if contributor else set()
-    try:
-        proof = genuine(request.POST.get("proof", ""))
-    except ProofError:
-        return found
-    return found if over(proof) else {*found, proof.person}
-
-
 def finished_form(request: HttpRequest) -> Proof | None:
     """What this form says, where it was served to somebody who has finished since."""
-    try:
-        proof = genuine(request.POST.get("proof", ""))
-    except ProofError:
-        return None
-    return proof if over(proof) else None
+    return next((proof for proof in proofs_in(request) if over(proof)), None)
 
 
 def contributor_from_cookie(request: HttpRequest) -> Contributor | None:
-    try:
-        value = request.get_signed_cookie(COOKIE, salt=COOKIE_SALT, max_age=COOKIE_REACH) or ""
-        person, _, at = value.partition(".")
-        if is_over(uuid.UUID(person), int(at)):
-            return None
-        return present(uuid.UUID(person))
-    except (KeyError, ValueError, signing.BadSignature):
-        return None
+    known = known_here(request).get(COOKIE)
+    return present(known.person) if known and known.person and known.younger_than(COOKIE_REACH) else None
 
 
 def present(person: uuid.UUID) -> Contributor | None:

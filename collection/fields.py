@@ -22,6 +22,8 @@ class WordsField(forms.CharField):
         widget = forms.Textarea(attrs={"rows": lines}) if lines > 1 else forms.TextInput()
         super().__init__(widget=kwargs.pop("widget", widget), **kwargs)
         self.widget.attrs.setdefault("dir", "auto")
+        # Many people share a phone: what one of them typed is offered to nobody else.
+        self.widget.attrs.setdefault("autocomplete", "off")
         self.longest = longest
         self.rule = rule
 
@@ -42,6 +44,16 @@ class NameField(WordsField):
 class TextField(WordsField):
     def __init__(self, longest: int, lines: int = 2, **kwargs: Any) -> None:
         super().__init__(longest, clean_text, lines, **kwargs)
+
+
+class CodeField(forms.CharField):
+    """A number as somebody types or pastes it. Signs that cannot be seen fall away, for messengers put some around
+    numbers; what is left is read elsewhere (`collection.receipts.read_digits`)."""
+
+    LONGEST = 200
+
+    def to_python(self, value: Any) -> str:
+        return "".join(sign for sign in str(value or "") if sign.isprintable()).strip()[: self.LONGEST]
 
 
 class EntriesField(LineField):
@@ -86,7 +98,7 @@ class YearField(LineField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(20, **kwargs)
-        self.widget.attrs.update(inputmode="numeric", autocomplete="bday-year")
+        self.widget.attrs.update(inputmode="numeric")
 
     def clean(self, value: Any) -> Any:
         text = super().clean(value)

@@ -45,7 +45,7 @@ class DishForm(forms.Form):
         label=_("Which country is it from?"),
         help_text=_("If there are several, put a comma between them."),
         error_messages={"required": _("Write which country the dish is from.")},
-        widget=forms.TextInput(attrs={"list": "countries", "autocomplete": "off"}),
+        widget=forms.TextInput(attrs={"list": "countries"}),
     )
     places_more = PlacesField(
         1000, label=_("Another place, if the list does not have it"), required=False, help_text=_("In your own words.")
@@ -178,7 +178,7 @@ class AboutForm(forms.Form):
         label=_("Your e-mail address"),
         max_length=254,
         error_messages={"invalid": _("This is not a whole e-mail address. Check it, or leave it out.")},
-        widget=forms.EmailInput(attrs={"dir": "ltr", "autocomplete": "email"}),
+        widget=forms.EmailInput(attrs={"dir": "ltr", "autocomplete": "off"}),
     )
     credit_me = forms.BooleanField(required=False, label=_("Name me among those who helped."))
     may_contact = forms.BooleanField(required=False, label=_("The project may write to me."))

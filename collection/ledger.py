@@ -49,9 +49,13 @@ def record(
     digest: str,
     write: Callable[[], Dish | Photo],
     how: "Circumstances | None" = None,
+    number: str = "",
 ) -> Entry:
-    """Runs `write` and enters its row, once for each form: of parallel requests one writes, the others find it."""
-    for _attempt in range(ATTEMPTS):
+    """Runs `write` and enters its row, once for each form: of parallel requests one writes, the others find it.
+
+    `number`: the receipt number that is wanted; where it is taken, and where none is wanted, another is given.
+    """
+    for attempt in range(ATTEMPTS):
         if entry := earlier_entry(form, digest):
             return entry
         try:
@@ -61,7 +65,7 @@ def record(
                     purpose=purpose,
                     contributor=contributor,
                     content_hash=digest,
-                    receipt=new_receipt(),
+                    receipt=new_receipt() if attempt or not number else number,
                     **({"device": how.device, "network": how.network, "flags": list(how.flags)} if how else {}),
                 )
                 row = write()

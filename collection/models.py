@@ -18,6 +18,7 @@ from collection.consent_models import ConsentText as ConsentText
 from collection.consent_models import Opening as Opening
 from collection.lookalikes import mixes_look_alikes
 from collection.rights_models import FinishedTurn as FinishedTurn
+from collection.rights_models import PhoneCode as PhoneCode
 from collection.rights_models import ReturnCode as ReturnCode
 from collection.rights_models import Tries as Tries
 from collection.rights_models import Withdrawal as Withdrawal

@@ -1,12 +1,15 @@
 """Proof of being the author: a signed token in the body of every public form.
 
 It replaces the CSRF cookie on these forms, so that a refused or lost cookie costs nothing: only our own pages
-can make a token, it is bound to one form, one person and one purpose, and it runs out by the server's clock.
+can make a token, it is bound to one form, one person and one purpose, and it runs out by the server's clock. It also
+names the turn in which its page was served, so that the end of that turn (`collection.turns`) spends it.
 """
 
 import time
 import uuid
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.core import signing
@@ -17,6 +20,9 @@ MAX_AGE = timedelta(days=90)
 BY_CODE = "by code"
 BY_CODE_AGE = timedelta(hours=1)
 SALT = "wwd.proof"
+# Gives the turn that the request in progress belongs to, and hears whether a token for somebody whom we know is made
+# in it; `collection.turns.during` sets it.
+TURN: ContextVar[Callable[[bool], uuid.UUID | None]] = ContextVar("turn", default=lambda _named: None)
 
 
 class ProofError(Exception):
@@ -41,6 +47,8 @@ class Proof:
     """What a token says. `person` is a contributor's or reviewer's id, `about` the row that the form is for.
 
     `at`: when it was made, in milliseconds since 1970; what was made before its person finished proves nothing.
+    `turn`: the turn in which its page was served; once that is over, the token proves nothing either.
+    `named`: whether `person` is somebody whom we know, rather than the id of somebody who may yet agree.
     """
 
     purpose: str
@@ -48,20 +56,25 @@ class Proof:
     person: uuid.UUID
     about: str = ""
     at: int = field(default_factory=now, compare=False)
+    turn: uuid.UUID | None = field(default=None, compare=False)
+    named: bool = field(default=True, compare=False)
 
     @classmethod
-    def new(cls, purpose: str, person: uuid.UUID | None = None, about: object = "") -> "Proof":
-        """A proof for a form that is about to be served; without `person`, for somebody not yet known."""
-        return cls(purpose, uuid.uuid4(), person or uuid.uuid4(), str(about))
+    def new(
+        cls, purpose: str, person: uuid.UUID | None = None, about: object = "", turn: uuid.UUID | None = None
+    ) -> "Proof":
+        """A proof for a form that is about to be served; without `person`, for somebody not yet known.
 
-    def renewed(self) -> "Proof":
-        """The same person and purpose with a fresh form UUID: the next entry, not a repetition."""
-        return replace(self, form=uuid.uuid4(), at=now())
+        `turn` is the one of this request where none is given.
+        """
+        turn = turn or TURN.get()(person is not None)
+        return cls(purpose, uuid.uuid4(), person or uuid.uuid4(), str(about), turn=turn, named=person is not None)
 
     @property
     def token(self) -> str:
         """The signed text for the form's hidden field."""
-        content = [self.purpose, self.form.hex, self.person.hex, self.about, self.at]
+        turn = self.turn.hex if self.turn else ""
+        content = [self.purpose, self.form.hex, self.person.hex, self.about, self.at, turn, int(self.named)]
         return signing.dumps(content, salt=SALT)
 
 
@@ -80,8 +93,11 @@ def read_token(token: str, purpose: str) -> Proof:
 def genuine(token: str) -> Proof:
     """What a token of any purpose and age says. Raises ProofError for anything that we did not make."""
     try:
-        purpose, form, person, about, at = signing.loads(token, salt=SALT)
-        return Proof(purpose, uuid.UUID(form), uuid.UUID(person), about, int(at))
+        # Tokens that were made before there were turns end with `at`.
+        purpose, form, person, about, at, *more = signing.loads(token, salt=SALT)
+        turn, named = more or ("", 1)
+        turn = uuid.UUID(turn) if turn else None
+        return Proof(purpose, uuid.UUID(form), uuid.UUID(person), about, int(at), turn, bool(named))
     except (signing.BadSignature, ValueError, TypeError) as error:
         raise ProofError("forged") from error
 

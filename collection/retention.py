@@ -13,7 +13,7 @@ from django.utils import timezone
 from collection import photos
 from collection.circumstances import forget_networks
 from collection.limits import forget_old_tries
-from collection.models import AboutYou, Contributor, Dish, Photo, ReturnCode, Submission, Withdrawal
+from collection.models import AboutYou, Contributor, Dish, PhoneCode, Photo, ReturnCode, Submission, Withdrawal
 from collection.turns import forget_old_turns
 from collection.withdrawal import forget_name
 
@@ -47,6 +47,7 @@ def remove_silent(before: datetime) -> int:
     """Persons who agreed and never sent anything, with their return codes."""
     silent = list(silent_since(before).values_list("pk", flat=True))
     ReturnCode.objects.filter(person__in=silent).delete()
+    PhoneCode.objects.filter(person__in=silent).delete()
     Contributor.objects.filter(pk__in=silent).delete()
     return len(silent)
 

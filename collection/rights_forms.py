@@ -9,19 +9,18 @@ from django.utils.translation import gettext_lazy as _
 
 from collection import codes
 from collection.codes import Mistyped, TooManyTries
-from collection.fields import LineField
+from collection.fields import CodeField, LineField
 from collection.models import ReturnCode
 
 DIGITS = {"inputmode": "numeric", "autocomplete": "off", "dir": "ltr"}
 
 
 class CodeForm(forms.Form):
-    """Sixteen digits of any script. `person` is whose code it is, once the form is valid."""
+    """Sixteen or twenty digits of any script. `person` is whose code it is, once the form is valid."""
 
-    code = LineField(
-        60,
+    code = CodeField(
         label=_("Your return code"),
-        help_text=_("16 digits. Blanks and dashes between them do not matter."),
+        help_text=_("16 or 20 digits. Blanks and dashes between them do not matter."),
         error_messages={"required": _("Write your return code.")},
         widget=forms.TextInput(attrs=DIGITS),
     )
@@ -42,8 +41,7 @@ class CodeForm(forms.Form):
 class LostForm(forms.Form):
     """Receipt number and name of the dish: enough to hide that dish, and for nothing else."""
 
-    receipt = LineField(
-        60,
+    receipt = CodeField(
         label=_("The receipt number"),
         help_text=_("9 digits. You were given it when the dish was saved."),
         error_messages={"required": _("Write the receipt number.")},

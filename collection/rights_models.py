@@ -25,6 +25,19 @@ class ReturnCode(models.Model):
         return str(self.person)
 
 
+class PhoneCode(models.Model):
+    """A code that a phone made without a network, beside the one of `ReturnCode`. A phone sends no digits: `digest` is
+    the HMAC of what it sends, their SHA-256. Without a person: a newer code took its place, and it comes back never."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    person = models.UUIDField(null=True, blank=True, db_index=True)
+    kind = models.CharField(max_length=11, choices=ReturnCode.Kind)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return str(self.person)
+
+
 class Tries(models.Model):
     """How often something limited was tried within one window of time."""
 
@@ -40,7 +53,8 @@ class Tries(models.Model):
 
 
 class FinishedTurn(models.Model):
-    """When somebody last said *finish*: what was served to them before that proves nothing any more."""
+    """When *finish* was said. Of a turn: nothing that was served in it proves anything. Of a person: nothing that was
+    served to them before. Both are random ids; `person` holds either."""
 
     person = models.UUIDField(primary_key=True)
     at = models.DateTimeField()

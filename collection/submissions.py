@@ -22,10 +22,11 @@ CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
 
 
 @transaction.atomic
-def submit_dish(proof: Proof, content: dict[str, Any], how: Circumstances | None = None) -> Entry:
+def submit_dish(proof: Proof, content: dict[str, Any], how: Circumstances | None = None, number: str = "") -> Entry:
     """A new dish, once for each form. Somebody who agreed on the same page becomes a contributor with it.
 
-    Raises QuotaReached where this person has described enough for a day.
+    `number`: the receipt number that a phone made; another is given where it is taken. Raises QuotaReached where this
+    person has described enough for a day.
     """
     shown = shown_consent(proof)
     contributor = join(shown, proof.person) if shown else Contributor.objects.get(pk=proof.person)
@@ -34,7 +35,7 @@ def submit_dish(proof: Proof, content: dict[str, Any], how: Circumstances | None
         take_dish(contributor)
         return save_dish(**content, contributor=contributor, source=contributor.source)
 
-    return record(proof.form, Submission.Purpose.DISH, contributor, content_hash(content), write, how)
+    return record(proof.form, Submission.Purpose.DISH, contributor, content_hash(content), write, how, number)
 
 
 @transaction.atomic

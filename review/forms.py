@@ -70,7 +70,9 @@ class NoteForm(forms.Form):
         max_length=2000,
         label=_("A note to the team"),
         help_text=_("Write nothing that tells who somebody is."),
-        widget=forms.Textarea(attrs={"dir": "auto", "rows": 3, "aria-describedby": "id_text-hint"}),
+        widget=forms.Textarea(
+            attrs={"dir": "auto", "rows": 3, "aria-describedby": "id_text-hint", "autocomplete": "off"}
+        ),
         error_messages={
             "required": _("Write something first."),
             "max_length": _("The text is too long. Shorten it to 2,000 characters."),
@@ -104,7 +106,7 @@ class BackgroundForm(forms.Form):
     def __init__(self, data: QueryDict | None = None) -> None:
         super().__init__(data)
         for field in self.fields.values():
-            field.widget.attrs["dir"] = "auto"
+            field.widget.attrs.update(dir="auto", autocomplete="off")
 
     def clean(self) -> dict[str, str]:
         return {name: clean_text(value) for name, value in self.cleaned_data.items()}

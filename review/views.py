@@ -3,11 +3,10 @@
 import hashlib
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 
-from django.conf import settings
-from django.core.signing import BadSignature
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext, override
@@ -15,8 +14,9 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import condition, require_safe
 
 from collection import codes
-from collection.doors import Sent, public_form, sign_out
-from collection.proof import Proof
+from collection.doors import Sent, finished_form, public_form, sign_out
+from collection.proof import Proof, ProofError, check_origin
+from collection.turns import COOKIE, during, end_here, known_here, remember
 from evaluation import files
 from review import links, mine, rights
 from review.campaigns import countries_of, current_consent, draft_beside, join, refuse_unless_open, text_of
@@ -27,10 +27,10 @@ from review.turns import PURPOSE, Turn, act, next_picture
 from wwd.middleware import never_compress, uncompressed
 
 JOIN = "review.join"
-COOKIE = "reviewer"
+START = "review.start"
 DEFAULT = "en"
 ALSO_SPOKEN = ("ar",)
-COOKIE_SECONDS = 30 * 24 * 3600
+COOKIE_REACH = timedelta(days=30)
 
 
 def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -76,7 +76,10 @@ def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
 
 
 def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
-    form = JoinForm(countries_of(found), request.POST)
+    # What somebody chose whose turn is over is not shown to whoever has the phone now.
+    form = JoinForm(countries_of(found), None if sent.finished else request.POST)
+    if sent.finished:
+        return _welcome(request, found, form, message=gettext("The turn of the person before is over. Begin anew."))
     consent, draft = _agreed(found, sent.proof)
     if consent is None:
         form.add_error(None, gettext("This page was open for too long, or did not come from here. Send it once more."))
@@ -99,6 +102,8 @@ def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     if request.method != "POST":
         return redirect(found)
     if sent.proof is None:
+        if sent.finished:
+            raise Refused(gettext("The turn of the person before is over. Open the invitation to begin anew."), 403)
         sentence = gettext("This page is too old, or did not come from here. Open your invitation again.")
         raise Refused(sentence, 403, own_words(found.campaign.questionnaire.definition, request.POST))
     reviewer = reviewer_for(found, sent.proof.person)
@@ -112,8 +117,8 @@ def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
 @says_no
 def start(request: HttpRequest, sent: Sent) -> HttpResponse:
     """Two codes may be typed here: a short one that invites, or the return code of somebody who takes part."""
-    if request.method != "POST" or sent.refused:
-        return render(request, "review/start.html")
+    if request.method != "POST" or sent.refused or finished_form(request):
+        return _code_page(request)
     typed = request.POST.get("code", "")
     found = invitation_with(typed)
     if found:
@@ -121,11 +126,16 @@ def start(request: HttpRequest, sent: Sent) -> HttpResponse:
     try:
         reviewer = rights.reviewer_by_code(typed)
     except (codes.Mistyped, codes.TooManyTries) as error:
-        return render(request, "review/start.html", {"error": str(error), "typed": typed[:40]}, status=409)
+        return _code_page(request, str(error), typed)
     if reviewer is None:
-        unknown = gettext("Nobody has this code. Compare it with your note.")
-        return render(request, "review/start.html", {"error": unknown, "typed": typed[:40]}, status=409)
+        return _code_page(request, gettext("Nobody has this code. Compare it with your note."), typed)
     return mine.open_own_page(request, reviewer)
+
+
+def _code_page(request: HttpRequest, error: str = "", typed: str = "") -> HttpResponse:
+    """The form for a code. Its token lets *Finish* spend it: Back and reload type nobody's code a second time."""
+    context = {"error": error, "typed": typed[:40], "proof": Proof.new(START)}
+    return render(request, "review/start.html", context, status=409 if error else 200)
 
 
 @require_safe
@@ -136,8 +146,11 @@ def back(request: HttpRequest, token: str) -> HttpResponse:
     reviewer = links.reviewer_of(token)
     if reviewer is None or reviewer.invitation is None:
         raise Refused(gettext("This link is too old or not complete. Open your invitation again."), 404)
-    context = {"invitation": reviewer.invitation, "proof": mine.proof_of(reviewer, by_code=True)}
-    return render(request, "review/back.html", context)
+    with during(request) as turn:
+        context = {"invitation": reviewer.invitation, "proof": mine.proof_of(reviewer, by_code=True)}
+        response = render(request, "review/back.html", context)
+        turn.leave_in(response)
+    return response
 
 
 def _etag(request: HttpRequest, token: str) -> str | None:
@@ -167,7 +180,7 @@ def picture(request: HttpRequest, token: str) -> HttpResponse:
 
 def invitation_with(short: str) -> Invitation | None:
     """The invitation whose short code this is, in capitals or not, with blanks or dashes or not."""
-    signs = "".join(sign for sign in short.casefold() if sign.isalnum())
+    signs = "".join(str(int(sign)) if sign.isdecimal() else sign for sign in short.casefold() if sign.isalnum())
     return Invitation.objects.filter(short=signs).first() if len(signs) == 8 else None
 
 
@@ -190,8 +203,15 @@ def reviewer_for(found: Invitation, person: uuid.UUID) -> Reviewer:
 
 
 def _welcome(
-    request: HttpRequest, found: Invitation, form: JoinForm, known: Reviewer | None = None, message: str = ""
+    request: HttpRequest,
+    found: Invitation,
+    form: JoinForm,
+    known: Reviewer | None = None,
+    message: str = "",
+    *,
+    forgotten: bool = False,
 ) -> HttpResponse:
+    """What one agrees to before the first picture. `forgotten`: this answer takes the browser's cookies away."""
     full = found.limit is not None and found.used >= found.limit
     consent = current_consent()
     draft = draft_beside(consent)
@@ -207,7 +227,7 @@ def _welcome(
         "proof": Proof.new(JOIN, about=f"{found.code} {consent.pk} {draft.pk if draft else ''}"),
         "known": Proof.new(PURPOSE, known.pk) if known else None,
     }
-    return render(request, "review/welcome.html", context)
+    return render(request, "review/welcome.html", {**context, "named_by_cookie": False} if forgotten else context)
 
 
 def _agreed(found: Invitation, proof: Proof | None) -> tuple[ReviewerConsent | None, ReviewerConsent | None]:
@@ -224,29 +244,30 @@ def _agreed(found: Invitation, proof: Proof | None) -> tuple[ReviewerConsent | N
 
 def _forget(request: HttpRequest, found: Invitation) -> HttpResponse:
     """Ends somebody's turn: neither the review nor the collection knows them on this phone any more."""
-    message = gettext("This phone does not remember you any more. Your answers are kept.")
-    response = sign_out(request, _welcome(request, found, JoinForm(countries_of(found)), message=message))
-    response.delete_cookie(COOKIE, path=found.get_absolute_url(), samesite="Lax")
-    return response
+    try:
+        check_origin(request)
+    except ProofError:
+        return redirect(found)
+    here, message = end_here(request), ""
+    if here.by_cookie:
+        message = gettext("This phone does not remember you any more. Your answers are kept.")
+    elif here.by_page:
+        message = gettext("The pages of this turn can show and change nothing any more. Your answers are kept.")
+    return sign_out(request, _welcome(request, found, JoinForm(countries_of(found)), message=message, forgotten=True))
 
 
 def _remember(response: HttpResponse, reviewer: Reviewer, found: Invitation) -> HttpResponse:
-    response.set_signed_cookie(
-        COOKIE,
-        reviewer.pk.hex,
-        salt=COOKIE,
-        max_age=COOKIE_SECONDS,
-        path=found.get_absolute_url(),
-        httponly=True,
-        samesite="Lax",
-        secure=settings.SESSION_COOKIE_SECURE,
-    )
+    """Lets this browser lead back here for a month. The cookie is one of the turn, so that any *Finish* clears it."""
+    remember(response, reviewer.pk, _cookie_of(found), COOKIE_REACH)
     return response
 
 
+def _cookie_of(found: Invitation) -> str:
+    return f"{COOKIE}-{found.pk}"
+
+
 def _from_cookie(request: HttpRequest, found: Invitation) -> Reviewer | None:
-    try:
-        person = request.get_signed_cookie(COOKIE, salt=COOKIE, max_age=COOKIE_SECONDS)
-        return Reviewer.objects.filter(pk=uuid.UUID(person), invitation=found).first()
-    except (KeyError, ValueError, BadSignature):
+    known = known_here(request).get(_cookie_of(found))
+    if known is None or known.person is None or not known.younger_than(COOKIE_REACH):
         return None
+    return Reviewer.objects.filter(pk=known.person, invitation=found).first()

@@ -1,8 +1,7 @@
 // Writes each dish down on the phone before it is sent, and keeps it until the project has it. Only our own answer that
 // names the dish's form counts as received. Where anything here is missing or goes wrong, the plain form sends the dish.
-const shell = document.getElementById("queue");
-const form = document.getElementById("dish");
-const save = document.getElementById("save");
+const found = (id) => document.getElementById(id);
+const [shell, form, save] = ["queue", "dish", "save"].map(found);
 const texts = shell.dataset;
 const box = shell.content.firstElementChild.cloneNode(true);
 const status = box.querySelector("[role=status]");
@@ -13,9 +12,13 @@ const PATIENCE = 60;
 const AGAIN = 60;
 const ABOUT_THE_FORM = ["proof", "form"];
 const received = [];
+const finishes = document.querySelectorAll(`form[action="${texts.finish}"]`);
 let turn = 0;
 let pass = "";
+let code = "";
 let busy = false;
+// Sent for the first time: no code yet, the project may show one.
+let fresh = 0;
 
 let opened = null;
 
@@ -37,6 +40,8 @@ function database() {
   return opened;
 }
 
+const offline = () => import(texts.offline);
+
 const asked = (request) =>
   new Promise((done, fail) => {
     request.onsuccess = () => done(request.result);
@@ -50,9 +55,9 @@ async function stored(mode, work) {
     change.oncomplete = done;
     change.onabort = change.onerror = () => fail(change.error);
   });
-  const found = await work(change.objectStore("dishes"), change.objectStore("turn"));
+  const result = await work(change.objectStore("dishes"), change.objectStore("turn"));
   await ended;
-  return found;
+  return result;
 }
 
 const dishes = () => stored("readonly", (rows) => asked(rows.getAll()));
@@ -66,7 +71,8 @@ const changeTurn = (change) =>
   });
 
 // From here on nobody sees what stands in the dishes of this turn; they are still sent.
-const finishTurn = (owed) => changeTurn((now) => ({ turn: now.turn + 1, pass: "", owed }));
+const finishTurn = (owed) =>
+  changeTurn((now) => ({ turn: now.turn + 1, pass: "", code: "", owed: owed && (now.owed || owed) }));
 
 class Over extends Error {}
 
@@ -79,7 +85,8 @@ const keep = (dish) =>
     if (!now || now.turn !== dish.turn) throw new Over();
     const all = await asked(rows.getAll());
     const former = all.find((row) => row.form === dish.form || (row.turn === dish.turn && same(row.words, dish.words)));
-    const kept = former ? Object.assign({}, dish, { place: former.place, form: former.form }) : dish;
+    const { place, form, number } = former || {};
+    const kept = former ? Object.assign({}, dish, { place, form, number }) : dish;
     kept.place = await asked(rows.put(kept));
     return kept;
   });
@@ -107,6 +114,8 @@ async function deliver(dish) {
   const body = new URLSearchParams(dish.words);
   body.append("form", dish.form);
   body.append("proof", dish.pass);
+  body.append("number", dish.number || "");
+  if (dish.place !== fresh) body.append("seal", dish.seal || "");
   const stop = window.AbortController ? new AbortController() : null;
   const timer = setTimeout(() => stop && stop.abort(), PATIENCE * 1000);
   const asking = { method: "POST", body, redirect: "manual", cache: "no-store", signal: stop ? stop.signal : undefined };
@@ -123,15 +132,15 @@ async function deliver(dish) {
   throw new Unsent(answer && (answer.status < 500 || answer.status === 511) ? texts.stranger : texts.unreached);
 }
 
+function hidden(name, value) {
+  return Object.assign(document.createElement("input"), { type: "hidden", name, value });
+}
+
 function goOn(token) {
   const next = document.createElement("form");
   next.method = "post";
   next.action = texts.more;
-  for (const [name, value] of [["proof", token], ["speak", "more"]]) {
-    const field = document.createElement("input");
-    Object.assign(field, { type: "hidden", name, value });
-    next.append(field);
-  }
+  next.append(hidden("proof", token), hidden("speak", "more"));
   document.body.append(next);
   next.submit();
 }
@@ -141,12 +150,14 @@ const word = (dish, name) => (dish.words.find((pair) => pair[0] === name) || [""
 
 function line(dish, told, choices) {
   const item = sample.cloneNode(true);
-  const [name, state, code] = [item.querySelector(".dish-name"), item.querySelector(".n"), item.querySelector(".code")];
+  const [name, state, number] = [".dish-name", ".n", ".code"].map((part) => item.querySelector(part));
   const closed = dish.turn !== turn;
   if (closed) name.replaceWith(texts.earlier);
   else name.textContent = word(dish, "local_name");
-  state.textContent = told;
-  code.textContent = closed ? "" : dish.receipt || "";
+  const known = !closed && dish.place !== fresh && (dish.receipt || dish.number);
+  number.textContent = known || "";
+  state.textContent = closed && dish.receipt ? texts.arrived : told;
+  if (known && !dish.receipt) state.textContent += ` · ${texts.number}`;
   for (const button of item.querySelectorAll("button")) {
     const choice = choices[button.name];
     if (!choice || (closed && !["send", "drop"].includes(button.name))) button.remove();
@@ -167,10 +178,16 @@ async function show(under = null) {
     const told = dish.place === under ? texts.sending : dish.refused || texts.saved;
     lines.push(line(dish, told, dish.place === under ? {} : choices));
   }
+  const mine = (dish) => dish.seal && dish.turn === turn && dish.place !== fresh;
+  const shown = received.concat(waiting).some(mine);
+  box.querySelector(".received").hidden = !shown;
+  box.querySelector(".big").textContent = shown ? code : "";
+  if (pass || code) for (const other of finishes) other.hidden = false;
+  if (code && found("over")) found("over").hidden = true;
   list.textContent = "";
   list.append(...lines);
   if (!lines.length && !status.textContent) box.remove();
-  else if (!box.isConnected) document.getElementById("main").prepend(box);
+  else if (!box.isConnected) found("main").prepend(box);
 }
 
 async function receive(dish, said) {
@@ -198,7 +215,10 @@ async function sending(chosen) {
 }
 
 const sendOne = (dish) => sending([dish]);
-const sendAll = async () => sending((await dishes()).filter((dish) => !dish.refused));
+async function sendAll() {
+  if ((await here()).owed) await payOwed().catch(() => {});
+  return sending((await dishes()).filter((dish) => !dish.refused));
+}
 
 async function drop(dish) {
   if (!confirm(texts.question)) return;
@@ -207,7 +227,7 @@ async function drop(dish) {
 }
 
 function copy(dish) {
-  const lines = dish.words.filter(([name, value]) => name !== "website" && value.trim()).map((pair) => pair[1]);
+  const lines = dish.words.filter(([name, value]) => !/^(website|adult|agree)$/.test(name) && value.trim()).map((pair) => pair[1]);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/plain" }));
   link.download = "dish.txt";
@@ -230,7 +250,17 @@ function empty() {
 
 function typed() {
   const words = Array.from(new FormData(form)).filter(([name]) => !ABOUT_THE_FORM.includes(name));
-  return { form: form.elements.form.value, words, pass, turn, refused: "" };
+  const token = pass || form.dataset.consent;
+  return { form: form.elements.form.value, words, pass: token, turn, refused: "" };
+}
+
+// A number for the dish, and of the turn's code what is sent.
+async function numbered(dish) {
+  const make = await offline();
+  dish.number = make.number();
+  if (!crypto.subtle) return;
+  ({ code } = await changeTurn((now) => ({ code: now.code || make.code() })));
+  dish.seal = await make.seal(code);
 }
 
 // The plain form, with the first token of the page: the server answers with a page.
@@ -241,67 +271,50 @@ function plainly() {
 
 async function give() {
   save.disabled = true;
-  let dish = null;
+  let dish = typed();
+  let lacking = texts.full;
   try {
-    dish = await keep(typed());
+    await numbered(dish).catch(() => {});
+    dish = await keep(dish);
+    lacking = "";
   } catch (error) {
-    return plainly();
+    if (error instanceof Over) return plainly();
   }
   busy = true;
+  fresh = dish.place;
   try {
     await show(dish.place);
+    if (lacking && !pass) throw new Unsent(lacking);
     const said = await deliver(dish);
-    if (said.receipt || !said.later) await settle(dish, null);
+    if (!lacking && (said.receipt || !said.later)) await settle(dish, null);
     if (said.more) return goOn(said.more);
     if (!said.later) return plainly();
     await receive(dish, said);
     say("");
   } catch (error) {
     if (!(error instanceof Unsent)) return plainly();
-    say(error.message);
+    say(lacking || error.message);
   } finally {
     busy = false;
+    fresh = 0;
   }
-  empty();
+  if (!lacking) empty();
   save.disabled = false;
   await show();
   box.scrollIntoView();
 }
 
-// Finish was pressed while there was no network; only our own page says that it is done.
 async function payOwed() {
-  const answer = await fetch(texts.finish, { method: "POST", redirect: "manual", cache: "no-store" });
-  if (!(await answer.text()).includes(' data-over="1"')) return;
+  await (await offline()).pay(texts.finish, (await here()).owed);
   await changeTurn(() => ({ owed: false }));
-  location.reload();
-}
-
-// What the phone needs to show its page without a network: that page in this language, its style and this script.
-async function prepare() {
-  if (!navigator.serviceWorker || !window.caches || !texts.edition) return;
-  await navigator.serviceWorker.register("/worker.js", { updateViaCache: "all" });
-  const cache = await caches.open("phone");
-  // Weak where the page came compressed.
-  const edition = (answer) => answer && (answer.headers.get("ETag") || "").endsWith(`"${texts.edition}"`);
-  if (edition(await cache.match(texts.phone, { ignoreVary: true }))) return;
-  const style = document.querySelector("link[rel=stylesheet]").href;
-  const parts = [style, import.meta.url];
-  const page = await fetch(texts.phone, { redirect: "error", cache: "no-store" });
-  if (!edition(page)) return;
-  for (const part of parts) {
-    const answer = await fetch(part, { redirect: "error", cache: "force-cache" });
-    if (/^text\/(css|javascript)/.test(answer.headers.get("Content-Type"))) await cache.put(part, answer);
-  }
-  await cache.put(texts.phone, page);
-  const wanted = [texts.phone, ...parts].map((address) => new URL(address, location).href);
-  for (const old of await cache.keys()) if (!wanted.includes(old.url)) await cache.delete(old);
 }
 
 function enhance() {
-  const [token, note] = [form.dataset.queue, document.getElementById("closed")];
-  form.hidden = !pass;
-  if (note) note.hidden = Boolean(pass);
-  if (!token) form.elements.form.value = newForm();
+  const [note, consent] = ["closed", "consent"].map(found);
+  form.hidden = !pass && !crypto.subtle;
+  if (note) note.hidden = !form.hidden;
+  if (consent && pass) consent.remove();
+  if (!form.dataset.queue) form.elements.form.value = newForm();
   save.addEventListener("click", (event) => {
     if (!form.checkValidity()) return;
     event.preventDefault();
@@ -312,27 +325,34 @@ function enhance() {
 }
 
 function watchFinish() {
-  for (const other of document.querySelectorAll(`form[action="${texts.finish}"]`)) {
+  for (const other of finishes) {
     other.addEventListener("submit", (event) => {
       event.preventDefault();
+      const own = other.elements.proof;
       const go = () => other.submit();
-      finishTurn(true).then(go, go);
+      finishTurn(pass || (own && own.value) || true).then(({ owed }) => other.append(hidden("proof", owed))).then(go, go);
     });
   }
 }
 
 async function start() {
   let now = await here();
+  const kept = form && form.dataset.consent;
   if (texts.over) now = await finishTurn(false);
-  if (now.owed) return payOwed().catch(() => {});
+  if (kept && location.hash === "#over") {
+    found("over").hidden = false;
+    now = await finishTurn(now.pass || true);
+    history.replaceState(null, "", "#");
+  }
+  if (now.owed && !kept) return payOwed().then(() => location.reload(), () => {});
   if (form && form.dataset.queue) now = await changeTurn(() => ({ pass: form.dataset.queue }));
-  [turn, pass] = [now.turn, now.pass];
+  [turn, pass, code] = [now.turn, now.pass, now.code || ""];
   if (form && save) enhance();
   watchFinish();
   await sendAll();
   addEventListener("online", sendAll);
   setInterval(() => document.hidden || sendAll(), AGAIN * 1000);
-  prepare().catch(() => {});
+  if (texts.edition) offline().then((make) => make.prepare(texts, import.meta.url)).catch(() => {});
 }
 
 if (window.fetch && window.indexedDB && window.crypto && window.URLSearchParams) start().catch(() => {});

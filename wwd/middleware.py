@@ -53,6 +53,21 @@ class CompressMiddleware(GZipMiddleware):
         return super().process_response(request, response)
 
 
+def keep_for_one(request: HttpRequest, response: HttpResponseBase) -> None:
+    """Keeps shared caches from a response that may depend on who this browser remembers.
+
+    A response that has rules of its own gets no `Vary`: Back must find it again although a cookie has come since.
+    """
+    has_rules = "Cache-Control" in response.headers
+    patch_cache_control(response, private=True)
+    if has_rules:
+        return
+    if getattr(request, "asked_cookies", False):
+        response.headers["Cache-Control"] = "private, no-cache"
+    else:
+        patch_vary_headers(response, ("Cookie",))
+
+
 class HeadersMiddleware:
     """The content security policy: nothing is ever loaded from another host.
 
@@ -68,8 +83,7 @@ class HeadersMiddleware:
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", "geolocation=(), microphone=()")
         if not is_shared(response):
-            patch_cache_control(response, private=True)
-            patch_vary_headers(response, ("Cookie",))
+            keep_for_one(request, response)
         found = request.resolver_match
         if found is not None and keys_in_route(found.route):
             response.headers.setdefault("Referrer-Policy", "no-referrer")

@@ -8,7 +8,7 @@ from collection import codes
 from collection.ambassadors import ambassador_of, invited, open_invitation
 from collection.consent_forms import ConsentForm
 from collection.consents import Shown, consent_for, shown_consent, wanted_languages
-from collection.doors import Sent, contributor_from_cookie, present, public_form, sign_in
+from collection.doors import Sent, contributor_from_cookie, finished_form, present, public_form, sign_in
 from collection.models import Ambassador, Contributor, ReturnCode
 from collection.opening import Accepting, accepting
 from collection.places import named
@@ -17,6 +17,9 @@ from collection.rights_forms import CodeForm
 from collection.views.consenting import ask, closed_page, said_on
 from collection.views.shown import not_known
 from wwd.middleware import uncompressed
+
+# What the form for a code is for.
+CODE = "ambassador code"
 
 
 @public_form("ambassador", "GET")
@@ -68,7 +71,7 @@ def invitation_page(
 @public_form("", "GET")
 def ready(request: HttpRequest, sent: Sent) -> HttpResponse:
     """Somebody who describes for others comes back: known by the cookie, or by the return code."""
-    if request.method != "POST":
+    if request.method != "POST" or finished_form(request):
         known = contributor_from_cookie(request)
         return ready_page(request, known) if known else code_page(request)
     form = CodeForm(request.POST)
@@ -79,9 +82,8 @@ def ready(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 
 def code_page(request: HttpRequest, form: CodeForm | None = None, notice: str = "") -> HttpResponse:
-    return uncompressed(
-        render(request, "collection/ambassador_code.html", {"form": form or CodeForm(), "notice": notice})
-    )
+    context = {"form": form or CodeForm(), "notice": notice, "proof": Proof.new(CODE)}
+    return uncompressed(render(request, "collection/ambassador_code.html", context))
 
 
 def ready_page(request: HttpRequest, contributor: Contributor, code: str | None = None) -> HttpResponse:

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from collection import codes
 from collection.consent_forms import AloudForm
 from collection.consents import Shown, is_mark, join, shown_consent
-from collection.doors import Sent, contributor_for, contributor_from_cookie, public_form, recent_dishes
+from collection.doors import Sent, contributor_for, contributor_from_cookie, public_form, recent_dishes, sign_in
 from collection.forms import DishForm
 from collection.ledger import receipt_of
 from collection.models import Ambassador, Contributor, ReturnCode
@@ -21,7 +21,7 @@ from collection.quotas import QuotaReached, take_person
 from collection.receipts import grouped
 from collection.turns import finish_turn
 from collection.views.consenting import beside_page, collecting
-from collection.views.shown import dish_page, kept_page, next_person, not_known
+from collection.views.shown import consent_spent, dish_page, kept_page, next_person, not_known
 from wwd.middleware import uncompressed
 
 
@@ -31,29 +31,39 @@ def beside(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The text to read aloud → a dish form for a new person. The helper stays who they were on this phone."""
     if request.method != "POST" or sent.proof is None:
         known = contributor_from_cookie(request)
-        return beside_page(request, known.pk if known else None, notice=not_known() if sent.refused else "")
+        notice = consent_spent() if sent.finished else not_known() if sent.refused else ""
+        return beside_page(request, known.pk if known else None, notice=notice)
+    helper = sent.person if sent.proof.named else None
     if "language" in request.POST or not is_mark(sent.proof.about):
-        end_turn_before(request)
-        return beside_page(request, sent.person)
+        known = contributor_from_cookie(request)
+        ended = end_turn_before(request)
+        response = beside_page(request, helper)
+        return sign_in(response, known) if ended and known else response
     shown = shown_consent(sent.proof)
     if shown is None:
-        return beside_page(request, sent.person, notice=not_known())
+        return beside_page(request, helper, notice=not_known())
     form = AloudForm(request.POST)
     if not form.is_valid():
-        return beside_page(request, sent.person, form, shown)
+        return beside_page(request, helper, form, shown)
     try:
         person = enter(shown, contributor_for(sent))
     except QuotaReached as reached:
-        return beside_page(request, sent.person, form, shown, notice=str(reached))
+        return beside_page(request, helper, form, shown, notice=str(reached))
     return first_dish(request, person)
 
 
-def end_turn_before(request: HttpRequest) -> None:
-    """*The next person*: forms of the person before, also those behind the Back button, open nothing any more."""
+def end_turn_before(request: HttpRequest) -> bool:
+    """*The next person*: forms of the person before, also those behind the Back button, open nothing any more.
+
+    The consent that was read aloud to that person is one of them. The helper goes on in another turn.
+    """
     with suppress(ProofError):
-        before = contributor_for(Sent(proof=read_token(request.POST.get("done", ""), "go")))
+        done = read_token(request.POST.get("done", ""), "go")
+        before = contributor_for(Sent(proof=done))
         if before and before.consent_way == Contributor.Way.SPOKEN:
-            finish_turn(before.pk)
+            finish_turn(*(pk for pk in (before.pk, done.turn) if pk))
+            return True
+    return False
 
 
 @transaction.atomic
@@ -65,7 +75,7 @@ def enter(shown: Shown, helper: Contributor | None) -> Contributor:
 
 
 def first_dish(request: HttpRequest, person: Contributor) -> HttpResponse:
-    """The dish form, with the ambassador's country. No cookie: only the code reopens what this person told."""
+    """The dish form, with the ambassador's country. No cookie of theirs: only the code reopens what they told."""
     invited = Ambassador.objects.active().filter(contributor=person.entered_by_id).first()
     initial = (
         {"places": named(invited.country_id, invited.country.name).text} if invited and person.entered_by_id else None

@@ -28,6 +28,7 @@ from collection.receipts import grouped
 from collection.submissions import submit_correction, submit_dish
 from collection.views.consenting import again_page, collecting, consent_page
 from collection.views.shown import (
+    consent_spent,
     dish_page,
     empty_dish_page,
     more_page,
@@ -47,7 +48,7 @@ def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
         return empty_dish_page(request, contributor) if contributor else consent_page(request)
     shown = shown_consent(sent.proof) if sent.proof else None
     if shown is None or sent.proof is None:
-        return consent_page(request, notice=not_known())
+        return consent_page(request, notice=consent_spent() if sent.finished else not_known())
     form = ConsentForm(request.POST, questions=shown.text.questions)
     if not form.is_valid():
         return consent_page(request, form, shown)

@@ -78,7 +78,8 @@ def refused_more(request: HttpRequest) -> HttpResponse:
     known = author_by_cookie(request)
     if known is None:
         return kept_page(request, MoreForm())
-    return more_page(request, *known, MoreForm(initial=typing(request.POST, MoreForm)), notice=not_known())
+    typed = MoreForm(initial=typing(request.POST, MoreForm))
+    return more_page(request, *known, typed, notice=not_known(), by_token=False)
 
 
 @limited_upload
@@ -177,7 +178,11 @@ def about(request: HttpRequest, sent: Sent) -> HttpResponse:
     if sent.proof is None:
         known = author_by_cookie(request)
         form = AboutForm(initial=typing(request.POST, AboutForm))
-        return thanks_page(request, *known, form, notice=not_known()) if known else kept_page(request, AboutForm())
+        return (
+            thanks_page(request, *known, form, notice=not_known(), by_token=False)
+            if known
+            else kept_page(request, AboutForm())
+        )
     contributor, dish = author_and_dish(sent)
     form = AboutForm(request.POST)
     if not form.is_valid():

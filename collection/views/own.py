@@ -14,6 +14,7 @@ from collection.doors import (
 )
 from collection.forms import DishForm, dish_answers
 from collection.proof import Proof
+from collection.turns import end_here
 from collection.views.shown import dish_page, empty_dish_page
 
 
@@ -45,7 +46,13 @@ def mine(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 @public_form("")
 def finish(request: HttpRequest, sent: Sent) -> HttpResponse:
-    """*Finish, or somebody else's turn*: nothing of this person stays behind."""
+    """*Finish, or somebody else's turn*: nothing of this person stays behind.
+
+    The page says no more than what happened: a browser without cookies is known by its pages alone, and a page of
+    before that names nobody ends nothing.
+    """
     if sent.refused:
         return redirect("collection:start")
-    return sign_out(request, render(request, "collection/finished.html"))
+    here = end_here(request)
+    context = {"by_cookie": here.by_cookie, "by_page": here.by_page, "named_by_cookie": False}
+    return sign_out(request, render(request, "collection/finished.html", context))

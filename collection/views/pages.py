@@ -17,7 +17,7 @@ FIRST_PLACES = 5
 
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
-    return render(request, "collection/start.html", {"board": board(limit=FIRST_PLACES)})
+    return render(request, "collection/start.html", {"board": board(limit=FIRST_PLACES), "by_script": True})
 
 
 @require_safe

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from collection import codes, rights, withdrawal
 from collection.codes import TooManyTries
-from collection.doors import Sent, public_form, sign_in
+from collection.doors import Sent, finished_form, public_form, sign_in
 from collection.forms import DishForm, dish_answers
 from collection.models import Contributor, Dish, ReturnCode, Withdrawal
 from collection.proof import BY_CODE, Proof
@@ -21,6 +21,8 @@ from collection.views.shown import dish_page, not_known
 from wwd.middleware import never_compress
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
+# What the form for a code is for.
+CODE = "code"
 Action = Callable[[HttpRequest, Contributor], HttpResponse]
 
 
@@ -39,8 +41,8 @@ def personal(view: View) -> Callable[..., HttpResponse]:
 @personal
 @public_form("", "GET")
 def enter(request: HttpRequest, sent: Sent) -> HttpResponse:
-    """The code → everything of one's own."""
-    if request.method != "POST":
+    """The code → everything of one's own. A browser that sends it again after *Finish* opens nothing."""
+    if request.method != "POST" or finished_form(request):
         return code_form(request, CodeForm())
     if sent.refused:
         return code_form(request, CodeForm(initial={"code": request.POST.get("code", "")}), not_known())
@@ -54,7 +56,7 @@ def enter(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 
 def code_form(request: HttpRequest, form: CodeForm, notice: str = "") -> HttpResponse:
-    return render(request, "collection/return.html", {"form": form, "notice": notice})
+    return render(request, "collection/return.html", {"form": form, "notice": notice, "proof": Proof.new(CODE)})
 
 
 @personal

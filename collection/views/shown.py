@@ -1,5 +1,6 @@
 """The pages of the journey as responses, each with a fresh token for the form it holds."""
 
+import uuid
 from typing import Any
 
 from django import forms
@@ -39,6 +40,10 @@ def not_known() -> str:
 
 def turn_over() -> str:
     return _("The turn of the person before is over, so nothing is saved yet. Look through it and send it again.")
+
+
+def consent_spent() -> str:
+    return _("The turn of the person before is over. If you want to take part, read this and agree for yourself.")
 
 
 def typing(data: QueryDict, form: type[forms.Form]) -> dict[str, Any]:
@@ -111,15 +116,38 @@ def more_page(
     *,
     proof: Proof | None = None,
     notice: str = "",
+    by_token: bool = True,
 ) -> HttpResponse:
+    """The receipt, the way back, and the rest of B.4. `by_token`: the form of this turn says whose dish it is; to a
+    cookie alone no code is shown."""
+    code = way_back(request, contributor, dish) if by_token else {}
     context = {
         **receipt_context(dish),
+        **code,
         "form": form or MoreForm(initial=more_answers(dish)),
         "speak": "more",
         "proof": proof or Proof.new("more", contributor.pk, dish.pk),
         "notice": notice,
     }
-    return render(request, "collection/more.html", context)
+    return kept_by_nobody(render(request, "collection/more.html", context), code.get("code"))
+
+
+def way_back(request: HttpRequest, contributor: Contributor, dish: Dish) -> dict[str, Any]:
+    """How this person comes back to their dishes: the code beside the receipt of their first one.
+
+    For somebody beside a helper it stands on the paper slip alone, to which the page leads.
+    """
+    if contributor.consent_way == Contributor.Way.SPOKEN:
+        return {"next_person": next_person(contributor), "go": Proof.new("go", contributor.pk, dish.pk)}
+    return code_context(first_code(contributor, dish), request.build_absolute_uri(reverse("collection:return")))
+
+
+def kept_by_nobody(response: HttpResponse, code: str | None) -> HttpResponse:
+    """A page with a code is not compressed, and no browser keeps it."""
+    if code:
+        uncompressed(response)
+        response["Cache-Control"] = "no-store"
+    return response
 
 
 def next_person(contributor: Contributor) -> Proof | None:
@@ -127,7 +155,8 @@ def next_person(contributor: Contributor) -> Proof | None:
     back with their own code does not write in the name of the one who helped them."""
     today = contributor.created_at >= timezone.now() - COOKIE_REACH
     spoken = contributor.consent_way == Contributor.Way.SPOKEN
-    return Proof.new("beside", contributor.entered_by_id) if spoken and today else None
+    # A turn of its own, in which the one who helps goes on: *The next person* ends the turn of the one before.
+    return Proof.new("beside", contributor.entered_by_id, turn=uuid.uuid4()) if spoken and today else None
 
 
 def photo_page(request: HttpRequest, contributor: Contributor, dish: Dish, error: str = "") -> HttpResponse:
@@ -151,28 +180,21 @@ def thanks_page(
     *,
     told: bool = False,
     notice: str = "",
+    by_token: bool = True,
 ) -> HttpResponse:
-    """The end of one dish. `told`: the personal details have just been kept."""
-    # For somebody beside a helper the code stands on the paper slip alone.
-    spoken = contributor.consent_way == Contributor.Way.SPOKEN
-    code = None if spoken else first_code(contributor, dish)
+    """The end of one dish. `told`: the personal details have just been kept; `by_token` as for `more_page`."""
+    code = way_back(request, contributor, dish) if by_token else {}
     context = {
-        **receipt_context(dish),
-        **code_context(code, request.build_absolute_uri(reverse("collection:return"))),
-        "form": form or AboutForm(),
         "go": Proof.new("go", contributor.pk, dish.pk),
-        "next_person": next_person(contributor),
-        "spoken": spoken,
+        **receipt_context(dish),
+        **code,
+        "form": form or AboutForm(),
         "proof": Proof.new("about", contributor.pk, dish.pk),
         "told": told,
         "notice": notice,
     }
     response = render(request, "collection/thanks.html", context)
-    if form is not None or code:
-        uncompressed(response)
-    if code:
-        response["Cache-Control"] = "no-store"
-    return response
+    return kept_by_nobody(uncompressed(response) if form is not None else response, code.get("code"))
 
 
 def kept_page(request: HttpRequest, form: forms.Form | None = None) -> HttpResponse:

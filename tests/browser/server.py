@@ -65,7 +65,7 @@ def wait_for(url: str) -> None:
     for _attempt in range(100):
         try:
             urllib.request.urlopen(url, timeout=5).close()
-        except URLError:
+        except (URLError, TimeoutError):
             time.sleep(0.1)
         else:
             return

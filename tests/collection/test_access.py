@@ -190,8 +190,11 @@ def test_another_site_cannot_end_a_turn(client: Client) -> None:
 
 
 @pytest.mark.parametrize("address", ["/", "/describe/", "/leaderboard/", "/mine/"])
-def test_finish_stands_on_every_page(client: Client, address: str) -> None:
-    assert 'action="/finish/"' in client.get(address).content.decode()
+def test_finish_stands_on_every_page_of_a_browser_that_is_known_and_on_no_other(client: Client, address: str) -> None:
+    unknown = client.get(address).content.decode()
+    assert 'action="/finish/"' not in unknown or 'action="/finish/" hidden' in unknown
+    signed_in(client)
+    assert 'action="/finish/"><' in client.get(address).content.decode()
 
 
 def test_leaderboard_takes_two_queries_at_most(

@@ -1,6 +1,7 @@
 """Return codes: any digits, a check digit, one live code, limits that lock nobody out by address."""
 
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,8 @@ from pytest_django import Settings
 from collection import codes, limits
 from collection.codes import Mistyped, TooManyTries, first, issue, person_for, shown_again
 from collection.models import ReturnCode, Tries
-from collection.receipts import check_digit
+from collection.receipts import check_digit, read_receipt
+from collection.rights_forms import CodeForm
 
 pytestmark = pytest.mark.django_db
 PERSON = uuid.uuid4()
@@ -44,6 +46,34 @@ def test_code_may_be_typed_in_digits_of_any_script(script: str) -> None:
 @pytest.mark.parametrize("between", ["", "-", "  ", "‑", ".", "\u200f \u200f"])
 def test_blanks_and_dashes_do_not_matter(between: str) -> None:
     assert person_for(issue(PERSON, "contributor").replace(" ", between), "contributor") == PERSON
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        lambda code: f"\u202a{code}\u202c",
+        lambda code: f"\u2066{code}\u2069\n",
+        lambda code: code.replace("0", "O").replace("1", "l"),
+        lambda code: code.replace("0", "o").replace("1", "I"),
+        lambda code: code.replace("0", "О").replace("1", "І"),
+        lambda code: "/".join(code.replace(" ", "")),
+        lambda code: f"World Wide Dishes, my return code: {code} https://dishes.example/return/",
+    ],
+)
+@pytest.mark.parametrize("length", [15, 19])
+def test_code_is_read_as_people_and_messengers_write_it(length: int, typed: Callable[[str], str]) -> None:
+    digits = "1001100110011001011"[:length]
+    code = codes.grouped(digits + check_digit(digits))
+    assert codes.read_code(typed(code)) == code.replace(" ", "")
+    form = CodeForm({"code": typed(code)})
+    assert not form.is_valid() and "Nobody has this code" in str(form.errors)
+
+
+@pytest.mark.parametrize("typed", ["\u202a12O-45l 780\u202c", "12O 45l 780", "١٢٠ ٤٥١ ٧٨٠"])
+def test_receipt_number_is_read_in_the_same_way(typed: str) -> None:
+    digits = "12045178"
+    number = digits + check_digit(digits)
+    assert read_receipt(typed.replace("780", "78" + number[-1]).replace("٧٨٠", "٧٨" + number[-1])) == number
 
 
 @pytest.mark.parametrize(

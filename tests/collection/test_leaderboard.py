@@ -166,15 +166,16 @@ class TestBoard:
         assert board().rows == before
 
     def test_own_waiting_dishes_are_told_to_oneself_alone(self, client: Client) -> None:
-        from django.core import signing
+        from django.http import HttpResponse
 
-        from collection.doors import COOKIE, COOKIE_SALT
-        from collection.proof import now
+        from collection.turns import COOKIE, remember
 
         me = make_contributor()
         told(["Togo"], contributor=me)
         assert "waits to be read" not in client.get("/leaderboard/").content.decode()
-        client.cookies[COOKIE] = signing.get_cookie_signer(salt=COOKIE + COOKIE_SALT).sign(f"{me.pk.hex}.{now()}")
+        response = HttpResponse()
+        remember(response, me.pk)
+        client.cookies[COOKIE] = response.cookies[COOKIE].value
         assert "1 dish of yours waits" in client.get("/leaderboard/").content.decode()
 
     def test_names_show_only_where_the_campaign_wishes_and_can_be_hidden(self, client: Client) -> None:

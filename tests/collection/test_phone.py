@@ -1,5 +1,7 @@
 """Dishes that a phone kept arrive: once, whoever has the phone by then, and with an answer that names their form."""
 
+import re
+import secrets
 import uuid
 from datetime import timedelta
 from typing import Any
@@ -9,17 +11,19 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
+from collection import codes
 from collection import proof as proofs
-from collection.models import Contributor, Dish, Opening, Submission
+from collection.models import Contributor, Dish, Opening, PhoneCode, Submission
 from collection.proof import MAX_AGE, Proof
 from collection.quotas import DISHES
-from collection.receipts import grouped
+from collection.receipts import check_digit, grouped, new_receipt, read_receipt
 from collection.turns import finish_turn
 from collection.withdrawal import withdraw_everything
-from tests.collection.make import ANSWERS, make_contributor, make_dish, stranger
+from tests.collection.make import ANSWERS, CONSENT, make_contributor, make_dish, stranger
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/phone/send/"
+CONSENT_TOKEN = re.compile('data-consent="([^"]+)"')
 
 
 @pytest.fixture
@@ -69,6 +73,91 @@ def test_after_finish_a_kept_dish_still_arrives_and_shows_nothing(contributor: C
     status, said = send(contributor, token=token)
     assert status == 200 and said["receipt"] and said["more"] == ""
     assert Dish.objects.get().contributor == contributor
+
+
+def consent_of_the_kept_page() -> str:
+    found = CONSENT_TOKEN.search(stranger().get("/phone/").content.decode())
+    assert found
+    return found[1]
+
+
+def made_by_a_phone() -> tuple[str, str]:
+    """A code as a phone makes it, and what it sends of it."""
+    digits = "".join(str(secrets.randbelow(10)) for _ in range(19))
+    digits += check_digit(digits)
+    return codes.grouped(digits), codes.seal_of(digits)
+
+
+def test_number_and_code_that_the_phone_showed_count_and_replays_change_nothing(contributor: Contributor) -> None:
+    code, seal = made_by_a_phone()
+    form, number = uuid.uuid4(), new_receipt()
+    token = Proof.new("queue", contributor.pk).token
+    finish_turn(contributor.pk)
+    first = send(contributor, form, token, number=number, seal=seal)
+    again = send(contributor, form, token, number=new_receipt(), seal=made_by_a_phone()[1])
+    assert first[1]["receipt"] == again[1]["receipt"] == grouped(number) and "seal" not in first[1]
+    assert codes.person_for(code, "contributor") == contributor.pk
+    assert "My dishes" in stranger().post("/return/", {"code": code}).content.decode()
+    assert code not in str(PhoneCode.objects.values()) and seal not in str(PhoneCode.objects.values())
+
+
+def test_answer_that_was_lost_does_not_lose_the_code(contributor: Contributor) -> None:
+    form, (code, seal), number = uuid.uuid4(), made_by_a_phone(), new_receipt()
+    send(contributor, form, number=number)
+    assert send(contributor, form, number=number, seal=seal)[1]["receipt"] == grouped(number)
+    assert codes.person_for(code, "contributor") == contributor.pk
+
+
+def test_number_or_code_of_somebody_else_is_not_taken_and_nothing_tells_of_it(contributor: Contributor) -> None:
+    code, seal = made_by_a_phone()
+    _status, theirs = send(contributor, seal=seal, number=new_receipt())
+    other = make_contributor()
+    status, said = send(other, seal=seal, number=theirs["receipt"].replace(" ", ""), local_name="Fufu")
+    assert status == 200 and sorted(said) == ["form", "more", "receipt"] and said["receipt"] != theirs["receipt"]
+    assert codes.person_for(code, "contributor") == contributor.pk
+
+
+@pytest.mark.parametrize("number", ["", "12", "123456789", "no number"])
+def test_number_that_no_phone_of_ours_makes_is_replaced(contributor: Contributor, number: str) -> None:
+    assert read_receipt(send(contributor, number=number)[1]["receipt"])
+
+
+def test_dishes_of_somebody_who_agreed_without_a_network_arrive_with_their_consent_and_code() -> None:
+    (code, seal), token = made_by_a_phone(), consent_of_the_kept_page()
+    for name in ("Fufu", "Banku", "Fufu"):
+        form = uuid.uuid5(uuid.NAMESPACE_URL, name)
+        status, said = send(None, form, token, seal=seal, local_name=name, number=new_receipt(), **CONSENT)
+        assert status == 200 and said["receipt"] and said["more"] == ""
+    author = Contributor.objects.get()
+    assert author.dishes.count() == 2 and author.consent is not None and author.consent_opening is not None
+    assert codes.person_for(code, "contributor") == author.pk
+
+
+@pytest.mark.parametrize("lacking", ["adult", "agree", "seal"])
+def test_nobody_is_a_contributor_without_consent_and_a_way_back(lacking: str) -> None:
+    data = {**CONSENT, "seal": made_by_a_phone()[1], lacking: ""}
+    status, said = send(None, token=consent_of_the_kept_page(), **data)
+    assert status in (400, 403) and said["error"] and not Contributor.objects.exists()
+
+
+def test_old_copy_of_a_dish_does_not_bring_back_who_withdrew_everything() -> None:
+    (_code, seal), token = made_by_a_phone(), consent_of_the_kept_page()
+    send(None, token=token, seal=seal, **CONSENT)
+    withdraw_everything(Contributor.objects.get())
+    assert send(None, token=token, seal=seal, local_name="Fufu", **CONSENT)[0] == 403
+
+
+def test_new_code_makes_the_phones_code_worthless_for_ever(contributor: Contributor) -> None:
+    code, seal = made_by_a_phone()
+    send(contributor, seal=seal)
+    new = codes.issue(contributor.pk, "contributor")
+    send(contributor, seal=seal, local_name="Fufu")
+    assert codes.person_for(code, "contributor") is None and codes.person_for(new, "contributor") == contributor.pk
+
+
+def test_page_after_a_phones_code_shows_no_second_one(contributor: Contributor) -> None:
+    more = send(contributor, seal=made_by_a_phone()[1])[1]["more"]
+    assert "Your return code" not in stranger().post("/more/", {"proof": more, "speak": "more"}).content.decode()
 
 
 def test_a_token_of_another_form_brings_nothing(contributor: Contributor) -> None:
@@ -138,8 +227,10 @@ def test_the_page_that_phones_keep_is_the_same_for_everybody(language: str, cont
     somebody = Client()
     somebody.post("/describe/", {})
     known = somebody.get(f"/{language}/phone/")
-    assert known.content == stranger().get(f"/{language}/phone/").content
-    assert "proof" not in known.content.decode() and known.headers["ETag"]
+    # Its token says which consent stood there, and is of nobody.
+    texts = [CONSENT_TOKEN.sub("", page.content.decode()) for page in (known, stranger().get(f"/{language}/phone/"))]
+    assert texts[0] == texts[1] and "consent:" not in texts[0]
+    assert 'name="proof"' not in known.content.decode() and known.headers["ETag"]
     assert str(contributor.pk) not in known.content.decode()
 
 

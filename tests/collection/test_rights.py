@@ -115,8 +115,7 @@ def test_code_typed_in_arabic_digits_on_another_phone_shows_dishes_of_any_age() 
         ("1234", "The code has 16 digits"),
         ("1234 5678 1234 567x", "The code has 16 digits"),
         ("9" * 15 + check_digit("9" * 15), "Nobody has this code."),
-        ("0" * 70, "This is too long"),
-        ("12\u202e34", "hidden sign"),
+        ("0" * 70, "The code has 16 digits"),
     ],
 )
 def test_wrong_codes_get_a_sentence_and_keep_the_typing(typed: str, sentence: str) -> None:

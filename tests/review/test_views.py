@@ -382,7 +382,7 @@ def test_cookie_leads_back_where_cookies_work_and_is_forgotten_when_asked() -> N
     browser = Client()
     page = browser.get(invitation.get_absolute_url()).content.decode()
     sent = {"proof": PROOF.findall(page)[-1], "country": "Nigeria", "role": "author", "adult": "on", "agree": "on"}
-    assert browser.post(invitation.get_absolute_url(), sent).cookies["reviewer"]["httponly"]
+    assert browser.post(invitation.get_absolute_url(), sent).cookies[f"turn-{invitation.pk}"]["httponly"]
     page = browser.get(invitation.get_absolute_url()).content.decode()
     assert "You have begun on this phone." in page
     proof = PROOF.findall(page)[0]
@@ -393,14 +393,16 @@ def test_cookie_leads_back_where_cookies_work_and_is_forgotten_when_asked() -> N
     assert "You have begun" not in browser.get(invitation.get_absolute_url()).content.decode()
 
 
-def test_every_page_offers_to_finish_and_finishing_works_when_the_campaign_is_over() -> None:
+def test_every_page_that_knows_somebody_offers_to_finish_and_finishing_works_when_the_campaign_is_over() -> None:
     campaign = make_campaign()
     phone = joined(make_invitation(campaign))
-    pages = [phone.page, phone.press("show"), phone.press("answer"), phone.press("stop"), phone.look()]
-    assert ["Finish, or somebody else" in page for page in pages] == [True] * 5
+    pages = [phone.page, phone.press("show"), phone.press("answer"), phone.press("stop")]
+    proof = phone.proof
+    pages.append(phone.look())
+    assert ["Finish, or somebody else" in page for page in pages] == [True] * 4 + [False]
     shut(campaign, phone.invitation, "closed")
-    response = Client().post(phone.invitation.get_absolute_url(), {"forget": "1"})
-    assert response.cookies["reviewer"].value == ""
+    response = Client().post(phone.invitation.get_absolute_url(), {"forget": "1", "proof": proof})
+    assert "The pages of this turn can show and change nothing any more." in response.content.decode()
 
 
 def test_unknown_invitation_is_a_page_that_says_what_to_do() -> None:
