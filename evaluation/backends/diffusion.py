@@ -238,7 +238,7 @@ def known_of(model: ModelData) -> tuple[Known, Settings]:
         )
     known = Known(name, family, index, scale_of(vae))
     if given["size"] % (known.scale * family.multiple):
-        raise BackendError(f"{model.slug}: size is a multiple of {known.scale * family.multiple} pixels.")
+        raise BackendError(f"{model.slug}: The parameter size is a multiple of {known.scale * family.multiple} pixels.")
     return known, settings_of(model, known, given)
 
 
@@ -249,7 +249,7 @@ def settings_of(model: ModelData, known: Known, given: Mapping[str, Any]) -> Set
         most = family.most_prompt_tokens
         accepted = f"at most {most}" if most else "none, its text encoder says how much it reads"
         raise BackendError(
-            f"{model.slug}: the parameter prompt_tokens is {tokens}. Accepted for {known.name}: {accepted}."
+            f"{model.slug}: The parameter prompt_tokens is {tokens}. Accepted for {known.name}: {accepted}."
         )
     return Settings(
         steps=given["steps"],

@@ -45,7 +45,7 @@ def is_folder(model: ModelData) -> bool:
 
 
 def no_folder(model: ModelData) -> str:
-    return f"there is no folder {model.identifier} on this machine."
+    return f"There is no folder {model.identifier} on this machine."
 
 
 def pretrained(model: ModelData, kind: Any, precision: str, *, spread: bool = False) -> Any:

@@ -287,7 +287,7 @@ def test_the_check_says_what_a_model_is_and_loads_it_when_told(
     assert told in (said := checked(capsys, slug)) and "loaded" not in said
     assert "loaded" in checked(capsys, slug, "--load")
     (tmp_path / "model.safetensors").unlink()
-    assert "NOT USABLE. tiny: " in (said := checked(capsys, slug)) and "model.safetensors is missing." in said
+    assert "NOT USABLE. " in (said := checked(capsys, slug)) and "model.safetensors is missing." in said
 
 
 @pytest.mark.django_db
@@ -315,8 +315,8 @@ def test_the_check_names_what_is_missing_or_cut_short(
 @pytest.mark.parametrize(
     ("identifier", "revision", "sentence"),
     [
-        ("/nowhere/at-all", "", "there is no folder /nowhere/at-all on this machine"),
-        ("maker/model", "0" * 40, "nothing of maker/model 0000000000000000000000000000000000000000 is on this machine"),
+        ("/nowhere/at-all", "", "There is no folder /nowhere/at-all on this machine"),
+        ("maker/model", "0" * 40, "Nothing of maker/model 0000000000000000000000000000000000000000 is on this machine"),
         ("maker/model", "main", "not a commit"),
     ],
 )
