@@ -120,7 +120,7 @@ def read_names(path: Path) -> Iterator[str]:
             source, names = ast.unparse(node.value), [node.slice]
         else:
             continue
-        if source.endswith("parameters") or source == "given":
+        if source == "given" or (source.endswith("parameters") and not source.endswith(").parameters")):
             yield from (name.value for name in names if isinstance(name, ast.Constant) and isinstance(name.value, str))
 
 
