@@ -41,8 +41,8 @@ class ClipEncoder:
 
     @property
     def preprocessing(self) -> str:
-        """How pictures were prepared, and the precision: vectors that differ in it never stand for each other."""
-        return f"{self.preparation.name} {self.precision}"
+        """How all is prepared, and the precision: vectors that differ in it never stand for each other."""
+        return f"{self.preparation.name} {self.precision}{self.texts.family.mark}"
 
     @property
     def circumstances(self) -> Mapping[str, Any]:

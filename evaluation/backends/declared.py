@@ -49,7 +49,7 @@ class Parameter:
             return unknown(f"{self.name} named", value, self.choices)
         if self.fits(value):
             return ""
-        return f"the parameter {self.name} is {json.dumps(value, ensure_ascii=False)}. Accepted: {self.accepted()}."
+        return f"The parameter {self.name} is {json.dumps(value, ensure_ascii=False)}. Accepted: {self.accepted()}."
 
     def fits(self, value: Any) -> bool:
         if self.choices:
@@ -174,7 +174,7 @@ def _problems(known: Mapping[str, Parameter], backend: str, given: Mapping[str, 
             yield problem
     for name, each in known.items():
         if each.required and name not in given:
-            yield f"the parameter {name} is missing. Accepted: {each.accepted()}."
+            yield f"The parameter {name} is missing. Accepted: {each.accepted()}."
 
 
 def source_problem(backend: str, identifier: str, revision: str) -> str:
@@ -184,7 +184,7 @@ def source_problem(backend: str, identifier: str, revision: str) -> str:
     if identifier and Path(identifier).is_dir():
         return ""
     return (
-        f"the revision of {identifier} is not a commit of 40 hexadecimal digits. "
+        f"The revision of {identifier} is not a commit of 40 hexadecimal digits. "
         "Names of branches move, and results would not say which weights made them."
     )
 

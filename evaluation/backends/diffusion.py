@@ -6,9 +6,11 @@ what the family's pipeline reads; `precision`. All of these are part of the defi
 none: a picture is the same in any batch. A safety filter's verdict is a result, and no picture of it is kept.
 """
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -140,18 +142,19 @@ class DiffusersPipeline:
     def drawn(self, requests: Sequence[ImageRequest], precision: str) -> Drawn:
         generators, noise = self.noise(requests)
         self.finite.clear()
-        found = self.pipeline(
-            prompt=[request.prompt for request in requests],
-            height=self.settings.size,
-            width=self.settings.size,
-            num_inference_steps=self.settings.steps,
-            generator=generators,
-            latents=noise.to(
-                self.pipeline.device, loading.dtype_of("fp32" if self.family.noise_in_full else precision)
-            ),
-            output_type="pt",
-            **self.asked(len(requests)),
-        ).images
+        with drawing_from(self.pipeline.scheduler, generators):
+            found = self.pipeline(
+                prompt=[request.prompt for request in requests],
+                height=self.settings.size,
+                width=self.settings.size,
+                num_inference_steps=self.settings.steps,
+                generator=generators,
+                latents=noise.to(
+                    self.pipeline.device, loading.dtype_of("fp32" if self.family.noise_in_full else precision)
+                ),
+                output_type="pt",
+                **self.asked(len(requests)),
+            ).images
         levels = found.float().nan_to_num().mul(255).round().byte()
         return Drawn(list(levels.permute(0, 2, 3, 1).cpu().numpy()), list(self.finite), precision)
 
@@ -236,9 +239,10 @@ def known_of(model: ModelData) -> tuple[Known, Settings]:
         raise BackendError(
             f"{model.slug}: {name} does not work in {given['precision']}. Accepted: {', '.join(family.precisions)}."
         )
-    known = Known(name, family, index, scale_of(vae))
+    with loading.loading(model):
+        known = Known(name, family, index, scale_of(vae))
     if given["size"] % (known.scale * family.multiple):
-        raise BackendError(f"{model.slug}: size is a multiple of {known.scale * family.multiple} pixels.")
+        raise BackendError(f"{model.slug}: The parameter size is a multiple of {known.scale * family.multiple} pixels.")
     return known, settings_of(model, known, given)
 
 
@@ -249,7 +253,7 @@ def settings_of(model: ModelData, known: Known, given: Mapping[str, Any]) -> Set
         most = family.most_prompt_tokens
         accepted = f"at most {most}" if most else "none, its text encoder says how much it reads"
         raise BackendError(
-            f"{model.slug}: the parameter prompt_tokens is {tokens}. Accepted for {known.name}: {accepted}."
+            f"{model.slug}: The parameter prompt_tokens is {tokens}. Accepted for {known.name}: {accepted}."
         )
     return Settings(
         steps=given["steps"],
@@ -312,6 +316,19 @@ def scheduler_of(model: ModelData, known: Known, name: str) -> dict[str, Any]:
     if name not in fitting:
         raise BackendError(unknown("scheduler for these weights named", name, fitting))
     return {"scheduler": fitting[name].from_config(own.config)}
+
+
+@contextmanager
+def drawing_from(scheduler: Any, generators: "Sequence[Generator]") -> Iterator[None]:
+    """What a scheduler draws during the steps comes from the pictures' generators, whatever the pipeline hands on."""
+    drawn = "generator" in inspect.signature(scheduler.step).parameters
+    if drawn:
+        scheduler.step = partial(scheduler.step, generator=generators)
+    try:
+        yield
+    finally:
+        if drawn:
+            del scheduler.step
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def is_folder(model: ModelData) -> bool:
 
 
 def no_folder(model: ModelData) -> str:
-    return f"there is no folder {model.identifier} on this machine."
+    return f"There is no folder {model.identifier} on this machine."
 
 
 def pretrained(model: ModelData, kind: Any, precision: str, *, spread: bool = False) -> Any:
@@ -97,12 +97,11 @@ def config_of(model: ModelData, accepted: Collection[str]) -> Mapping[str, Any]:
     Raises BackendError that names the family and the supported ones.
     """
     config = description(model, "config.json")
-    if config is not None and config.get("model_type") in accepted:
-        return config
     if config is not None:
-        raise BackendError(
-            other_family(model, str(config.get("model_type", "")) or "that config.json does not name", accepted)
-        )
+        family = str(config.get("model_type", "")) or "that config.json does not name"
+        if family in accepted:
+            return {**config, "model_type": family}
+        raise BackendError(other_family(model, family, accepted))
     if (index := description(model, "model_index.json")) is not None:
         raise BackendError(other_family(model, f"{index.get('_class_name')}, which draws pictures", accepted))
     raise BackendError(

@@ -27,7 +27,7 @@ def check_arrived(model: ModelData) -> None:
     loading.source_of(model)
     if not any(present(model, name) for name in ("config.json", "model_index.json")) and not loading.is_folder(model):
         raise BackendError(
-            f"{model.slug}: nothing of {model.identifier} {model.revision} is on this machine yet. "
+            f"{model.slug}: Nothing of {model.identifier} {model.revision} is on this machine yet. "
             "The first run fetches it, or 'manage.py models check --load' now."
         )
 

@@ -32,11 +32,12 @@ def lower(text: str) -> str:
 
 @dataclass(frozen=True)
 class TextFamily:
-    """`tokenizers`: classes that the published models name. `length`: tokens that the encoder reads. `filled`: to the
+    """One row. `tokenizers`: classes that the published models name. `length`: tokens that the encoder reads.
 
-    longest text of a batch, or always to the full length. `masked`: whether what fills is hidden from the encoder.
-    `begin`, `end`, `pad`: the tokens themselves; `pad` is empty where it changes nothing. `prepared`: what is done to a
-    text before the tokenizer, which does the rest of what the training did.
+    `filled`: to the longest text of a batch, or always to the full length. `masked`: whether what fills is hidden from
+    the encoder. `begin`, `end`, `pad`: the tokens themselves; `pad` is empty where it changes nothing. `mark`: what
+    names this preparation with a vector, where another was used before. `prepared`: what is done to a text before the
+    tokenizer, which does the rest of what the training did.
     """
 
     title: str
@@ -48,6 +49,7 @@ class TextFamily:
     begin: str
     end: str
     pad: str = ""
+    mark: str = ""
     prepared: Callable[[str], str] = as_is
 
 
@@ -55,7 +57,9 @@ TEXT_FAMILIES = (
     TextFamily(
         "CLIP", "clip", ("CLIPTokenizer", "CLIPTokenizerFast"), 77, "longest", True, "<|startoftext|>", "<|endoftext|>"
     ),
-    TextFamily("SigLIP", "siglip", ("SiglipTokenizer",), 64, "max_length", False, "", "</s>", "</s>"),
+    TextFamily(
+        "SigLIP", "siglip", ("SiglipTokenizer",), 64, "max_length", False, "", "</s>", "</s>", " siglip-texts-1"
+    ),
     TextFamily(
         "SigLIP 2",
         "siglip",
@@ -66,6 +70,7 @@ TEXT_FAMILIES = (
         "",
         "<eos>",
         "<pad>",
+        " siglip2-texts-1",
         lower,
     ),
 )

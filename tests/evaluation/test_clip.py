@@ -67,7 +67,7 @@ def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("family", ["clip", "siglip"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_vectors_of_pictures_are_those_of_the_makers_code(family: str, request: pytest.FixtureRequest) -> None:
     folder = request.getfixturevalue(family)
     found = ClipEncoder(model_at(folder, "encoder", "clip")).encode_images(pictures())
@@ -77,7 +77,7 @@ def test_vectors_of_pictures_are_those_of_the_makers_code(family: str, request: 
     assert np.abs(found - wanted).max() < 0.01 * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("family", ["clip", "siglip"])
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
 def test_prepared_pixels_lie_within_a_grey_level_of_the_reference(
     family: str, form: str, request: pytest.FixtureRequest
@@ -118,6 +118,8 @@ def test_texts_have_the_tokens_and_vectors_of_the_librarys_processor(
     # As in training, whatever the case. SigLIP's tokenizer takes signs away too.
     assert [encoder.texts.one(text.upper()) for text in TEXTS] == [encoder.texts.one(text) for text in TEXTS]
     assert (encoder.texts.one("fresh, food.") == encoder.texts.one("fresh food")) == (family == "siglip")
+    # Vectors of texts that were prepared otherwise before never stand for these.
+    assert encoder.preprocessing.endswith({"clip": " fp32"}.get(family, f" {family}-texts-1"))
     alone = np.concatenate([encoder.encode_texts([text]) for text in TEXTS])
     assert alone == pytest.approx(encoder.encode_texts(TEXTS), abs=1e-5)
 
@@ -188,8 +190,9 @@ def test_an_encoder_that_would_read_texts_otherwise_than_in_training_is_refused(
         backends.load(damaged(request.getfixturevalue(family), tmp_path, file, values))
 
 
-def test_a_vector_is_the_same_alone_and_in_any_batch(clip: Path) -> None:
-    encoder = ClipEncoder(model_at(clip, "encoder", "clip", at_once=4))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_vector_is_the_same_alone_and_in_any_batch(family: str, request: pytest.FixtureRequest) -> None:
+    encoder = ClipEncoder(model_at(request.getfixturevalue(family), "encoder", "clip", at_once=4))
     together = encoder.encode_images(pictures())
     alone = np.concatenate([encoder.encode_images([content]) for content in pictures()])
     assert together == pytest.approx(alone, abs=1e-5)

@@ -221,7 +221,7 @@ def test_memory_that_does_not_suffice_keeps_the_passes_before(plain: Path, monke
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"steps": None}, "the parameter steps is null"),
+        ({"steps": None}, "parameter steps is null"),
         ({"steps": 2.5}, "steps is 2.5. Accepted: a whole number"),
         ({"guidance": -1}, "guidance is -1"),
         ({"size": True}, "size is true"),
@@ -229,7 +229,7 @@ def test_memory_that_does_not_suffice_keeps_the_passes_before(plain: Path, monke
         ({"at_once": 0}, "at_once is 0"),
         ({"scheduler": "EulerScheduler"}, "Did you mean .*EulerDiscreteScheduler"),
         ({"precision": "fp8"}, "There is no precision named 'fp8'"),
-        ({"seeds": False}, "the parameter seeds is false"),
+        ({"seeds": False}, "parameter seeds is false"),
     ],
 )
 def test_parameters_that_cannot_be_used_are_named(plain: Path, parameters: dict[str, Any], sentence: str) -> None:

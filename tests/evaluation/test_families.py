@@ -175,6 +175,17 @@ def test_what_a_family_cannot_do_is_said_before_its_weights_are_opened(
     assert weights(opened) == set()
 
 
+def test_what_is_drawn_during_the_steps_comes_from_the_pictures_own_generator(folders: Folders, tmp_path: Path) -> None:
+    """Pipelines of flows hand their schedulers no generator."""
+    folder = renamed(folders("FluxPipeline"), tmp_path, "scheduler/scheduler_config.json", stochastic_sampling=True)
+    backend = load(folder)
+    together = [pixels(result) for result in backend.generate(requests())]
+    alone = [pixels(result) for request in requests() for result in backend.generate([request])]
+    assert max(np.abs(one - other).max() for one, other in zip(together, alone, strict=True)) <= 1
+    [plain] = load(folders("FluxPipeline")).generate(requests()[:1])
+    assert np.abs(pixels(plain) - alone[0]).max() > 1, "nothing was drawn"
+
+
 def weights(opened: set[str]) -> set[str]:
     return {name for name in opened if name.endswith((".safetensors", ".bin", ".msgpack"))}
 
@@ -206,6 +217,7 @@ BASE = {"architectures": ["LlamaModel"]}
         ("encoder", "clip", save_llava, {}, "of the family llava_next. Supported: clip, siglip"),
         ("encoder", "clip", "FluxPipeline", {}, "FluxPipeline, which draws pictures. Supported: clip, siglip"),
         ("chat", "transformers", save_chat, QWEN_VL, "family qwen2_5_vl. .* Did you mean .*qwen"),
+        ("chat", "transformers", save_chat, {"model_type": ["llama"]}, "of the family ..llama"),
         ("chat", "transformers", save_chat, BASE, "saved as LlamaModel, which writes no answers"),
         ("chat", "transformers", save_clip, {}, "of the family clip. "),
         (
@@ -287,7 +299,7 @@ def test_the_check_says_what_a_model_is_and_loads_it_when_told(
     assert told in (said := checked(capsys, slug)) and "loaded" not in said
     assert "loaded" in checked(capsys, slug, "--load")
     (tmp_path / "model.safetensors").unlink()
-    assert "NOT USABLE. tiny: " in (said := checked(capsys, slug)) and "model.safetensors is missing." in said
+    assert "NOT USABLE. " in (said := checked(capsys, slug)) and "model.safetensors is missing." in said
 
 
 @pytest.mark.django_db
@@ -315,8 +327,8 @@ def test_the_check_names_what_is_missing_or_cut_short(
 @pytest.mark.parametrize(
     ("identifier", "revision", "sentence"),
     [
-        ("/nowhere/at-all", "", "there is no folder /nowhere/at-all on this machine"),
-        ("maker/model", "0" * 40, "nothing of maker/model 0000000000000000000000000000000000000000 is on this machine"),
+        ("/nowhere/at-all", "", "There is no folder /nowhere/at-all on this machine"),
+        ("maker/model", "0" * 40, "Nothing of maker/model 0000000000000000000000000000000000000000 is on this machine"),
         ("maker/model", "main", "not a commit"),
     ],
 )

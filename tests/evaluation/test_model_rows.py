@@ -35,13 +35,13 @@ def row(**values: Any) -> Model:
 REFUSED = [
     ({"parameters": {**DRAWS, "precison": "fp16"}}, "parameters", "named 'precison'. Did you mean precision?"),
     ({"parameters": {"step": 3, "guidance": 1, "size": 64}}, "parameters", "named 'step'. Did you mean steps"),
-    ({"parameters": {"guidance": 1, "size": 64}}, "parameters", "the parameter steps is missing"),
+    ({"parameters": {"guidance": 1, "size": 64}}, "parameters", "The parameter steps is missing"),
     ({"parameters": {**DRAWS, "steps": "50"}}, "parameters", 'steps is "50". Accepted: a whole number from 1 to 1000.'),
     ({"parameters": {**DRAWS, "steps": 0}}, "parameters", "steps is 0."),
     ({"parameters": {**DRAWS, "steps": True}}, "parameters", "steps is true."),
     ({"parameters": {**DRAWS, "precision": "fp61"}}, "parameters", "no precision named 'fp61'. Did you mean fp16"),
     ({"parameters": {**DRAWS, "queue": "gpus"}}, "parameters", "no queue named 'gpus'. Did you mean gpu"),
-    ({"parameters": {**DRAWS, "seeds": False}}, "parameters", "the parameter seeds is false. Accepted: true."),
+    ({"parameters": {**DRAWS, "seeds": False}}, "parameters", "The parameter seeds is false. Accepted: true."),
     ({"parameters": ["steps"]}, "parameters", "an object with fields"),
     ({"backend": "difusers"}, "backend", "named 'difusers'. Did you mean diffusers?"),
     ({"backend": "clip"}, "backend", "no backend for the role image_generator named 'clip'"),
@@ -120,7 +120,7 @@ def read_names(path: Path) -> Iterator[str]:
             source, names = ast.unparse(node.value), [node.slice]
         else:
             continue
-        if source.endswith("parameters") or source == "given":
+        if source == "given" or (source.endswith("parameters") and not source.endswith(").parameters")):
             yield from (name.value for name in names if isinstance(name, ast.Constant) and isinstance(name.value, str))
 
 

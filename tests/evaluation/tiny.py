@@ -107,7 +107,7 @@ def save_siglip(folder: Path, *, second: bool = False) -> Path:
     text = {**tower, "vocab_size": size, "max_position_embeddings": 64, "projection_size": 32}
     vision = {**tower, "image_size": 32, "patch_size": 8}
     SiglipModel(SiglipConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
-    SiglipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
+    SiglipImageProcessorPil(size={"height": 32, "width": 32}, resample=2 if second else 3).save_pretrained(folder)
     return folder
 
 

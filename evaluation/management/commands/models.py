@@ -80,7 +80,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"{row.slug}: {', '.join(told)}.")
             except BackendError as error:
                 wrong += 1
-                self.stdout.write(f"{row.slug}: NOT USABLE. {error}")
+                self.stdout.write(f"{row.slug}: NOT USABLE. {str(error).removeprefix(f'{row.slug}: ')}")
         if wrong:
             raise CommandError(f"{wrong} of {len(rows)} cannot be used here.")
 
