@@ -18,17 +18,13 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from collection.limits import TooManyTries, count_try
+from collection.limits import TooManyTries, count_try, wait_after
 from collection.models import ReturnCode
 from collection.receipts import check_digit
 
 __all__ = ["Mistyped", "TooManyTries", "first", "forget", "has_code", "issue", "person_for", "read_code", "shown_again"]
 
 LENGTH = 16
-PREFIX = 8
-# A person who types wrongly tries a few times; guessing needs many. 10**15 codes exist.
-MOST_TRIES_OF_A_PREFIX = 10
-MOST_TRIES_IN_ALL = 3000
 SHOWN_AGAIN = timedelta(hours=1)
 
 
@@ -87,17 +83,19 @@ def forget(person: uuid.UUID) -> None:
     ReturnCode.objects.filter(person=person).delete()
 
 
-def person_for(text: str, kind: str) -> uuid.UUID | None:
+def person_for(text: str, kind: str, network: str = "") -> uuid.UUID | None:
     """Whose code this is, typed with digits of any script, spaces or dashes; None where nobody has it.
 
+    A right code is always taken, whatever others tried: 10**15 codes exist, so that guessing one of a million takes
+    a thousand million tries. Wrong ones are counted for their network, which is asked to wait after some.
     Raises Mistyped where the check digit says so, and TooManyTries. Call it outside a transaction: tries are counted
     whether or not what follows succeeds.
     """
     digits = read_code(text)
-    count_try(f"code {kind}", MOST_TRIES_IN_ALL)
-    count_try(f"code {kind} {digits[:PREFIX]}", MOST_TRIES_OF_A_PREFIX)
     row = ReturnCode.objects.filter(kind=kind, digest__in=list(digests_of(digits))).first()
     if row is None:
+        if seconds := wait_after(count_try(f"code {network}")):
+            raise TooManyTries(seconds)
         return None
     ReturnCode.objects.filter(pk=row.pk).update(used_at=timezone.now(), seed="")
     return row.person

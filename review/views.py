@@ -15,6 +15,7 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import condition, require_safe
 
 from collection import codes
+from collection.circumstances import network_of
 from collection.doors import Sent, public_form, sign_out
 from collection.proof import Proof
 from evaluation import files
@@ -119,8 +120,13 @@ def start(request: HttpRequest, sent: Sent) -> HttpResponse:
     if found:
         return redirect(found)
     try:
-        reviewer = rights.reviewer_by_code(typed)
-    except (codes.Mistyped, codes.TooManyTries) as error:
+        reviewer = rights.reviewer_by_code(typed, network_of(request))
+    except codes.TooManyTries as error:
+        waiting = {"error": str(error), "typed": typed[:40]}
+        response = render(request, "review/start.html", waiting, status=429)
+        response.headers["Retry-After"] = str(error.seconds)
+        return response
+    except codes.Mistyped as error:
         return render(request, "review/start.html", {"error": str(error), "typed": typed[:40]}, status=409)
     if reviewer is None:
         unknown = gettext("Nobody has this code. Compare it with your note.")

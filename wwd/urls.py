@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.utils.translation import gettext_lazy as _
 
 from collection.views.takeback import takebacks
+from collection.views.undoing import undo_reports
 from wwd import health
 from wwd.translation_page import translations
 
@@ -21,6 +22,7 @@ urlpatterns = [
     path("admin/evaluation/", include("evaluation.urls")),
     path("admin/evaluation/", include("wwd.bundles.urls")),
     path("admin/takeback/", takebacks, name="takeback"),
+    path("admin/undo-reports/", undo_reports, name="undo-reports"),
     path("admin/translations/", translations, name="translations"),
     path("admin/", admin.site.urls),
 ]
