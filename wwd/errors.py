@@ -16,8 +16,3 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig | TooManyFilesSent):
         return too_large(request)
     return render(request, "400.html", status=400)
-
-
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Only pages for staff depend on cookies; `reason` is Django's, for logs."""
-    return render(request, "403.html", {"cookies": True}, status=403)

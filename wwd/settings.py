@@ -47,6 +47,9 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "django.forms",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "wwd",
     "collection",
     "evaluation",
@@ -64,7 +67,9 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "wwd.staff.middleware.StaffMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -169,6 +174,14 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
+LOGIN_URL = "admin:login"
+# Where a log-in leads that named no page of ours.
+LOGIN_REDIRECT_URL = "admin:index"
+# Groups of whom a second factor is required; "superuser" and "all" are possible too.
+SECOND_FACTOR = env.items("WWD_SECOND_FACTOR")
+STAFF_IDLE_MINUTES = env.whole("WWD_STAFF_IDLE_MINUTES", 120, least=5)
+OTP_TOTP_ISSUER = "World Wide Dishes"
+
 LANGUAGE_CODE = "en"
 # Each by its own name: whoever looks for a language reads that one.
 LANGUAGES = [
@@ -207,7 +220,7 @@ if BEHIND_TLS_PROXY:
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
 # Whether subdomains and browsers' preload lists follow is for the owner of the domain to decide.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-CSRF_FAILURE_VIEW = "wwd.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "wwd.staff.typing.csrf_failure"
 
 LOG_FORMAT = env.choice("WWD_LOG_FORMAT", ("console", "json"), "console")
 LOG_LEVEL = env.choice("WWD_LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()
