@@ -18,7 +18,7 @@ from django.utils import timezone
 from collection.devices import device_class
 from collection.limits import count_try
 from collection.models import NetworkKey, Report, Submission, Withdrawal
-from collection.proof import Proof, now
+from collection.proof import Proof, wall
 
 # Bits that an operator gives to one customer or one mast.
 PREFIX = {4: 24, 6: 48}
@@ -49,7 +49,7 @@ def circumstances(request: HttpRequest, proof: Proof) -> Circumstances:
     if request.POST.get(TRAP, "").strip():
         flags.append(FILLED_TRAP)
     # Less than nothing, where the clock was set back meanwhile: then nothing is known.
-    if 0 <= now() - proof.at < QUICK:
+    if 0 <= wall() - proof.at < QUICK:
         flags.append(TOO_QUICK)
     return Circumstances(device_class(request.headers), network_of(request), tuple(flags))
 

@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 from collection.limits import TooManyTries, count_try, wait_after
 from collection.models import ReturnCode
 from collection.receipts import check_digit
+from collection.turns import come_back
 
 __all__ = ["Mistyped", "TooManyTries", "first", "forget", "has_code", "issue", "person_for", "read_code", "shown_again"]
 
@@ -98,6 +99,7 @@ def person_for(text: str, kind: str, network: str = "") -> uuid.UUID | None:
             raise TooManyTries(seconds)
         return None
     ReturnCode.objects.filter(pk=row.pk).update(used_at=timezone.now(), seed="")
+    come_back(row.person)
     return row.person
 
 

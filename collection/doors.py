@@ -25,7 +25,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from collection import own_country
 from collection.models import Contributor, Dish, DishQuerySet, Photo, Withdrawal
-from collection.proof import Proof, ProofError, ProofExpired, check_origin, check_request, genuine, now
+from collection.proof import Proof, ProofError, ProofExpired, check_origin, check_request, genuine, heard, now
 from collection.turns import finish_turn, is_over, over
 
 # Every cookie that says who is describing or reviewing has a name that starts with this: *Finish* clears them all.
@@ -154,6 +154,7 @@ def contributor_from_cookie(request: HttpRequest) -> Contributor | None:
     try:
         value = request.get_signed_cookie(COOKIE, salt=COOKIE_SALT, max_age=COOKIE_REACH) or ""
         person, _, at = value.partition(".")
+        heard(int(at))
         if is_over(uuid.UUID(person), int(at)):
             return None
         return present(uuid.UUID(person))

@@ -6,12 +6,24 @@ from datetime import UTC, datetime, timedelta
 from django.utils import timezone
 
 from collection.models import FinishedTurn
-from collection.proof import MAX_AGE, Proof
+from collection.proof import MAX_AGE, Proof, heard, now
 
 
 def finish_turn(person: uuid.UUID) -> None:
     """From now on, whoever comes as this person proves it anew, with the return code."""
-    FinishedTurn.objects.update_or_create(person=person, defaults={"at": timezone.now()})
+    at = now()
+    FinishedTurn.objects.update_or_create(person=person, defaults={"at": datetime.fromtimestamp(at / 1000, UTC)})
+    heard(at + 1)
+
+
+def come_back(person: uuid.UUID) -> None:
+    """Somebody proved anew who they are: what is made for them now is later than the end of their last turn.
+
+    That holds where the clock was set back since, too.
+    """
+    row = FinishedTurn.objects.filter(person=person).first()
+    if row:
+        heard(int(row.at.timestamp() * 1000) + 2)
 
 
 def is_over(person: uuid.UUID, at: int) -> bool:

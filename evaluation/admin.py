@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -69,7 +70,9 @@ class RunAdmin(ReadOnly):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """A run has a page of its own."""
+        """A run has a page of its own. Who may not see runs learns no name of one."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         return redirect("evaluation:run", get_object_or_404(Run, pk=object_id).slug)
 
     @admin.display(description=_("run"), ordering="slug")

@@ -5,6 +5,7 @@ everything under var/.
 """
 
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,16 @@ def kept_secret(path: Path) -> str:
     return path.read_text()
 
 
+def refuse_weak(name: str, keys: Iterable[str]) -> None:
+    """Raises EnvError for a key that can be guessed: whoever has it opens what people told and what staff may do."""
+    for key in keys:
+        if len(key) < 32 or len(set(key)) < 8 or key.startswith("django-insecure-"):
+            raise EnvError(
+                f"{name} can be guessed: it needs 32 signs, 8 of them different, made at random. Leave SECRET_KEY out, "
+                "and one is made in var/secret_key; deploy/make-secrets makes one for compose."
+            )
+
+
 DEBUG = env.flag("WWD_DEBUG", False)
 SECRET_KEY_GENERATED = not env.text("SECRET_KEY")
 SECRET_KEY = env.text("SECRET_KEY") or kept_secret(VAR_DIR / "secret_key")
@@ -37,6 +48,9 @@ SECRET_KEY_FALLBACKS = env.items("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.items("WWD_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.items("WWD_TRUSTED_ORIGINS")
 BEHIND_TLS_PROXY = env.flag("WWD_BEHIND_TLS_PROXY", False)
+if not DEBUG:
+    for _name, _keys in (("SECRET_KEY", [SECRET_KEY]), ("SECRET_KEY_FALLBACKS", SECRET_KEY_FALLBACKS)):
+        refuse_weak(_name, _keys)
 
 INSTALLED_APPS = [
     "django.contrib.admin",

@@ -100,9 +100,17 @@ def check(user: User, typed: str) -> Device | None:
     text = plain(typed)
     with transaction.atomic():
         for device in kind_of(text).objects.select_for_update().filter(user=user, confirmed=True):
+            begin_again_where_the_clock_was_set_back(device)
             if device.verify_token(text):
                 return device
     return None
+
+
+def begin_again_where_the_clock_was_set_back(device: TOTPDevice | StaticDevice) -> None:
+    """A wait that began in what is the future now would last as long as the clock was set back."""
+    begun = device.throttling_failure_timestamp
+    if begun and begun > timezone.now():
+        device.throttling_failure_timestamp = timezone.now()
 
 
 def plain(typed: str) -> str:
@@ -119,6 +127,7 @@ def left_to_wait(user: User, typed: str, *, confirmed: bool = True) -> int:
     """Seconds during which such a code of this person is not looked at, after wrong ones; django-otp doubles them."""
     waits = [0]
     for device in kind_of(plain(typed)).objects.filter(user=user, confirmed=confirmed):
+        begin_again_where_the_clock_was_set_back(device)
         allowed, why = device.verify_is_allowed()
         if not allowed and why and "locked_until" in why:
             waits.append(max(1, round((why["locked_until"] - timezone.now()).total_seconds())))

@@ -64,9 +64,7 @@ def test_a_device_that_is_known_waits_for_nobody_else(steward: User, at: list[da
     assert try_(own, password=RIGHT) == 302
 
 
-def test_a_known_device_is_known_for_its_own_account_only_and_has_its_own_brake(
-    steward: User, at: list[datetime]
-) -> None:
+def test_a_known_device_is_known_for_its_account_only_and_has_its_own_brake(steward: User, at: list[datetime]) -> None:
     make_member("operator", "kofi")
     own = Client()
     try_(own, password=RIGHT)

@@ -14,12 +14,8 @@ from tests.wwd.world import make_member
 pytestmark = pytest.mark.django_db
 OWN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
 ADD = "/admin/evaluation/prompttemplate/add/"
-TYPED = {
-    "slug": "mine",
-    "version": "1",
-    "text": "A photo of <dish> & “rice”\nand more",
-    "csrfmiddlewaretoken": "x" * 64,
-}
+WORDS = "A photo of <dish> & “rice”\nand more"
+TYPED = {"slug": "mine", "version": "1", "text": WORDS, "csrfmiddlewaretoken": "x" * 64}
 FIELD = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 
 
