@@ -84,6 +84,7 @@ MIDDLEWARE = [
     "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "wwd.staff.middleware.StaffMiddleware",
+    "evaluation.masked_pages.MaskedPagesMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import logout
+from django.contrib.auth import logout, user_logged_in
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
@@ -55,6 +56,13 @@ def answer(request: HttpRequest) -> HttpResponseBase | None:
         back = request.get_full_path() if request.method == "GET" else reverse("admin:index")
         return redirect_to_login(back, reverse(name))
     return None
+
+
+@receiver(user_logged_in)
+def begin(sender: Any, request: HttpRequest | None = None, **signal: Any) -> None:
+    """The log-in itself is the first sign of a session."""
+    if request is not None:
+        note_seen(request)
 
 
 def whoever(request: HttpRequest, user: Any) -> Any:
