@@ -221,7 +221,7 @@ def test_the_page_takes_few_queries_however_many_units(
     Batch.objects.update(created_at=Now() - timedelta(seconds=40), finished_at=Now() - timedelta(seconds=20))
     run.refresh_from_db()
     assert runner.leases.lease(run, "other", 4)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(15):
         page = admin_client.get(address(run))
     assert page.status_code == 200
     assert "Spent so far" in text_of(page)

@@ -51,7 +51,7 @@ def answer(request: HttpRequest) -> HttpResponseBase | None:
         keeps = request.path_info not in opened and typing.is_own(request)
         return typing.logged_out(request) if keeps else None
     note_seen(request)
-    if request.path_info not in opened and second_factor.is_due(request.user):  # type: ignore[arg-type]
+    if request.path_info not in opened and second_factor.is_due(request, request.user):  # type: ignore[arg-type]
         name = "second-factor" if second_factor.is_set_up(request.user) else "second-factor-set-up"  # type: ignore[arg-type]
         back = request.get_full_path() if request.method == "GET" else reverse("admin:index")
         return redirect_to_login(back, reverse(name))
@@ -59,15 +59,16 @@ def answer(request: HttpRequest) -> HttpResponseBase | None:
 
 
 @receiver(user_logged_in)
-def begin(sender: Any, request: HttpRequest | None = None, **signal: Any) -> None:
+def begin(sender: Any, request: HttpRequest | None = None, user: Any = None, **signal: Any) -> None:
     """The log-in itself is the first sign of a session."""
     if request is not None:
         note_seen(request)
+        second_factor.note_at_log_in(request, user)
 
 
 def whoever(request: HttpRequest, user: Any) -> Any:
     """The person of this session on pages that are not of staff: nobody, while a log-in or second factor is due."""
-    if user.is_authenticated and (is_idle(request) or second_factor.is_due(user)):
+    if user.is_authenticated and (is_idle(request) or second_factor.is_due(request, user)):
         return AnonymousUser()
     return user
 

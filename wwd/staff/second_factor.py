@@ -20,6 +20,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 EVERYBODY, SUPERUSER = "all", "superuser"
 RECOVERY_CODES = 10
+HAD = "had_second_factor"
 # Without letters and digits that look alike.
 SIGNS = "abcdefghjkmnpqrstuvwxyz23456789"
 Person = AbstractBaseUser | AnonymousUser
@@ -39,13 +40,19 @@ def is_set_up(user: User) -> bool:
     return TOTPDevice.objects.filter(user=user, confirmed=True).exists()
 
 
-def is_due(user: User) -> bool:
-    """Whether the session of this person may do nothing before its second factor was shown, or set up.
+def note_at_log_in(request: HttpRequest, user: User) -> None:
+    """Whether this account had a second factor when it logged in, so that not every page has to ask."""
+    request.session[HAD] = is_set_up(user)
 
-    django-otp's middleware notes at the person which device the session has shown.
+
+def is_due(request: HttpRequest, user: User) -> bool:
+    """Whether this session may do nothing before its second factor was shown, or set up.
+
+    django-otp's middleware notes at the person which device the session has shown. What is set up elsewhere is asked
+    for at the next log-in.
     """
     shown = getattr(user, "otp_device", None) is not None
-    return not shown and (is_set_up(user) or required_of(user))
+    return not shown and ((request.session.get(HAD, True) and is_set_up(user)) or required_of(user))
 
 
 def new_device(user: User) -> TOTPDevice:

@@ -57,7 +57,7 @@ def for_somebody_of_the_staff(view: View) -> Callable[[HttpRequest], HttpRespons
 @for_somebody_of_the_staff
 def second_factor_page(request: HttpRequest, user: User) -> HttpResponse:
     """Asks for the code where it is due; else says how things stand and renews or removes them."""
-    if second_factor.is_due(user):
+    if second_factor.is_due(request, user):
         return (
             ask(request, user)
             if second_factor.is_set_up(user)
@@ -103,7 +103,7 @@ def refuse(form: TokenForm, wait: int) -> int:
 @for_somebody_of_the_staff
 def set_up(request: HttpRequest, user: User) -> HttpResponse:
     """The key as a picture and in letters, and the code that proves that an app has it → recovery codes, shown once."""
-    if second_factor.is_due(user) and second_factor.is_set_up(user):
+    if second_factor.is_due(request, user) and second_factor.is_set_up(user):
         return redirect(with_next("second-factor", request))
     device = second_factor.new_device(user)
     form = TokenForm(request.POST if request.method == "POST" else None)
