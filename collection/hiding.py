@@ -34,9 +34,8 @@ def takes(network: str) -> bool:
 
 def hold() -> None:
     """Holds the one row of the brake until the transaction ends."""
-    key = {"key": hidden("hiding"), "window": window_start(timezone.now(), DAY)}
-    Tries.objects.get_or_create(**key)
-    Tries.objects.select_for_update().get(**key)
+    row, _created = Tries.objects.get_or_create(key=hidden("hiding"), window=window_start(timezone.now(), DAY))
+    Tries.objects.select_for_update().get(pk=row.pk)
 
 
 def hidden_since(since: datetime) -> tuple[QuerySet[Report], QuerySet[Withdrawal]]:

@@ -121,7 +121,7 @@ class KeptInline(admin.StackedInline):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """While names are masked: without what leads to the model, such as seconds, prices and the picture."""
         masked = reader_mask(request).active
         return [name for name in self.readonly_fields if not (masked and name in TELLING)]
@@ -174,7 +174,7 @@ class UnitAdmin(ReadOnly):
     def get_fields(self, request: HttpRequest, obj: Unit | None = None) -> Any:
         return ("subject", "state", "deliveries") if reader_mask(request).active else super().get_fields(request, obj)
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+    def lookup_allowed(self, lookup: str, value: str, request: Any = None) -> bool:
         if reader_mask(request).active and lookup.partition("__")[0] not in ("state", "id", "pk"):
             return False
         return super().lookup_allowed(lookup, value, request)

@@ -1,5 +1,6 @@
 """The stewards' page that undoes all reports of one network: shown first, then one act."""
 
+from string import hexdigits
 from typing import Any
 
 from django.contrib import admin, messages
@@ -11,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
+from collection.circumstances import HASH_SIGNS
 from collection.models import Report
 from collection.reports import lost_of_network, open_of_network, undo_network
 
@@ -21,7 +23,7 @@ MOST_NETWORKS = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest) -> HttpResponse:
     """GET: networks with open reports, with `?network=…` those of one. POST: undoes them."""
-    network = (request.POST if request.method == "POST" else request.GET).get("network", "").strip()[:24]
+    network = network_in((request.POST if request.method == "POST" else request.GET).get("network", ""))
     if request.method == "POST":
         return undo(request, network)
     rows = open_of_network(network).select_related("dish", "photo").order_by("pk")
@@ -36,6 +38,12 @@ def page(request: HttpRequest) -> HttpResponse:
         "networks": networks(),
     }
     return render(request, "collection/admin/undo_reports.html", context)
+
+
+def network_in(text: str) -> str:
+    """The hash of a network as somebody typed or copied it; empty where it cannot be one."""
+    signs = text.strip().lower()
+    return signs if len(signs) == HASH_SIGNS and set(signs) <= set(hexdigits) else ""
 
 
 def networks() -> list[dict[str, Any]]:

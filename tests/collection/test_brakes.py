@@ -1,11 +1,12 @@
 """Limits that nobody can turn against others: what is right passes, hiding has a brake, 400 in an evening."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -156,6 +157,20 @@ def test_the_next_hour_hides_a_little_more_and_a_day_has_its_own_brake(pass_time
             report(Target(next(dishes)), "person", "", NETWORKS[hour * 6 + network])
         pass_time(timedelta(hours=1))
     assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == hiding.BRAKES[1][2]
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_reports_at_the_same_moment_do_not_hide_more_than_the_brake_lets() -> None:
+    dishes = public_dishes(8)
+
+    def send(dish: Dish) -> None:
+        report(Target(dish), "mine", "", NETWORKS[0])
+        connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(send, dishes))
+    assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == hiding.FEW
 
 
 def test_decided_reports_free_the_brake_for_others(pass_time: Clock) -> None:

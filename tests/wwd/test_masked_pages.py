@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import Permission, User
 from django.contrib.contenttypes.models import ContentType
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, reverse
 
@@ -30,7 +30,7 @@ SPELLED = re.compile(r"alpha[- ]?1|alpha one|beta[- ]?2|beta two|maker/first|mak
 STEERING = {"add_run", "change_run"}
 
 
-def spelled(response: HttpResponse) -> list[str]:
+def spelled(response: Any) -> list[str]:
     """What a response tells of hidden names, in its content and its headers."""
     content = b"".join(response) if response.streaming else response.content
     return SPELLED.findall(content.decode("utf-8", "replace") + str(dict(response.headers)))

@@ -51,8 +51,8 @@ def answer(request: HttpRequest) -> HttpResponseBase | None:
         keeps = request.path_info not in opened and typing.is_own(request)
         return typing.logged_out(request) if keeps else None
     note_seen(request)
-    if request.path_info not in opened and second_factor.is_due(request, request.user):  # type: ignore[arg-type]
-        name = "second-factor" if second_factor.is_set_up(request.user) else "second-factor-set-up"  # type: ignore[arg-type]
+    if request.path_info not in opened and second_factor.is_due(request, request.user):
+        name = "second-factor" if second_factor.is_set_up(request.user) else "second-factor-set-up"
         back = request.get_full_path() if request.method == "GET" else reverse("admin:index")
         return redirect_to_login(back, reverse(name))
     return None

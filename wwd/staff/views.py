@@ -30,6 +30,13 @@ WRONG = (
 WAIT = "There were wrong codes before. Wait {} seconds, then write the code that the app shows by then."
 
 
+class NeverShown(forms.TextInput):
+    """A field whose content is not shown again."""
+
+    def format_value(self, value: Any) -> None:
+        return None
+
+
 class TokenForm(forms.Form):
     """Six digits, or a recovery code. Nothing of it is shown again."""
 
@@ -37,7 +44,7 @@ class TokenForm(forms.Form):
         max_length=40,
         label="Code of the app, or a recovery code",
         error_messages={"required": "Write the code that the app shows, or a recovery code."},
-        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "autofocus": True, "size": 16, "dir": "ltr"}),
+        widget=NeverShown(attrs={"autocomplete": "one-time-code", "autofocus": True, "size": 16, "dir": "ltr"}),
     )
 
 
