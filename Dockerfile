@@ -23,7 +23,7 @@ ARG WWD_COMMIT=
 ENV WWD_COMMIT=$WWD_COMMIT
 COPY . .
 # A key only for this step; the folder keeps nothing of it.
-RUN SECRET_KEY=collecting WWD_VAR_DIR=/tmp/collecting python manage.py collectstatic --no-input && rm -rf /tmp/collecting
+RUN WWD_VAR_DIR=/tmp/collecting python manage.py collectstatic --no-input && rm -rf /tmp/collecting
 USER wwd
 VOLUME /var/lib/wwd
 EXPOSE 8000

@@ -70,7 +70,7 @@ class DishAdmin(BigList):
     """Accept, reject, hide; the contributor's own words are read, not rewritten."""
 
     list_display = ("number", "local_name", "english_name", "state", "mixed_letters", "marked_source", "created_at")
-    list_filter = ("state", "source", "mixed_letters", "continents__continent")
+    list_filter = ("state", "source", "mixed_letters", "contributor__crowd", "continents__continent")
     search_fields = ("number__exact", "local_name__istartswith", "english_name__istartswith")
     actions = ("accept", "reject", "hide", "merge", "unmerge", "withdraw")
     inlines = (Languages, Places, Photos, Links, Changes)

@@ -27,12 +27,16 @@ class Decided(BigList):
 
 
 class ReportAdmin(Decided):
-    """All reports; what the first three reasons hid stays hidden until somebody decides."""
+    """All reports; what the first three reasons hid stays hidden until somebody decides.
+
+    What is queued came beyond the brake and is shown until then. *Do not show it any more* withdraws a dish whose
+    contributor has lost the code.
+    """
 
     dish_path = "dish"
     withdrawn_to = MAY_WITHDRAW
-    list_display = ("created_at", "reason", "dish", "picture", "words", "hid", "state", "decided_by")
-    list_filter = ("state", "reason", "hid")
+    list_display = ("created_at", "reason", "dish", "picture", "words", "hid", "queued", "state", "decided_by", "from_")
+    list_filter = ("state", "reason", "hid", "queued")
     list_select_related = ("dish", "photo", "decided_by")
     actions = ("uphold", "dismiss")
     ordering = ("-pk",)
@@ -43,6 +47,12 @@ class ReportAdmin(Decided):
             return "–"
         address = reverse("collection:photo-file", args=[report.photo.thumbnail.removeprefix("photos/")])
         return format_html('<img src="{}" alt="{}" height="80">', address, report.photo.caption)
+
+    @admin.display(description=_("network"))
+    def from_(self, report: Report) -> SafeString | str:
+        """The way to all reports that came from there."""
+        address = f"{reverse('undo-reports')}?network={report.network}"
+        return format_html('<a href="{}">{}</a>', address, report.network) if report.network else "–"
 
     @admin.action(description=_("Do not show it any more"), permissions=["change"])
     def uphold(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:

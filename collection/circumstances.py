@@ -15,8 +15,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from collection.devices import device_class
-from collection.models import NetworkKey, Submission
-from collection.proof import Proof, now
+from collection.limits import count_try
+from collection.models import NetworkKey, Report, Submission, Withdrawal
+from collection.proof import Proof, wall
 from wwd.addresses import client_address
 
 # Bits that an operator gives to one customer or one mast.
@@ -26,7 +27,10 @@ HASH_SIGNS = 24
 QUICK = 5000
 TRAP = "website"
 KEPT = timedelta(days=62)
-FILLED_TRAP, TOO_QUICK = "trap", "quick"
+FILLED_TRAP, TOO_QUICK, IN_A_CROWD = "trap", "quick", "crowd"
+# New people of one network within a minute. In a room of 400 a handful of people agree within the same minute.
+CROWD = 20
+MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,18 @@ def circumstances(request: HttpRequest, proof: Proof) -> Circumstances:
     flags = []
     if request.POST.get(TRAP, "").strip():
         flags.append(FILLED_TRAP)
-    if now() - proof.at < QUICK:
+    # Less than nothing, where the clock was set back meanwhile: then nothing is known.
+    if 0 <= wall() - proof.at < QUICK:
         flags.append(TOO_QUICK)
     return Circumstances(device_class(request.headers), network_of(request), tuple(flags))
+
+
+def in_a_crowd(network: str) -> bool:
+    """Counts one new person of this network and says whether more than `CROWD` came within the minute.
+
+    Stewards see it beside what these people tell. Call it outside transactions.
+    """
+    return count_try(f"people {network}", MINUTE) > CROWD
 
 
 def network_of(request: HttpRequest) -> str:
@@ -68,7 +81,12 @@ def key_of(month: date) -> str:
 
 
 def forget_networks() -> int:
-    """Throws old keys away and the hashes made with them; returns how many submissions lost theirs."""
+    """Throws old keys away and the hashes made with them; returns how many rows lost theirs."""
     before = timezone.now() - KEPT
     NetworkKey.objects.filter(month__lt=before.date().replace(day=1)).delete()
-    return Submission.objects.filter(created_at__lt=before).exclude(network="").update(network="")
+    old = (
+        Submission.objects.filter(created_at__lt=before),
+        Report.objects.filter(created_at__lt=before),
+        Withdrawal.objects.filter(at__lt=before),
+    )
+    return sum(rows.exclude(network="").update(network="") for rows in old)

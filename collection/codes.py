@@ -23,9 +23,10 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from collection.limits import TooManyTries, count_try
+from collection.limits import TooManyTries, count_try, wait_after
 from collection.models import PhoneCode, ReturnCode
 from collection.receipts import check_digit, read_digits
+from collection.turns import come_back
 
 __all__ = [
     "Mistyped",
@@ -44,10 +45,6 @@ LENGTH = 16
 LENGTH_OF_PHONES = 20
 SEAL = re.compile("[0-9a-f]{64}")
 MOST_SEALS = 20
-PREFIX = 8
-# A person who types wrongly tries a few times; guessing needs many. 10**15 codes exist.
-MOST_TRIES_OF_A_PREFIX = 10
-MOST_TRIES_IN_ALL = 3000
 SHOWN_AGAIN = timedelta(hours=1)
 
 
@@ -138,15 +135,26 @@ def forget(person: uuid.UUID) -> None:
     PhoneCode.objects.filter(person=person).delete()
 
 
-def person_for(text: str, kind: str) -> uuid.UUID | None:
+def person_for(text: str, kind: str, network: str = "") -> uuid.UUID | None:
     """Whose code this is, typed with digits of any script, spaces or dashes; None where nobody has it.
 
+    A right code is always taken, whatever others tried: 10**15 codes exist, so that guessing one of a million takes
+    a thousand million tries. Wrong ones are counted for their network, which is asked to wait after some.
     Raises Mistyped where the check digit says so, and TooManyTries. Call it outside a transaction: tries are counted
     whether or not what follows succeeds.
     """
     digits = read_code(text)
-    count_try(f"code {kind}", MOST_TRIES_IN_ALL)
-    count_try(f"code {kind} {digits[:PREFIX]}", MOST_TRIES_OF_A_PREFIX)
+    person = owner_of(digits, kind)
+    if person is None:
+        if seconds := wait_after(count_try(f"code {network}")):
+            raise TooManyTries(seconds)
+        return None
+    come_back(person)
+    return person
+
+
+def owner_of(digits: str, kind: str) -> uuid.UUID | None:
+    """Whose code these digits are. A code that a page showed is not shown again from now on."""
     if len(digits) == LENGTH_OF_PHONES:
         made = PhoneCode.objects.filter(kind=kind, digest__in=list(digests_of(seal_of(digits)))).first()
         return made.person if made else None

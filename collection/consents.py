@@ -176,8 +176,12 @@ def join(
     way: str = Contributor.Way.READ,
     entered_by: Contributor | None = None,
     understood: Sequence[bool | None] = (),
+    crowd: bool = False,
 ) -> Contributor:
-    """A contributor who has just agreed to `shown`, with which texts stood there and what was answered."""
+    """A contributor who has just agreed to `shown`, with which texts stood there and what was answered.
+
+    `crowd`: many others of the same network agreed within the same minute (`circumstances.in_a_crowd`).
+    """
     demonstration = accepting() is not Accepting.OPEN
     contributor, _created = Contributor.objects.get_or_create(
         pk=person,
@@ -189,6 +193,7 @@ def join(
             "consent_at": timezone.now(),
             "understood": list(understood),
             "entered_by": entered_by,
+            "crowd": crowd,
             "source": Source.DEMONSTRATION if demonstration else Source.FORM,
         },
     )

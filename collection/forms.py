@@ -205,7 +205,7 @@ class ReportForm(forms.Form):
 
     reason = forms.ChoiceField(
         label=_("What is wrong?"),
-        choices=Report.Reason,
+        choices=[choice for choice in Report.Reason.choices if choice[0] != Report.Reason.LOST],
         widget=forms.RadioSelect,
         error_messages={"required": _("Choose what is wrong."), **UNKNOWN_CHOICE},
     )

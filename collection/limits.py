@@ -1,34 +1,83 @@
-"""Limits as rows: no page needs a cache server, and no address is ever locked out (many people share one)."""
+"""Counted tries as rows: no page needs a cache server, and nobody's tries can refuse what is right.
+
+A failure is counted for the network that it came from (`circumstances.network_of`). After some free ones the answer
+asks for a wait that grows with each further failure. Whoever calls this decides what the wait applies to: a right
+return code is always taken, a password of a device that is not known is not looked at meanwhile.
+"""
 
 from datetime import UTC, datetime, timedelta
 
-from django.db.models import F
+from django.db.models import F, Sum
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from collection.models import Tries
 
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+# The free failures of a network in an hour. An evening of 400 people behind one prefix mistypes about 40 codes in all.
+FREE = 60
+LONGEST_WAIT = 60
+
 
 class TooManyTries(Exception):
-    """The limit is reached; the text says when to try again."""
+    """What was tried is wrong, and so was much else of this network; `seconds` says how long to wait."""
 
-    def __init__(self) -> None:
-        super().__init__(_("There were too many tries. Wait an hour and try again."))
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+        text = _(
+            "Nobody has this code. There were many wrong codes from your network: wait %(seconds)d seconds and "
+            "compare it with your note. A right code is always taken."
+        )
+        super().__init__(text % {"seconds": seconds})
 
 
-def count_try(key: str, most: int, window: timedelta = timedelta(hours=1)) -> None:
-    """Counts one try of `key`. Raises TooManyTries past `most` in one window.
+def count_try(key: str, window: timedelta = HOUR, by: int = 1) -> int:
+    """Counts one try of `key` and returns how many this window has with it. Call it outside transactions.
 
     `key` is stored as an HMAC, so that what somebody typed cannot be read from the rows.
     """
-    start = window_start(timezone.now(), window)
-    hidden = salted_hmac("wwd.limits", key, algorithm="sha256").hexdigest()
-    row, _created = Tries.objects.get_or_create(key=hidden, window=start)
-    Tries.objects.filter(pk=row.pk).update(number=F("number") + 1)
+    now = timezone.now()
+    row, _created = Tries.objects.get_or_create(key=hidden(key), window=window_start(now, window))
+    Tries.objects.filter(pk=row.pk).update(number=F("number") + by, last_at=now)
     row.refresh_from_db(fields=["number"])
-    if row.number > most:
-        raise TooManyTries
+    return row.number
+
+
+def tries(key: str, window: timedelta = HOUR) -> int:
+    """How often `key` was tried in this window."""
+    row = row_of(key, window)
+    return row.number if row else 0
+
+
+def tries_of_a_day(key: str) -> int:
+    """How often `key` was tried within 24 hours, where it is counted by the hour."""
+    rows = Tries.objects.filter(key=hidden(key), window__gte=timezone.now() - DAY)
+    return rows.aggregate(all=Sum("number"))["all"] or 0
+
+
+def wait_after(number: int, free: int = FREE) -> int:
+    """Seconds to wait after so many failures: none after the free ones, then 2, 4, 8 … up to a minute."""
+    return min(2 ** min(number - free, 6), LONGEST_WAIT) if number > free else 0
+
+
+def left_to_wait(key: str, free: int) -> int:
+    """Seconds until the next try of `key` is looked at; never more than the wait itself, whatever the clock did."""
+    row = row_of(key, HOUR)
+    if row is None or row.last_at is None:
+        return 0
+    wait = wait_after(row.number, free)
+    passed = (timezone.now() - row.last_at).total_seconds()
+    return min(wait, max(0, round(wait - passed)))
+
+
+def row_of(key: str, window: timedelta) -> Tries | None:
+    return Tries.objects.filter(key=hidden(key), window=window_start(timezone.now(), window)).first()
+
+
+def hidden(key: str) -> str:
+    return salted_hmac("wwd.limits", key, algorithm="sha256").hexdigest()
 
 
 def window_start(now: datetime, window: timedelta) -> datetime:

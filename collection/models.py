@@ -132,7 +132,13 @@ class Contributor(models.Model):
     )
     alias_hidden = models.BooleanField(default=False, help_text=_("A steward decided that it is not shown."))
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
+    crowd = models.BooleanField(
+        default=False, help_text=_("Agreed within a minute with many others of one network: for stewards to look at.")
+    )
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["id"], condition=Q(crowd=True), name="people_of_a_crowd")]
 
     def __str__(self) -> str:
         return str(self.id)
@@ -425,17 +431,25 @@ class Report(models.Model):
         OUTSIDERS = "outsiders", _("It is not for outsiders")
         INSULTING = "insulting", _("It is insulting")
         WRONG = "wrong", _("It is wrong")
+        LOST = "lost", _("Its contributor has lost the code: receipt number and name were right")
 
     class State(models.TextChoices):
         OPEN = "open", _("waits for a decision")
         UPHELD = "upheld", _("not shown any more")
         DISMISSED = "dismissed", _("shown")
+        UNDONE = "undone", _("undone with all reports of its network")
 
     dish = models.ForeignKey(Dish, on_delete=models.CASCADE, related_name="reports")
     photo = models.ForeignKey(Photo, on_delete=models.CASCADE, null=True, blank=True, related_name="reports")
     reason = models.CharField(max_length=12, choices=Reason)
     words = models.TextField(max_length=1000, blank=True)
     hid = models.BooleanField(default=False, help_text=_("This report itself hid what it is about."))
+    queued = models.BooleanField(
+        default=False, help_text=_("It asks for hiding and came beyond the brake: shown until somebody decides.")
+    )
+    network = models.CharField(
+        max_length=24, blank=True, db_index=True, help_text=_("Hash of the network's prefix, with a key of the month.")
+    )
     state = models.CharField(max_length=12, choices=State, default=State.OPEN, db_index=True)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)

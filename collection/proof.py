@@ -37,9 +37,28 @@ class ProofExpired(ProofError):
         self.proof = proof
 
 
-def now() -> int:
-    """Milliseconds since 1970 by the server's clock."""
+def wall() -> int:
+    """Milliseconds since 1970 by the server's clock, which may be set back at any time."""
     return time.time_ns() // 1_000_000
+
+
+# The latest moment that this process knows of: of tokens and cookies that came, of turns that were finished.
+_latest = 0
+
+
+def now() -> int:
+    """The moment for what is made now, in milliseconds since 1970: never before anything that this process knows of.
+
+    So the order of what was made and what was finished stays as it happened where the clock is set back, also between
+    processes: each learns from the tokens of the others (a hybrid logical clock, Kulkarni et al. 2014).
+    """
+    return max(wall(), _latest)
+
+
+def heard(at: int) -> None:
+    """Something of this moment is known from now on."""
+    global _latest
+    _latest = max(_latest, at)
 
 
 @dataclass(frozen=True)
@@ -58,6 +77,9 @@ class Proof:
     at: int = field(default_factory=now, compare=False)
     turn: uuid.UUID | None = field(default=None, compare=False)
     named: bool = field(default=True, compare=False)
+
+    def __post_init__(self) -> None:
+        heard(self.at)
 
     @classmethod
     def new(

@@ -1,4 +1,8 @@
-"""How much one person may send within a day. Counted in rows and per person, never by address: many share one."""
+"""How much one person may send within a day, and how many photos one dish holds.
+
+Counted in rows and per person, never by address: many share one. How many come from one network is only marked, for
+stewards (`circumstances.in_a_crowd`).
+"""
 
 from datetime import timedelta
 
@@ -6,11 +10,13 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from collection.models import Ambassador, Contributor, Dish
+from collection.models import Ambassador, Contributor, Dish, Photo
+from collection.photos import PhotoError
 
 DAY = timedelta(hours=24)
 DISHES, DISHES_OF_AMBASSADOR = 40, 200
 PEOPLE, PEOPLE_OF_AMBASSADOR = 10, 100
+PHOTOS_OF_A_DISH = 10
 
 
 class QuotaReached(Exception):
@@ -44,6 +50,21 @@ def take_person(helper: Contributor) -> None:
     if helped >= (PEOPLE_OF_AMBASSADOR if is_ambassador(helper) else PEOPLE):
         raise QuotaReached(
             _("You have written for %(number)d people within a day. Go on tomorrow.") % {"number": helped}
+        )
+
+
+def take_photo(dish: Dish) -> None:
+    """Raises PhotoError where the dish has enough photos; holds its row until the caller's transaction ends."""
+    Dish.objects.select_for_update(no_key=True).get(pk=dish.pk)
+    refuse_full(dish)
+
+
+def refuse_full(dish: Dish) -> None:
+    """Raises PhotoError where the dish has enough photos, whatever became of them."""
+    if Photo.objects.filter(dish=dish).count() >= PHOTOS_OF_A_DISH:
+        raise PhotoError(
+            _("This dish has %(number)d photos, and that is all it can have. Go on without another one.")
+            % {"number": PHOTOS_OF_A_DISH}
         )
 
 

@@ -1,7 +1,8 @@
 """Reports on public dishes and pictures. The first three reasons hide at once; a steward decides about all of them.
 
-Whoever reports stays unknown, so limits are rows of what is reported: after `MOST_OPEN` open reports another one adds
-nothing, and what a steward has looked at and kept is not hidden again by the same reason.
+Whoever reports stays unknown. How much may be hidden at once is decided by `hiding`; what comes beyond waits, shown,
+for a steward. After `MOST_OPEN` open reports of one network about one thing another one adds nothing, and what a
+steward has looked at and kept is not hidden again by the same reason.
 """
 
 from collections.abc import Iterable
@@ -12,8 +13,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from collection import hiding, withdrawal
 from collection.curation import decide_dishes, decide_photos
-from collection.models import Dish, Photo, Report
+from collection.models import Dish, Photo, Report, Withdrawal
 
 HIDING = (Report.Reason.PERSON, Report.Reason.MINE, Report.Reason.OUTSIDERS)
 MOST_OPEN = 10
@@ -37,14 +39,26 @@ class Target:
 
 
 @transaction.atomic
-def report(target: Target, reason: str, words: str) -> Report | None:
-    """Enters a report and hides its target where the reason asks for it; None where there are enough open ones."""
+def report(target: Target, reason: str, words: str, network: str = "") -> Report | None:
+    """Enters a report and hides its target where the reason asks for it and the brake lets it.
+
+    None where this network has enough open ones about it.
+    """
     Dish.objects.select_for_update().get(pk=target.dish.pk)
-    hides = reason in HIDING and not kept_before(target, reason)
-    hid = hides and hide(target)
-    if target.reports.filter(state=Report.State.OPEN).count() >= MOST_OPEN and not hid:
+    asks = reason in HIDING and not kept_before(target, reason)
+    hid = asks and hiding.takes(network) and hide(target)
+    mine = target.reports.filter(state=Report.State.OPEN, network=network)
+    if not hid and mine.count() >= MOST_OPEN:
         return None
-    return Report.objects.create(dish=target.dish, photo=target.photo, reason=reason, words=words, hid=hid)
+    return Report.objects.create(
+        dish=target.dish,
+        photo=target.photo,
+        reason=reason,
+        words=words,
+        hid=hid,
+        queued=asks and not hid,
+        network=network,
+    )
 
 
 def kept_before(target: Target, reason: str) -> bool:
@@ -77,7 +91,9 @@ def decide(reports: Iterable[Report], steward: Any, *, uphold: bool) -> int:
     decided = 0
     for target in {(row.dish_id, row.photo_id): Target(row.dish, row.photo) for row in reports}.values():
         waiting = target.reports.filter(state=Report.State.OPEN)
-        if uphold:
+        if uphold and waiting.filter(reason=Report.Reason.LOST).exists():
+            withdraw_lost(target)
+        elif uphold:
             hide(target, steward)
         elif waiting.filter(hid=True).exists():
             show(target, steward)
@@ -87,3 +103,36 @@ def decide(reports: Iterable[Report], steward: Any, *, uphold: bool) -> int:
             decided_at=timezone.now(),
         )
     return decided
+
+
+def withdraw_lost(target: Target) -> None:
+    """The dish goes, as if its contributor had the code."""
+    row = withdrawal.withdraw_dish(target.dish, Withdrawal.Reason.LOST_CODE)
+    withdrawal.confirm(Withdrawal.objects.filter(pk=row.pk))
+
+
+def open_of_network(network: str) -> QuerySet[Report]:
+    """Reports of one network that nobody has decided about."""
+    return Report.objects.filter(network=network, state=Report.State.OPEN).exclude(network="")
+
+
+def lost_of_network(network: str) -> QuerySet[Withdrawal]:
+    """Dishes that this network hid with receipt number and name, and that nobody has decided about."""
+    rows = Withdrawal.objects.filter(network=network, reason=Withdrawal.Reason.LOST_CODE).exclude(network="")
+    return rows.filter(undone_at=None, erased_at=None, erase_after=None)
+
+
+@transaction.atomic
+def undo_network(network: str, steward: Any) -> int:
+    """Everything is as if this network had reported nothing; returns how many reports and withdrawals were undone.
+
+    Reports of others stay as they are. Nobody has looked at each, so the same reason may hide again.
+    """
+    rows = list(open_of_network(network).select_related("dish", "photo").select_for_update(of=("self",)))
+    for target in {(row.dish_id, row.photo_id): Target(row.dish, row.photo) for row in rows if row.hid}.values():
+        others = target.reports.filter(state=Report.State.OPEN, hid=True).exclude(network=network)
+        if not others.exists():
+            show(target, steward)
+    done = {"state": Report.State.UNDONE, "decided_by": steward, "decided_at": timezone.now()}
+    number = Report.objects.filter(pk__in=[row.pk for row in rows]).update(**done)
+    return number + sum(withdrawal.undo(row) for row in list(lost_of_network(network)))

@@ -26,11 +26,20 @@ class CodeForm(forms.Form):
     )
     person: uuid.UUID
 
+    def __init__(self, *args: Any, network: str = "", **more: Any) -> None:
+        """`network`: where it was sent from, as `circumstances.network_of` says it. `wait`: seconds, once validated."""
+        super().__init__(*args, **more)
+        self.network = network
+        self.wait = 0
+
     def clean_code(self) -> str:
         text = str(self.cleaned_data["code"])
         try:
-            person = codes.person_for(text, ReturnCode.Kind.CONTRIBUTOR)
-        except (Mistyped, TooManyTries) as error:
+            person = codes.person_for(text, ReturnCode.Kind.CONTRIBUTOR, self.network)
+        except TooManyTries as error:
+            self.wait = error.seconds
+            raise ValidationError(str(error)) from error
+        except Mistyped as error:
             raise ValidationError(str(error)) from error
         if person is None:
             raise ValidationError(_("Nobody has this code. Perhaps a newer one was made. Compare it with your note."))

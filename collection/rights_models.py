@@ -44,6 +44,7 @@ class Tries(models.Model):
     key = models.CharField(max_length=64)
     window = models.DateTimeField(help_text=_("Start of the window."))
     number = models.PositiveIntegerField(default=0)
+    last_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["key", "window"], name="one_row_per_key_and_window")]
@@ -84,6 +85,9 @@ class Withdrawal(models.Model):
     erase_after = models.DateTimeField(null=True, blank=True)
     undone_at = models.DateTimeField(null=True, blank=True)
     erased_at = models.DateTimeField(null=True, blank=True)
+    network = models.CharField(
+        max_length=24, blank=True, db_index=True, help_text=_("Without the code: hash of the network's prefix.")
+    )
 
     class Meta:
         constraints = [

@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from collection import photos
-from collection.circumstances import Circumstances
+from collection.circumstances import IN_A_CROWD, Circumstances
 from collection.consents import join, shown_consent
 from collection.counters import recount
 from collection.dishes import change_dish, save_dish
@@ -15,7 +15,7 @@ from collection.models import AboutYou, Contributor, Dish, Photo, Submission
 from collection.photos import Prepared
 from collection.places import countries_for
 from collection.proof import Proof
-from collection.quotas import take_dish
+from collection.quotas import take_dish, take_photo
 from collection.words import fold
 
 CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
@@ -29,7 +29,8 @@ def submit_dish(proof: Proof, content: dict[str, Any], how: Circumstances | None
     person has described enough for a day.
     """
     shown = shown_consent(proof)
-    contributor = join(shown, proof.person) if shown else Contributor.objects.get(pk=proof.person)
+    crowd = how is not None and IN_A_CROWD in how.flags
+    contributor = join(shown, proof.person, crowd=crowd) if shown else Contributor.objects.get(pk=proof.person)
 
     def write() -> Dish:
         take_dish(contributor)
@@ -84,7 +85,8 @@ def photo_sent(proof: Proof, dish: Dish, sha256: str) -> Photo | None:
 def submit_photo(proof: Proof, contributor: Contributor, dish: Dish, prepared: Prepared) -> Photo:
     """The photo's row, once for each form and content. Another picture from the same form takes the place of the draft.
 
-    Files are written before the transaction and removed after it where no row names them.
+    Files are written before the transaction and removed after it where no row names them. Raises PhotoError where the
+    dish has enough photos.
     """
     if known := photo_sent(proof, dish, prepared.sha256):
         return known
@@ -104,12 +106,20 @@ def submit_photo(proof: Proof, contributor: Contributor, dish: Dish, prepared: P
         written[:] = [photo]
         return photo
 
-    with transaction.atomic():
-        entry = record(proof.form, Submission.Purpose.PHOTO, contributor, digest, write)
-        former = entry.submission.photo
-        if entry.other or former is None:
-            entry.submission.photo, entry.submission.content_hash = write(), digest
-            entry.submission.save(update_fields=["photo", "content_hash"])
+    def write_another() -> Photo:
+        take_photo(dish)
+        return write()
+
+    try:
+        with transaction.atomic():
+            entry = record(proof.form, Submission.Purpose.PHOTO, contributor, digest, write_another)
+            former = entry.submission.photo
+            if entry.other or former is None:
+                entry.submission.photo, entry.submission.content_hash = write(), digest
+                entry.submission.save(update_fields=["photo", "content_hash"])
+    except photos.PhotoError:
+        photos.remove(file, thumbnail)
+        raise
     return settled(entry.submission.photo, former, written, (file, thumbnail))
 
 

@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from collection.models import FinishedTurn
-from collection.proof import MAX_AGE, TURN, Proof, ProofError, genuine, now
+from collection.proof import MAX_AGE, TURN, Proof, ProofError, genuine, heard, now
 
 # Every cookie that says who is describing or reviewing has a name that starts with this: *Finish* clears them all.
 COOKIE = "turn"
@@ -35,6 +35,9 @@ class Remembered:
     turn: uuid.UUID
     person: uuid.UUID | None
     at: int
+
+    def __post_init__(self) -> None:
+        heard(self.at)
 
     def younger_than(self, age: timedelta) -> bool:
         return now() - self.at <= age.total_seconds() * 1000
@@ -139,8 +142,20 @@ def this_turn() -> uuid.UUID:
 
 def finish_turn(*ended: uuid.UUID) -> None:
     """These turns are over. A person's id: whoever comes as this person proves it anew, with the return code."""
+    at = now()
     for pk in ended:
-        FinishedTurn.objects.update_or_create(person=pk, defaults={"at": timezone.now()})
+        FinishedTurn.objects.update_or_create(person=pk, defaults={"at": moment(at)})
+    heard(at + 1)
+
+
+def come_back(person: uuid.UUID) -> None:
+    """Somebody proved anew who they are: what is made for them now is later than the end of their last turn.
+
+    That holds where the clock was set back since, too.
+    """
+    row = FinishedTurn.objects.filter(person=person).first()
+    if row:
+        heard(int(row.at.timestamp() * 1000) + 2)
 
 
 def over(proof: Proof) -> bool:

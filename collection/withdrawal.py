@@ -9,19 +9,22 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from collection import hiding
 from collection.counters import recount
 from collection.following import follow
-from collection.limits import count_try
-from collection.models import AboutYou, Contributor, Dish, Submission, Withdrawal
+from collection.limits import count_try, tries
+from collection.models import AboutYou, Contributor, Dish, Report, Submission, Withdrawal
 from collection.receipts import read_receipt
 from collection.signals import dish_restored, dish_withdrawn
 from collection.words import fold
 
 UNDO = timedelta(days=7)
-MOST_TRIES_OF_A_RECEIPT = 5
-MOST_TRIES_IN_ALL = 300
 # Whoever decides about withdrawals sees the dishes; nobody else on the staff does until they are erased.
 MAY_WITHDRAW = "collection.change_withdrawal"
+# So many wrong answers about one receipt, or of one network, within an hour: after them even a right answer waits for a
+# steward, since names can be guessed. It is never refused.
+WRONG_OF_A_RECEIPT = 5
+WRONG_OF_A_NETWORK = 20
 
 
 def sees_withdrawn(user: AbstractUser | AnonymousUser) -> bool:
@@ -138,24 +141,48 @@ def remove_details(contributor: Contributor) -> None:
     forget_name(Contributor.objects.filter(pk=contributor.pk))
 
 
-def hide_by_receipt(receipt_text: str, name: str) -> bool:
+def hide_by_receipt(receipt_text: str, name: str, network: str = "") -> bool:
     """For somebody without the code: receipt number and name hide that dish, and a steward decides.
 
-    Raises TooManyTries. Call it outside a transaction.
+    Where too much was wrong before, or the brake on hiding holds, the dish stays as it is until the steward decides.
+    False where the answers are wrong. Call it outside a transaction.
     """
     receipt = read_receipt(receipt_text)
-    if receipt is None:
+    dish = named_by(receipt, name) if receipt else None
+    keys = {f"receipt of {network}": WRONG_OF_A_NETWORK, f"receipt {receipt}": WRONG_OF_A_RECEIPT}
+    if dish is None:
+        for key in keys:
+            count_try(key)
         return False
-    count_try("receipt", MOST_TRIES_IN_ALL)
-    count_try(f"receipt {receipt}", MOST_TRIES_OF_A_RECEIPT)
-    submission = Submission.objects.filter(receipt=receipt).exclude(dish=None).select_related("dish").first()
-    if submission is None or submission.dish is None:
-        return False
-    dish = submission.dish
-    if dish.state == Dish.State.WITHDRAWN or fold(dish.local_name) != fold(name) or not name.strip():
-        return False
-    withdraw_dish(dish, Withdrawal.Reason.LOST_CODE)
+    guessed = any(tries(key) >= most for key, most in keys.items())
+    hide_or_ask(dish, network, at_once=not guessed)
     return True
+
+
+def named_by(receipt: str, name: str) -> Dish | None:
+    """The live dish with this receipt number and name."""
+    submission = Submission.objects.filter(receipt=receipt).exclude(dish=None).select_related("dish").first()
+    dish = submission.dish if submission else None
+    if dish is None or dish.state == Dish.State.WITHDRAWN or not name.strip():
+        return None
+    return dish if fold(dish.local_name) == fold(name) else None
+
+
+@transaction.atomic
+def hide_or_ask(dish: Dish, network: str, *, at_once: bool) -> None:
+    """Hides the dish, or enters the wish among the reports, once, for a steward."""
+    Dish.objects.select_for_update().get(pk=dish.pk)
+    if at_once and hiding.takes(network):
+        row = withdraw_dish(dish, Withdrawal.Reason.LOST_CODE)
+        Withdrawal.objects.filter(pk=row.pk, reason=Withdrawal.Reason.LOST_CODE, network="").update(network=network)
+        return
+    Report.objects.get_or_create(
+        dish=dish,
+        photo=None,
+        reason=Report.Reason.LOST,
+        state=Report.State.OPEN,
+        defaults={"queued": True, "network": network},
+    )
 
 
 def confirm(withdrawals: QuerySet[Withdrawal]) -> int:

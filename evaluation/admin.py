@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -16,6 +17,7 @@ from evaluation import admin_downloads as admin_downloads
 from evaluation import admin_plans as admin_plans
 from evaluation import admin_references as admin_references
 from evaluation import kept
+from evaluation.masked_pages import reader_mask
 from evaluation.models import (
     DescriptorSet,
     EarlierOutcome,
@@ -31,6 +33,7 @@ from evaluation.run_page import KIND
 from wwd.staff_lists import ReadOnly, StaffList
 
 OPEN = (Unit.State.PENDING, Unit.State.LEASED)
+TELLING = ("circumstances", "image", "prompt_sent", "prompt_revised")
 
 
 class RunList(ChangeList):
@@ -46,8 +49,10 @@ class RunList(ChangeList):
         settled = {run.pk: run.finished_at for run in runs if run.large}
         for pk, held in kept.read(KIND, list(settled), settled=settled).items() if settled else ():
             states[pk] = dict(held.content["states"]) if held.content else {}
+        mask = reader_mask(request)
         for run in runs:
             run.by_state = states[run.pk]
+            run.shown = not mask.active or bool(mask.plain([run.slug]))
         self.result_list = runs
 
 
@@ -63,17 +68,33 @@ class RunAdmin(ReadOnly):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         return super().get_queryset(request).annotate(large=kept.is_large(Unit.objects.all(), "run"))
 
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Run], search_term: str
+    ) -> tuple[QuerySet[Run], bool]:
+        """While names are masked, a run that is called by one is not found by it."""
+        found, more = super().get_search_results(request, queryset, search_term)
+        mask = reader_mask(request)
+        if search_term.strip() and mask.active:
+            slugs = mask.plain(found.values_list("slug", flat=True))
+            found = found.filter(slug__in=slugs)
+        return found, more
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return RunList
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """A run has a page of its own."""
+        """A run has a page of its own. Who may not see runs learns no name of one."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         return redirect("evaluation:run", get_object_or_404(Run, pk=object_id).slug)
 
     @admin.display(description=_("run"), ordering="slug")
     def name(self, run: Run) -> str:
+        """A run that is called by a masked name is named by its number."""
+        if not getattr(run, "shown", True):
+            return gettext("run %(number)d, whose name is masked") % {"number": run.pk}
         return format_html('<a href="{}">{}</a>', reverse("evaluation:run", args=[run.slug]), run.slug)
 
     @admin.display(description=_("progress"))
@@ -100,11 +121,24 @@ class KeptInline(admin.StackedInline):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """While names are masked: without what leads to the model, such as seconds, prices and the picture."""
+        masked = reader_mask(request).active
+        return [name for name in self.readonly_fields if not (masked and name in TELLING)]
+
 
 class OutcomeInline(KeptInline):
     model = Outcome
-    fields = ("text", "numbers", "reason", "circumstances", "image", "prompt_sent", "prompt_revised", "created_at")
-    readonly_fields = fields
+    readonly_fields = (
+        "text",
+        "numbers",
+        "reason",
+        "circumstances",
+        "image",
+        "prompt_sent",
+        "prompt_revised",
+        "created_at",
+    )
 
     @admin.display(description=_("prompt as sent"))
     def prompt_sent(self, outcome: Outcome) -> str:
@@ -119,8 +153,7 @@ class EarlierOutcomeInline(KeptInline):
     """What it gave before somebody had it tried again."""
 
     model = EarlierOutcome
-    fields = ("number", "state", "text", "numbers", "reason", "circumstances", "image", "created_at")
-    readonly_fields = fields
+    readonly_fields = ("number", "state", "text", "numbers", "reason", "circumstances", "image", "created_at")
 
 
 @admin.register(Unit)
@@ -132,12 +165,35 @@ class UnitAdmin(ReadOnly):
     search_fields = ("key__startswith", "run__slug__startswith", "subject__name__startswith")
     inlines = (OutcomeInline, EarlierOutcomeInline)
 
+    # While names are masked, nothing here leads from a run or a model to what it gave.
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return ("pk", "subject", "state", "deliveries") if reader_mask(request).active else self.list_display
+
+    def get_search_fields(self, request: HttpRequest) -> Any:
+        return ("subject__name__startswith",) if reader_mask(request).active else self.search_fields
+
+    def get_fields(self, request: HttpRequest, obj: Unit | None = None) -> Any:
+        return ("subject", "state", "deliveries") if reader_mask(request).active else super().get_fields(request, obj)
+
+    def lookup_allowed(self, lookup: str, value: str, request: Any = None) -> bool:
+        if reader_mask(request).active and lookup.partition("__")[0] not in ("state", "id", "pk"):
+            return False
+        return super().lookup_allowed(lookup, value, request)
+
 
 @admin.register(Model)
 class ModelAdmin(StaffList):
+    """While names are masked, models open to those alone who steer runs: settings and prices tell which is which."""
+
     list_display = ("slug", "title", "role", "backend", "identifier", "revision", "demonstration")
     list_filter = ("role", "backend", "demonstration")
     search_fields = ("slug__icontains", "title__icontains", "identifier__icontains")
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return super().has_view_permission(request, obj) and not reader_mask(request).active
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return super().has_change_permission(request, obj) and not reader_mask(request).active
 
 
 @admin.register(PromptTemplate, DescriptorSet, QuestionSet)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
@@ -21,5 +22,7 @@ class PlanAdmin(ReadOnly):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """A plan has a page of its own."""
+        """A plan has a page of its own. Who may not see plans learns no name of one."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         return redirect("evaluation:plan", get_object_or_404(Plan, pk=object_id).slug)

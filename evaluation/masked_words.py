@@ -88,13 +88,14 @@ class Words:
         lowered = text.casefold()
         # Few texts name anything, and looking for the names one by one is much quicker than the pattern of all.
         if not any(name in lowered for name in self.spellings):
-            return HIDDEN if self._traced(text) else text
+            return HIDDEN if self.traced(text) else text
         met = {self.spellings[found.casefold()] for found in self.pattern.findall(text)}
         shown = self.pattern.sub(lambda found: self.spellings[found.group().casefold()][1], text)
         several = len(met) > len({kind for kind, _name in met})
-        return HIDDEN if several or self._traced(shown) else shown
+        return HIDDEN if several or self.traced(shown) else shown
 
-    def _traced(self, text: str) -> bool:
+    def traced(self, text: str) -> bool:
+        """Whether a revision or a name without its signs is left in a text."""
         plain = "".join(filter(str.isalnum, text.casefold()))
         return any(trace in plain for trace in self.traces)
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluation import runner, starting
 from evaluation.dashboards import allowed, context
+from evaluation.masked_pages import reader_mask
 from evaluation.masking import masks_run
 from evaluation.models import Run
 from evaluation.run_page import standing
@@ -64,10 +65,16 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "may": may,
         # Who steers a run has to see what becomes of it.
         "hidden": not may and masks_run(run.study, run.slug),
-        "config": written(run.config),
-        "definition": written(run.definition),
+        **what_was_asked(request, run),
     }
     return render(request, "evaluation/run.html", context(request, run.slug, **more))
+
+
+def what_was_asked(request: HttpRequest, run: Run) -> dict[str, str]:
+    """Configuration and definition. Not while names are masked: settings tell a model as its name does."""
+    if reader_mask(request).active:
+        return {}
+    return {"config": written(run.config), "definition": written(run.definition)}
 
 
 def written(value: object) -> str:

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 
 from collection import codes
-from collection.proof import BY_CODE_AGE, Proof, now
+from collection.proof import BY_CODE_AGE, Proof, now, wall
 from review import rest, rights
 from review.forms import AvoidForm, BackgroundForm, NoteForm
 from review.models import Assignment, Note, Reviewer, ReviewerBackground
@@ -27,7 +27,7 @@ def proof_of(reviewer: Reviewer, *, by_code: bool) -> Proof:
 
 def opened_by_code(turn: Turn) -> bool:
     """Whether this request comes from a page that was opened by code or personal link within the hour."""
-    age = (now() - turn.made_at) / 1000
+    age = (wall() - turn.made_at) / 1000
     return turn.about == OWN and age <= BY_CODE_AGE.total_seconds()
 
 

@@ -31,9 +31,9 @@ def first_code(reviewer: Reviewer) -> str:
     return codes.issue(reviewer.pk, KIND)
 
 
-def reviewer_by_code(text: str) -> Reviewer | None:
+def reviewer_by_code(text: str, network: str = "") -> Reviewer | None:
     """Whose return code this is. Raises codes.Mistyped and codes.TooManyTries; call it outside transactions."""
-    person = codes.person_for(text, KIND)
+    person = codes.person_for(text, KIND, network)
     rows = Reviewer.objects.select_related("campaign__questionnaire", "invitation")
     return rows.filter(pk=person).exclude(invitation=None).first() if person else None
 

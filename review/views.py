@@ -14,6 +14,7 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import condition, require_safe
 
 from collection import codes
+from collection.circumstances import network_of
 from collection.doors import Sent, finished_form, public_form, sign_out
 from collection.proof import Proof, ProofError, check_origin
 from collection.turns import COOKIE, during, end_here, known_here, remember
@@ -124,8 +125,13 @@ def start(request: HttpRequest, sent: Sent) -> HttpResponse:
     if found:
         return redirect(found)
     try:
-        reviewer = rights.reviewer_by_code(typed)
-    except (codes.Mistyped, codes.TooManyTries) as error:
+        reviewer = rights.reviewer_by_code(typed, network_of(request))
+    except codes.TooManyTries as error:
+        response = _code_page(request, str(error), typed)
+        response.status_code = 429
+        response.headers["Retry-After"] = str(error.seconds)
+        return response
+    except codes.Mistyped as error:
         return _code_page(request, str(error), typed)
     if reviewer is None:
         return _code_page(request, gettext("Nobody has this code. Compare it with your note."), typed)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -44,6 +45,7 @@ from tests.collection.make import (
 from tests.review.make import FOOD, GOOD, first_image, form_of, make_campaign, make_invitation
 from tests.review.phone import LEFT, PROOF
 from wwd import errors
+from wwd.staff.typing import csrf_failure
 from wwd.unavailable import unavailable_response
 
 NOWHERE = "/nowhere/"
@@ -363,7 +365,9 @@ def wrong(way: Walk) -> None:
         way.keep("400", errors.bad_request(asked, BadRequest()))
         way.keep("413", errors.bad_request(asked, RequestDataTooBig()))
         way.keep("403", defaults.permission_denied(asked, PermissionDenied()))
-        way.keep("403, cookies", errors.csrf_failure(asked))
+        way.keep("403, cookies", csrf_failure(asked))
+        asked.COOKIES[settings.CSRF_COOKIE_NAME] = "of another log-in"
+        way.keep("403, form", csrf_failure(asked))
         way.keep("500", defaults.server_error(asked))
         way.keep("503", unavailable_response(asked))
         way.keep("503, with typing", unavailable_response(sent_in(way.language)))

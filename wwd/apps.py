@@ -26,6 +26,15 @@ def bound_pictures() -> None:
     warnings.simplefilter("ignore", Image.DecompressionBombWarning)
 
 
+def hide_devices() -> None:
+    """Keys and recovery codes of staff have no page in the admin: who could read them could use them."""
+    from django.contrib import admin
+    from django_otp.plugins.otp_static.models import StaticDevice
+    from django_otp.plugins.otp_totp.models import TOTPDevice
+
+    admin.site.unregister([TOTPDevice, StaticDevice])
+
+
 class WwdConfig(AppConfig):
     name = "wwd"
     verbose_name = "World Wide Dishes"
@@ -36,6 +45,7 @@ class WwdConfig(AppConfig):
         from wwd.groups import load_groups
 
         bound_pictures()
+        hide_devices()
         dish_withdrawn.connect(exports_go)
         # After the last app: all permissions exist by then.
         post_migrate.connect(load_groups, sender=apps.get_app_config("review"), dispatch_uid="wwd.groups")

@@ -26,8 +26,3 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django's handler500. Where the database, the storage or the disk is away, another try helps: 503."""
     return unavailable_response(request) if is_temporary(sys.exc_info()[1]) else defaults.server_error(request)
-
-
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Only pages for staff depend on cookies; `reason` is Django's, for logs."""
-    return render(request, "403.html", {"cookies": True}, status=403)

@@ -5,6 +5,7 @@ everything under var/.
 """
 
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,16 @@ def kept_secret(path: Path) -> str:
     return path.read_text()
 
 
+def refuse_weak(name: str, keys: Iterable[str]) -> None:
+    """Raises EnvError for a key that can be guessed: whoever has it opens what people told and what staff may do."""
+    for key in keys:
+        if len(key) < 32 or len(set(key)) < 8 or key.startswith("django-insecure-"):
+            raise EnvError(
+                f"{name} can be guessed: it needs 32 signs, 8 of them different, made at random. Leave SECRET_KEY out, "
+                "and one is made in var/secret_key; deploy/make-secrets makes one for compose."
+            )
+
+
 DEBUG = env.flag("WWD_DEBUG", False)
 SECRET_KEY_GENERATED = not env.text("SECRET_KEY")
 SECRET_KEY = env.text("SECRET_KEY") or kept_secret(VAR_DIR / "secret_key")
@@ -40,6 +51,9 @@ BEHIND_TLS_PROXY = env.flag("WWD_BEHIND_TLS_PROXY", False)
 # How many proxies of ours stand before the web server, each of which adds the address that it saw.
 # 0: none, or the one that speaks TLS.
 TRUSTED_PROXIES = env.whole("WWD_TRUSTED_PROXIES", 0)
+if not DEBUG:
+    for _name, _keys in (("SECRET_KEY", [SECRET_KEY]), ("SECRET_KEY_FALLBACKS", SECRET_KEY_FALLBACKS)):
+        refuse_weak(_name, _keys)
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -50,6 +64,9 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "django.forms",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "wwd",
     "collection",
     "evaluation",
@@ -67,7 +84,10 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "wwd.staff.middleware.StaffMiddleware",
+    "evaluation.masked_pages.MaskedPagesMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -192,6 +212,14 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
+LOGIN_URL = "admin:login"
+# Where a log-in leads that named no page of ours.
+LOGIN_REDIRECT_URL = "admin:index"
+# Groups of whom a second factor is required; "superuser" and "all" are possible too.
+SECOND_FACTOR = env.items("WWD_SECOND_FACTOR")
+STAFF_IDLE_MINUTES = env.whole("WWD_STAFF_IDLE_MINUTES", 120, least=5)
+OTP_TOTP_ISSUER = "World Wide Dishes"
+
 LANGUAGE_CODE = "en"
 # Each by its own name: whoever looks for a language reads that one.
 LANGUAGES = [
@@ -230,7 +258,7 @@ if BEHIND_TLS_PROXY:
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
 # Whether subdomains and browsers' preload lists follow is for the owner of the domain to decide.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-CSRF_FAILURE_VIEW = "wwd.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "wwd.staff.typing.csrf_failure"
 
 LOG_FORMAT = env.choice("WWD_LOG_FORMAT", ("console", "json"), "console")
 LOG_LEVEL = env.choice("WWD_LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()

@@ -5,11 +5,15 @@ from django.urls import include, path
 from django.utils.translation import gettext_lazy as _
 
 from collection.views.takeback import takebacks
+from collection.views.undoing import undo_reports
 from wwd import health
+from wwd.staff.entry import EntryForm, log_in
+from wwd.staff.views import second_factor_page, set_up
 from wwd.translation_page import translations
 
 admin.site.site_header = admin.site.site_title = _("World Wide Dishes")
 admin.site.index_title = _("For staff")
+admin.site.login_form = EntryForm
 
 handler400 = "wwd.errors.bad_request"
 handler500 = "wwd.errors.server_error"
@@ -22,6 +26,10 @@ urlpatterns = [
     path("admin/evaluation/", include("evaluation.urls")),
     path("admin/evaluation/", include("wwd.bundles.urls")),
     path("admin/takeback/", takebacks, name="takeback"),
+    path("admin/undo-reports/", undo_reports, name="undo-reports"),
     path("admin/translations/", translations, name="translations"),
+    path("admin/login/", log_in),
+    path("admin/second-factor/", second_factor_page, name="second-factor"),
+    path("admin/second-factor/set-up/", set_up, name="second-factor-set-up"),
     path("admin/", admin.site.urls),
 ]

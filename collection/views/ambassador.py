@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 
 from collection import codes
 from collection.ambassadors import ambassador_of, invited, open_invitation
+from collection.circumstances import network_of
 from collection.consent_forms import ConsentForm
 from collection.consents import Shown, consent_for, shown_consent, wanted_languages
 from collection.doors import Sent, contributor_from_cookie, finished_form, present, public_form, sign_in
@@ -15,6 +16,7 @@ from collection.places import named
 from collection.proof import Proof
 from collection.rights_forms import CodeForm
 from collection.views.consenting import ask, closed_page, said_on
+from collection.views.rights import asked_to_wait
 from collection.views.shown import not_known
 from wwd.middleware import uncompressed
 
@@ -74,11 +76,11 @@ def ready(request: HttpRequest, sent: Sent) -> HttpResponse:
     if request.method != "POST" or finished_form(request):
         known = contributor_from_cookie(request)
         return ready_page(request, known) if known else code_page(request)
-    form = CodeForm(request.POST)
+    form = CodeForm(request.POST, network=network_of(request))
     if sent.refused:
         return code_page(request, CodeForm(initial={"code": request.POST.get("code", "")}), not_known())
     contributor = present(form.person) if form.is_valid() else None
-    return ready_page(request, contributor) if contributor else code_page(request, form)
+    return ready_page(request, contributor) if contributor else asked_to_wait(code_page(request, form), form.wait)
 
 
 def code_page(request: HttpRequest, form: CodeForm | None = None, notice: str = "") -> HttpResponse:

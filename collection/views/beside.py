@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from collection import codes
+from collection.circumstances import in_a_crowd, network_of
 from collection.consent_forms import AloudForm
 from collection.consents import Shown, is_mark, join, shown_consent
 from collection.doors import Sent, contributor_for, contributor_from_cookie, public_form, recent_dishes, sign_in
@@ -46,7 +47,7 @@ def beside(request: HttpRequest, sent: Sent) -> HttpResponse:
     if not form.is_valid():
         return beside_page(request, helper, form, shown)
     try:
-        person = enter(shown, contributor_for(sent))
+        person = enter(shown, contributor_for(sent), crowd=in_a_crowd(network_of(request)))
     except QuotaReached as reached:
         return beside_page(request, helper, form, shown, notice=str(reached))
     return first_dish(request, person)
@@ -67,11 +68,11 @@ def end_turn_before(request: HttpRequest) -> bool:
 
 
 @transaction.atomic
-def enter(shown: Shown, helper: Contributor | None) -> Contributor:
+def enter(shown: Shown, helper: Contributor | None, *, crowd: bool = False) -> Contributor:
     """A new person who agreed in speech. A new one each time: two people may be served from one cached page."""
     if helper:
         take_person(helper)
-    return join(shown, uuid.uuid4(), way=Contributor.Way.SPOKEN, entered_by=helper)
+    return join(shown, uuid.uuid4(), way=Contributor.Way.SPOKEN, entered_by=helper, crowd=crowd)
 
 
 def first_dish(request: HttpRequest, person: Contributor) -> HttpResponse:

@@ -1,13 +1,14 @@
 """Consent and the dish: the two steps that make a receipt."""
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from collection.circumstances import circumstances
+from collection.circumstances import IN_A_CROWD, circumstances, in_a_crowd, network_of
 from collection.consent_forms import ConsentForm
 from collection.consents import consent_for, is_mark, join, shown_consent, wanted_languages
 from collection.doors import (
@@ -55,7 +56,8 @@ def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
     if "again" not in request.POST and shown.said.corrections(form.answers):
         return again_page(request, sent.proof, form, shown)
     # A new person each time: a consent page from the cache may be sent by the next one who holds the phone.
-    contributor = join(shown, uuid.uuid4(), understood=form.answers)
+    crowd = in_a_crowd(network_of(request))
+    contributor = join(shown, uuid.uuid4(), understood=form.answers, crowd=crowd)
     return sign_in(empty_dish_page(request, contributor), contributor)
 
 
@@ -87,10 +89,13 @@ def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     return save(request, sent.proof, form)
 
 
-def save(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
+def save(request: HttpRequest, proof: Proof, form: DishForm, *, newcomer: bool = False) -> HttpResponse:
     """Saves the dish, or asks where this form was sent before with other words."""
+    how = circumstances(request, proof)
+    if newcomer and in_a_crowd(how.network):
+        how = replace(how, flags=(*how.flags, IN_A_CROWD))
     try:
-        entry = submit_dish(proof, form.content, circumstances(request, proof))
+        entry = submit_dish(proof, form.content, how)
     except QuotaReached as reached:
         return dish_page(request, proof, form, notice=str(reached))
     contributor, saved = entry.submission.contributor, entry.submission.dish
@@ -114,7 +119,7 @@ def sent_and_withdrawn(request: HttpRequest, entry: Entry) -> HttpResponse:
 def save_as_newcomer(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
     """Consent and dish came in one form. Only here a saved dish also begins a turn: sending an old form must not
     bring back somebody who has finished."""
-    response = save(request, proof, form)
+    response = save(request, proof, form, newcomer=True)
     return sign_in(response, Contributor.objects.get(pk=proof.person))
 
 

@@ -7,10 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from collection import parts, photos
+from collection import parts, photos, quotas
 from collection.doors import Sent, contributor_for, contributor_from_cookie, dish_for, photo_for, public_form
 from collection.forms import AboutForm, CaptionForm, MoreForm
-from collection.models import Contributor, Dish, Photo
+from collection.models import Contributor, Dish, Photo, Submission
 from collection.proof import Proof
 from collection.submissions import (
     NameTaken,
@@ -104,6 +104,7 @@ def photo(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 def arrived_photo(request: HttpRequest, proof: Proof, contributor: Contributor, dish: Dish) -> Photo:
     """The photo in this request, or the one whose parts came before it. Raises PhotoError."""
+    refuse_more_photos(proof, dish)
     sha256 = request.POST.get("whole", "")
     if not sha256:
         return submit_photo(proof, contributor, dish, photos.prepare(uploaded(request)))
@@ -118,6 +119,12 @@ def arrived_photo(request: HttpRequest, proof: Proof, contributor: Contributor, 
     kept = submit_photo(proof, contributor, dish, prepared)
     parts.forget(dish, sha256)
     return kept
+
+
+def refuse_more_photos(proof: Proof, dish: Dish) -> None:
+    """Before a photo is decoded. Raises PhotoError, but not for a form that brought its photo before."""
+    if not Submission.objects.filter(form=proof.form).exists():
+        quotas.refuse_full(dish)
 
 
 def uploaded(request: HttpRequest) -> IO[bytes]:
@@ -141,6 +148,7 @@ def photo_part(request: HttpRequest, sent: Sent) -> JsonResponse:
     upload = request.FILES.get("part")
     data = bytes(upload.read()) if isinstance(upload, UploadedFile) else b""
     try:
+        refuse_more_photos(sent.proof, dish)
         part = parts.read_part(request.POST.get("sha256", ""), request.POST.get("start", ""), data)
         return JsonResponse({"here": parts.keep(dish, part)})
     except photos.PhotoError as error:

@@ -14,6 +14,7 @@ from collection.browsing import (
     public_dish,
     public_photo,
 )
+from collection.circumstances import network_of
 from collection.doors import Sent, public_form
 from collection.forms import ReportForm
 from collection.models import Source
@@ -66,7 +67,7 @@ def answer_report(request: HttpRequest, sent: Sent, target: Target) -> HttpRespo
     form = ReportForm(request.POST)
     if not form.is_valid():
         return report_page(request, target, form)
-    report(target, form.cleaned_data["reason"], form.cleaned_data["words"])
+    report(target, form.cleaned_data["reason"], form.cleaned_data["words"], network_of(request))
     return render(request, "collection/report_thanks.html", {"target": target})
 
 

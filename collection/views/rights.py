@@ -11,7 +11,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from collection import codes, rights, withdrawal
-from collection.codes import TooManyTries
+from collection.circumstances import network_of
 from collection.doors import Sent, finished_form, public_form, sign_in
 from collection.forms import DishForm, dish_answers
 from collection.models import Contributor, Dish, ReturnCode, Withdrawal
@@ -46,9 +46,9 @@ def enter(request: HttpRequest, sent: Sent) -> HttpResponse:
         return code_form(request, CodeForm())
     if sent.refused:
         return code_form(request, CodeForm(initial={"code": request.POST.get("code", "")}), not_known())
-    form = CodeForm(request.POST)
+    form = CodeForm(request.POST, network=network_of(request))
     if not form.is_valid():
-        return code_form(request, form)
+        return asked_to_wait(code_form(request, form), form.wait)
     contributor = rights.by_code(form.person)
     if contributor is None:
         raise Http404
@@ -59,6 +59,14 @@ def code_form(request: HttpRequest, form: CodeForm, notice: str = "") -> HttpRes
     return render(request, "collection/return.html", {"form": form, "notice": notice, "proof": Proof.new(CODE)})
 
 
+def asked_to_wait(response: HttpResponse, seconds: int) -> HttpResponse:
+    """The same page for somebody who tried wrong codes; a right one is taken at any time."""
+    if seconds:
+        response.status_code = 429
+        response["Retry-After"] = str(seconds)
+    return response
+
+
 @personal
 @public_form("", "GET")
 def lost(request: HttpRequest, sent: Sent) -> HttpResponse:
@@ -66,11 +74,8 @@ def lost(request: HttpRequest, sent: Sent) -> HttpResponse:
     form = LostForm(request.POST) if request.method == "POST" and not sent.refused else LostForm()
     context = {"form": form, "notice": not_known() if sent.refused else "", "done": False}
     if form.is_bound and form.is_valid():
-        try:
-            withdrawal.hide_by_receipt(*form.answers())
-            context["done"] = True
-        except TooManyTries as error:
-            context["notice"] = str(error)
+        withdrawal.hide_by_receipt(*form.answers(), network_of(request))
+        context["done"] = True
     return render(request, "collection/return_lost.html", context)
 
 

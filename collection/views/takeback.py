@@ -22,7 +22,7 @@ def page(request: HttpRequest) -> HttpResponse:
     """GET: the form, with `?contributor=…` or others a preview. POST: asks, agrees, or undoes."""
     if request.method == "POST":
         return act(request)
-    choice = {name: request.GET.get(name, "").strip()[:64] for name in takeback.FIELDS}
+    choice = {name: typed(request.GET.get(name, "")) for name in takeback.FIELDS}
     context: dict[str, Any] = {**admin.site.each_context(request), "title": _("Take dishes back"), "choice": choice}
     if any(choice.values()):
         try:
@@ -33,6 +33,11 @@ def page(request: HttpRequest) -> HttpResponse:
     # Whoever agrees looks at the same dishes first.
     context["rows"] = [(row, urlencode(row.choice)) for row in rows]
     return render(request, "collection/admin/takeback.html", context)
+
+
+def typed(text: str) -> str:
+    """Without the sign that no database keeps."""
+    return text.replace("\0", "").strip()[:64]
 
 
 def act(request: HttpRequest) -> HttpResponse:
@@ -48,7 +53,9 @@ def done(request: HttpRequest) -> str:
     what = request.POST.get("do", "")
     if what == "ask":
         row = takeback.ask(
-            {name: request.POST.get(name, "") for name in takeback.FIELDS}, request.POST.get("reason", ""), request.user
+            {name: typed(request.POST.get(name, "")) for name in takeback.FIELDS},
+            request.POST.get("reason", "").replace("\0", ""),
+            request.user,
         )
         if row.state == TakeBack.State.ASKED:
             return _("Some of these dishes are public. A second steward must agree before they are hidden.")

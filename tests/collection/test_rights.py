@@ -123,13 +123,6 @@ def test_wrong_codes_get_a_sentence_and_keep_the_typing(typed: str, sentence: st
     assert sentence in text and (f'value="{typed}"' in text or not typed)
 
 
-def test_too_many_wrong_codes_get_a_sentence() -> None:
-    for number in range(codes.MOST_TRIES_OF_A_PREFIX + 1):
-        digits = f"55555555{number:07d}"
-        text = page(stranger(), "/return/", {"code": digits + check_digit(digits)})
-    assert "There were too many tries. Wait an hour and try again." in text
-
-
 def test_another_site_cannot_bring_a_code_into_a_browser(client: Client) -> None:
     contributor = make_contributor()
     code = codes.issue(contributor.pk, "contributor")
@@ -288,15 +281,6 @@ def test_wrong_number_or_name_reads_the_same_as_a_right_one(receipt: str | None,
     assert Withdrawal.objects.count() == 0
     assert wrong == lost(right, dish.local_name) and Withdrawal.objects.count() == 1
     assert dish.local_name not in wrong
-
-
-def test_guessing_the_name_of_a_receipt_is_limited() -> None:
-    _dish, receipt = sent_dish()
-    for number in range(6):
-        text = lost(receipt, f"Name {number}")
-    assert "There were too many tries." in text
-    lost(receipt, "Thiéb")
-    assert Withdrawal.objects.count() == 0
 
 
 def test_owner_sees_that_a_dish_was_hidden_without_the_code_and_brings_it_back() -> None:

@@ -245,7 +245,9 @@ def test_the_page_shows_first_and_asks_a_second_steward(evening: list[Dish], cli
     assert states()[0] == "accepted"
     for wrong in ({"do": "undo", "row": "x"}, {"do": "nothing", "row": row.pk}, {}):
         assert client.post("/admin/takeback/", wrong).status_code in (302, 404)
-    assert client.get("/admin/takeback/?begin=%00").status_code == 200
+    for field in ("begin", "network", "contributor"):
+        assert client.get(f"/admin/takeback/?{field}=%00").status_code == 200
+        assert client.post("/admin/takeback/", {"do": "ask", field: "\0", "reason": "\0"}).status_code == 302
 
 
 def test_only_stewards_reach_it(client: Client) -> None:

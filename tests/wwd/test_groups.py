@@ -220,3 +220,17 @@ def test_an_account_that_is_no_ambassador_today_sees_no_dish(what: str) -> None:
 def test_withdrawn_dishes_are_gone_for_ambassadors_too() -> None:
     make_dish("Kenkey", "Ghana", state=Dish.State.WITHDRAWN)
     assert "Kenkey" not in member("ambassador").get("/admin/collection/dish/").text
+
+
+def test_staff_without_rights_are_told_no_name_of_a_row_by_where_they_are_sent() -> None:
+    world.make_world()
+    plain = Client()
+    plain.force_login(User.objects.create_user("plain", is_staff=True))
+    for label, model, name in lists():
+        row = model._default_manager.first()
+        if row is None or model is User:
+            continue
+        for page in ("change", "history", "delete"):
+            response = plain.get(reverse(f"{name}_{page}", args=[row.pk]))
+            # A row outside of what an account may see is answered like one that does not exist.
+            assert response.status_code == 403 or response.headers["Location"] == "/admin/", f"{label} {page}"

@@ -60,7 +60,9 @@ def test_readyz_fails_where_the_database_cannot_be_opened(tmp_path: Path) -> Non
 
 
 def test_readyz_fails_where_no_database_server_answers(tmp_path: Path) -> None:
-    code, answer = readyz(tmp_path, DATABASE_URL=f"postgres://u:p@127.0.0.1:{free_port()}/n", SECRET_KEY="k" * 50)
+    code, answer = readyz(
+        tmp_path, DATABASE_URL=f"postgres://u:p@127.0.0.1:{free_port()}/n", SECRET_KEY="0123456789abcdef" * 3
+    )
     assert (code, answer["database"]) == (503, False)
 
 
@@ -76,12 +78,12 @@ def test_readyz_fails_where_a_disk_is_nearly_full(tmp_path: Path) -> None:
 
 
 def test_a_broker_that_is_down_only_degrades(tmp_path: Path) -> None:
-    code, answer = readyz(tmp_path, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0", SECRET_KEY="k" * 50)
+    code, answer = readyz(tmp_path, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0", SECRET_KEY="0123456789abcdef" * 3)
     assert (code, answer) == (200, {"status": "degraded", **WELL, "broker": False})
 
 
 def test_a_broker_that_never_speaks_only_degrades(tmp_path: Path, silent_port: int) -> None:
-    code, answer = readyz(tmp_path, REDIS_URL=f"redis://127.0.0.1:{silent_port}/0", SECRET_KEY="k" * 50)
+    code, answer = readyz(tmp_path, REDIS_URL=f"redis://127.0.0.1:{silent_port}/0", SECRET_KEY="0123456789abcdef" * 3)
     assert (code, answer["status"]) == (200, "degraded")
 
 
@@ -90,13 +92,13 @@ def test_a_bucket_that_does_not_answer_fails(tmp_path: Path) -> None:
         tmp_path,
         GS_BUCKET_NAME="dishes",
         STORAGE_EMULATOR_HOST=f"http://127.0.0.1:{free_port()}",
-        SECRET_KEY="k" * 50,
+        SECRET_KEY="0123456789abcdef" * 3,
     )
     assert (code, answer["storage"]) == (503, False)
 
 
 def test_pages_that_need_no_broker_answer_while_it_is_down(tmp_path: Path) -> None:
-    environ = environment(tmp_path, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0", SECRET_KEY="k" * 50)
+    environ = environment(tmp_path, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0", SECRET_KEY="0123456789abcdef" * 3)
     assert manage(environ, "migrate", "--verbosity", "0").returncode == 0
     code = ASK.replace("/readyz", "/admin/login/").replace(", response.content.decode()", "")
     assert snippet(environ, code).splitlines()[-1] == "200"

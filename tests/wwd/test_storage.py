@@ -73,7 +73,9 @@ def store() -> Iterator[Bucket]:
 
 
 def with_bucket(folder: Path, store: Bucket, name: str = BUCKET) -> dict[str, str]:
-    return environment(folder, GS_BUCKET_NAME=name, STORAGE_EMULATOR_HOST=store.address, SECRET_KEY="k" * 50)
+    return environment(
+        folder, GS_BUCKET_NAME=name, STORAGE_EMULATOR_HOST=store.address, SECRET_KEY="0123456789abcdef" * 3
+    )
 
 
 def test_a_file_goes_to_the_bucket_and_comes_back_whole(tmp_path: Path, store: Bucket) -> None:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('collection', '0005_taking_back'),
+        ('collection', '0006_doors'),
     ]
 
     operations = [

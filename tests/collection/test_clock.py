@@ -1,0 +1,111 @@
+"""A clock that is set back after *Finish*: what happened first stays first, and nobody is asked for a code again."""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import pytest
+from django.http import HttpRequest
+from django.test import Client, RequestFactory
+from django.utils import timezone
+
+from collection import codes, proof
+from collection.circumstances import TOO_QUICK, circumstances
+from collection.proof import Proof
+from collection.turns import finish_turn, over
+from review.links import copy_of, picture_address
+from tests.collection.make import ANSWERS, make_contributor, make_dish, page, stranger, tokens
+from tests.review.make import first_image, make_campaign
+
+pytestmark = pytest.mark.django_db
+HOURS = 3600.0
+SetClock = Callable[[float], None]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[SetClock]:
+    """Sets the server's clock, in seconds after noon; other processes have heard of nothing yet."""
+    noon = datetime(2026, 11, 28, 12, tzinfo=UTC).timestamp()
+    at = [noon]
+    monkeypatch.setattr(time, "time", lambda: at[0])
+    monkeypatch.setattr(time, "time_ns", lambda: int(at[0] * 1_000_000_000))
+    monkeypatch.setattr(timezone, "now", lambda: datetime.fromtimestamp(at[0], UTC))
+    if hasattr(proof, "_latest"):
+        monkeypatch.setattr(proof, "_latest", 0)
+
+    def set_to(seconds: float) -> None:
+        at[0] = noon + seconds
+
+    yield set_to
+
+
+def forget_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another process, or after a restart."""
+    monkeypatch.setattr(proof, "_latest", 0, raising=False)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_who_comes_back_with_the_code_after_the_clock_was_set_back_can_do_everything(
+    clock: SetClock, monkeypatch: pytest.MonkeyPatch, restarted: bool
+) -> None:
+    contributor = make_contributor()
+    make_dish("Thieb", contributor=contributor)
+    code = codes.issue(contributor.pk, "contributor")
+    before = Proof.new("dish", contributor.pk)
+    finish_turn(contributor.pk)
+    clock(-2 * HOURS)
+    if restarted:
+        forget_everything(monkeypatch)
+    form = tokens(page(stranger(), "/return/", {"code": code}))
+    for number in range(3):
+        if restarted:
+            forget_everything(monkeypatch)
+        response = stranger().post("/return/dishes/", {"proof": form["/return/dishes/"], "download": "words"})
+        assert response.headers.get("Content-Disposition", "").startswith("attachment"), number
+        clock(-2 * HOURS + number)
+    assert over(before), "what was served before the finish stays spent"
+    assert "The four questions" not in page(stranger(), "/dish/", {**ANSWERS, "proof": before.token})
+
+
+def test_cookie_of_somebody_who_came_back_goes_on_after_the_clock_was_set_back(
+    client: Client, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contributor = make_contributor()
+    make_dish("Thieb", contributor=contributor)
+    code = codes.issue(contributor.pk, "contributor")
+    finish_turn(contributor.pk)
+    clock(-2 * HOURS)
+    page(client, "/return/", {"code": code})
+    forget_everything(monkeypatch)
+    text = client.get("/describe/").content.decode()
+    assert "/dish/" in tokens(text), "known, and not asked for consent anew"
+    forget_everything(monkeypatch)
+    assert "Your dish is saved" in page(client, "/dish/", {**ANSWERS, "proof": tokens(text)["/dish/"]})
+
+
+def test_finish_after_the_clock_was_set_back_ends_the_turn_and_the_next_one_begins(clock: SetClock) -> None:
+    person = make_contributor().pk
+    for seconds in (0, -7200, -7200, -7200, 60):
+        clock(seconds)
+        before = Proof.new("dish", person)
+        assert not over(before)
+        finish_turn(person)
+        assert over(before)
+
+
+def test_a_dish_that_waits_longer_than_the_clock_goes_back_is_not_called_quick(clock: SetClock) -> None:
+    served = Proof.new("dish", make_contributor().pk)
+    clock(-2 * HOURS)
+    request: HttpRequest = RequestFactory().post("/dish/", ANSWERS)
+    assert TOO_QUICK not in circumstances(request, served).flags
+
+
+def test_a_picture_whose_page_was_served_before_the_jump_is_still_served(clock: SetClock) -> None:
+    image = first_image(make_campaign(images=1))
+    address = picture_address(image).rstrip("/").rpartition("/")[2]
+    clock(-2 * HOURS)
+    assert copy_of(address) == image.copy_sha256
+    clock(1 * HOURS)
+    assert copy_of(address) == image.copy_sha256
+    clock(2.5 * HOURS)
+    assert copy_of(address) is None

@@ -1,0 +1,1 @@
+"""How staff come in: the log-in with its brake, the second factor, the idle limit, and typing that is not lost."""
