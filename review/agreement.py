@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_noop as _
 
 from evaluation.metrics.agreement import Coefficients, Intervals, Level, coefficients, intervals, tally
-from evaluation.metrics.bootstrap import Interval
+from evaluation.metrics.intervals import Interval
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyRow, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 from review.models import Review, Reviewer

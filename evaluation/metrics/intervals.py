@@ -4,7 +4,7 @@ Each cluster is left out once; the squared changes of the statistic add up to it
 Efron & Stein 1981: it errs to the wide side). Reviews have two kinds of clusters, dishes and people: their variances
 are added and that of single pairs is taken off, which both hold; at least the larger of the two is taken (Cameron,
 Gelbach & Miller 2011, J. Bus. Econ. Stat. 29:238–249). What has bounds is measured on the logit scale between them,
-without the bias that the logarithm adds, so that no limit lies beyond a bound.
+amounts on the scale of their logarithm, without the bias that the logarithm adds, so that no limit lies beyond a bound.
 
 The reach is Student's t. Its degrees of freedom are those of the variance where whole clusters differ (Bell &
 McCaffrey 2002, Survey Methodology 28:169–181): many small clusters beside a large one count as few. For two kinds they
@@ -30,9 +30,10 @@ from evaluation.metrics.reach import reach
 
 LEAST_CLUSTERS = 10
 LEAST_REVIEWERS = 5
-CAUTION = 12.0
+CAUTION = 10.0
 TAIL = 0.025
 SHARE = (0.0, 1.0)
+AMOUNT = (0.0, float("inf"))
 ONE_WAY = "jackknife over {}, Student’s t"
 TWO_WAY = "two-way jackknife over dishes and reviewers, Student’s t"
 ONE_END = "exact for as many answers that share neither dish nor person (Clopper & Pearson)"
@@ -156,10 +157,16 @@ class _Link:
     bounds: Bounds
     off: float | Floats = 0.0
 
+    @property
+    def _amount(self) -> bool:
+        return self.bounds is not None and np.isinf(self.bounds[1])
+
     def to(self, values: Floats) -> Floats:
         if self.bounds is None:
             return np.asarray(values, dtype=np.float64)
         low, high = self.bounds
+        if self._amount:
+            return np.asarray(np.log(np.maximum(values - low, 0) + self.off))
         share = np.clip((values - low) / (high - low), 0, 1)
         return np.asarray(np.log((share + self.off) / (1 - share + self.off)))
 
@@ -167,6 +174,8 @@ class _Link:
         if self.bounds is None:
             return np.asarray(values)
         low, high = self.bounds
+        if self._amount:
+            return np.asarray(low + np.maximum(np.exp(values) - self.off, 0))
         # tanh is the logistic function that never overflows.
         share = (1 + np.tanh(np.asarray(values) / 2)) / 2
         return np.asarray(low + (high - low) * np.clip(share * (1 + 2 * self.off) - self.off, 0, 1))
@@ -176,8 +185,15 @@ class _Link:
         if self.bounds is None:
             return np.ones_like(values)
         low, high = self.bounds
-        inside = (values - low) * (high - values)
-        return np.divide(high - low, inside, out=np.ones_like(values), where=inside > 0)
+        rise, inside = (1.0, values - low) if self._amount else (high - low, (values - low) * (high - values))
+        return np.divide(rise, inside, out=np.ones_like(values), where=inside > 0)
+
+    def bend(self, values: Floats) -> Floats:
+        """Twice what the mean of a statistic lies too low on this scale, for a variance of 1 there."""
+        if self.bounds is None:
+            return np.zeros_like(values)
+        low, high = self.bounds
+        return np.ones_like(values) if self._amount else 1 - 2 * (values - low) / (high - low)
 
 
 @dataclass(frozen=True)
@@ -212,8 +228,9 @@ class _Means:
 
     @property
     def link(self) -> _Link:
-        many = (self.present > 0).sum(axis=0)
-        return _Link(self.bounds, 0.5 / np.maximum(many, 1))
+        off = 0.5 / np.maximum((self.present > 0).sum(axis=0), 1)
+        amount = self.bounds is not None and np.isinf(self.bounds[1])
+        return _Link(self.bounds, off * np.maximum(np.nan_to_num(self.means) - self._ends[0], 1e-12) if amount else off)
 
     def intervals(
         self,
@@ -241,16 +258,23 @@ class _Means:
         return found
 
     def _limits(self, variance: Floats, freedom: Floats) -> tuple[Floats, Floats]:
-        means = np.where(np.isnan(self.means), 0.0, self.means)
-        if self.bounds is None:
-            half = reach(freedom) * np.sqrt(variance)
-            return means - half, means + half
-        low, high = self.bounds
         plain = _Link(self.bounds)
-        share = np.clip((means - low) / (high - low), 1e-12, 1 - 1e-12)
-        centre = np.log(share / (1 - share)) + (1 - 2 * share) * variance / 2
+        # Where no mean is known, or it lies at a bound, the result is not used.
+        safe = (self.lowest < self.highest) & (self.means > self._ends[0]) & (self.means < self._ends[1])
+        means = np.where(safe, self.means, self._within)
+        centre = plain.to(means) + plain.bend(means) * variance / 2
         half = reach(freedom) * np.sqrt(variance)
         return plain.back(centre - half), plain.back(centre + half)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return self.bounds or (-np.inf, np.inf)
+
+    @property
+    def _within(self) -> float:
+        """Any value between the bounds."""
+        low, high = self._ends
+        return low + 1 if np.isfinite(low) and np.isinf(high) else 0.0 if np.isinf(low) else (low + high) / 2
 
     def _at_end(self, k: int, kinds: Sequence["_Kind"]) -> Interval:
         """All values are equal: an exact limit where they lie at a bound."""
@@ -258,13 +282,15 @@ class _Means:
             return none(ALIKE)
         low, high = self.bounds
         value, near = float(self.highest[k]), TOLERANCE * (high - low)
-        if low + near < value < high - near:
+        if np.isinf(high) or low + near < value < high - near:
             return none(ALIKE)
         codes = [kind.codes[self.present[:, k] > 0] for kind in kinds]
         alone = most_pairs(*codes) if len(codes) == 2 else len(np.unique(codes[0]))
         far = (high - low) * (1 - TAIL ** (1 / alone))
-        return Interval(low, _rounded(low + far), ONE_END) if value <= low + near else Interval(
-            _rounded(high - far), high, ONE_END
+        return (
+            Interval(low, _rounded(low + far), ONE_END)
+            if value <= low + near
+            else Interval(_rounded(high - far), high, ONE_END)
         )
 
 
@@ -303,7 +329,9 @@ def _both(first: _Kind, second: _Kind, pairs: Floats) -> tuple[Floats, Floats]:
     """Variance and degrees of freedom (k,) of two kinds of clusters together."""
     variance = np.maximum(first.variance + second.variance - pairs, np.maximum(first.variance, second.variance))
     swapped = second.freedom < first.freedom
-    scarce, other = (np.where(swapped, *pair) for pair in ((second.variance, first.variance), (first.variance, second.variance)))
+    scarce, other = (
+        np.where(swapped, *pair) for pair in ((second.variance, first.variance), (first.variance, second.variance))
+    )
     few, many = np.minimum(first.freedom, second.freedom), np.maximum(first.freedom, second.freedom)
     part = CAUTION * np.maximum(scarce - pairs, 0)
     weight = np.divide(part, part + other, out=np.ones_like(part), where=part + other > 0)
@@ -316,7 +344,7 @@ def _freedom(shares: Floats) -> Floats:
 
     The variance is then a quadratic form e′Be of the clusters' effects e; its degrees of freedom are tr(B)² ÷ tr(B²).
     """
-    weight = np.divide(shares, 1 - shares, out=np.zeros_like(shares), where=shares < 1) ** 2
+    weight = np.divide(shares**2, 1 - shares, out=np.zeros_like(shares), where=shares < 1)
     a, aa, ah, aah, ahh, hh = (
         np.sort(term, axis=0).sum(axis=0)
         for term in (weight, weight**2, weight * shares, weight**2 * shares, weight * shares**2, shares**2)

@@ -6,7 +6,7 @@ bootstrap to show by how much (Wilson 1927, JASA 22:209–212; Brown, Cai & DasG
 
 from math import sqrt
 
-from evaluation.metrics.bootstrap import Interval
+from evaluation.metrics.intervals import Interval
 
 Z = 1.959963984540054  # 97.5 % point of the standard normal distribution
 WILSON = "Wilson, as if observations were independent"

@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.bootstrap import Interval
+from evaluation.metrics.intervals import Interval
 from evaluation.metrics.proportion import Z
 
 SEM = "mean ± 1.96 population SEM, as if observations were independent"

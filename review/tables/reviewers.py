@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from django.utils.translation import gettext_noop as _
 
-from evaluation.metrics.bootstrap import Interval, of_sums
+from evaluation.metrics.intervals import AMOUNT, Interval, none, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 from review.tables.counting import EXCLUDED, INPUTS, Opinion, about_nameless, opinions, pool
 from review.tables.narrowing import NARROWING
 
 ALL = "all"
+DESCRIBES = "it describes these people: no interval is claimed"
 Floats = npt.NDArray[np.float64]
 AS_PUBLISHED = (
     "As published: the mean and its deviation are over the people who judged a picture of the model; the deviation is "
@@ -63,19 +64,13 @@ def estimates(said: Sequence[Opinion], everybody: Iterable[str]) -> dict[str, Es
 
 
 def spread(numbers: Floats) -> tuple[Estimate, Estimate]:
-    """Mean and population deviation of pictures per person, `numbers` (people,), with intervals over people."""
-    parts = np.column_stack([np.ones_like(numbers), numbers, numbers**2])
+    """Mean and population deviation of pictures per person, `numbers` (people,), the mean with an interval over people."""
     people = len(numbers)
-    intervals = of_sums(parts, _mean_and_deviation, "reviewers")
+    [of_mean] = one_way(numbers[:, None], np.arange(people), bounds=AMOUNT, what="reviewers")
+    intervals = (of_mean, none(DESCRIBES))
     values = (float(numbers.mean()), sqrt(float(numbers.var(ddof=0))))
     first, second = (_estimate(value, people, found) for value, found in zip(values, intervals, strict=True))
     return first, second
-
-
-def _mean_and_deviation(sums: Floats) -> Floats:
-    count, total, squares = sums.T
-    mean = total / count
-    return np.column_stack([mean, np.sqrt(np.maximum(squares / count - mean**2, 0))])
 
 
 def _estimate(value: float, people: int, found: Interval) -> Estimate:

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.bootstrap import Interval, two_way
+from evaluation.metrics.intervals import Interval, two_way
 from evaluation.metrics.proportion import share, wilson
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.observations import Observations

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evaluation.metrics.bootstrap import DRAWS, SEED, Interval
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
@@ -14,7 +15,6 @@ from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 from evaluation.metrics import agreement as coefficients
 from evaluation.metrics import calibration, ceiling, thresholds
 from evaluation.metrics import classification as metrics
-from evaluation.metrics.bootstrap import DRAWS, SEED, Interval
 
 RNG = np.random.default_rng(4)
 N = 300

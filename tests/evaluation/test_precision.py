@@ -6,10 +6,10 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 import pytest
+from evaluation.metrics.bootstrap import one_way, two_way
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.bootstrap import one_way, two_way
 from evaluation.metrics.components import Components, components, identified
 from evaluation.metrics.precision import Design, alternatives, interval_variance, precision, variance
 
