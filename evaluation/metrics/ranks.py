@@ -15,7 +15,7 @@ from evaluation.metrics.proportion import Z
 LEAST = 10
 METHOD = "Bonett & Wright, as for independent {what}"
 PERFECT = "the ranks agree entirely: no interval is claimed"
-NO_RHO = "nothing to correlate"
+NO_RHO = "one of them does not vary, or is not known for all: no interval is claimed"
 Floats = npt.NDArray[np.float64]
 
 
@@ -29,30 +29,27 @@ def average_ranks(values: npt.ArrayLike) -> Floats:
 
 
 def spearman(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Spearman's ρ of two (n,): Pearson's r of their average ranks, in [−1, 1]; None where one of them is constant
-    or there are fewer than two observations. Pairs of which one is NaN are left out."""
-    one, other = (average_ranks(values) for values in _pairs(first, second))
-    if len(one) < 2 or not one.std() or not other.std():
+    """Spearman's ρ of two (n,): Pearson's r of their average ranks, in [−1, 1]; None where one of them is constant or
+    holds a NaN, which has no rank, or there are fewer than two observations."""
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if one.shape != other.shape or one.ndim != 1:
+        raise ValueError(f"two arrays of one length are needed, got {one.shape} and {other.shape}")
+    if len(one) < 2 or np.isnan(one).any() or np.isnan(other).any():
+        return None
+    one, other = average_ranks(one), average_ranks(other)
+    if not one.std() or not other.std():
         return None
     return float(np.clip(np.corrcoef(one, other)[0, 1], -1, 1))
 
 
 def spearman_interval(first: npt.ArrayLike, second: npt.ArrayLike, what: str = "observations") -> Interval:
     """95 % interval of ρ; not claimed for fewer than 10 observations."""
-    rho, n = spearman(first, second), len(_pairs(first, second)[0])
+    rho, n = spearman(first, second), len(np.asarray(first))
     if n < LEAST:
         return none(fewer(LEAST, what))
     if rho is None:
-        return none(f"{NO_RHO}: no interval is claimed")
+        return none(NO_RHO)
     if abs(rho) > 1 - 1e-12:
         return none(PERFECT)
     half = Z * sqrt((1 + rho * rho / 2) / (n - 3))
     return Interval(tanh(atanh(rho) - half), tanh(atanh(rho) + half), METHOD.format(what=what))
-
-
-def _pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Floats, Floats]:
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.shape != other.shape or one.ndim != 1:
-        raise ValueError(f"two arrays of one length are needed, got {one.shape} and {other.shape}")
-    known = ~(np.isnan(one) | np.isnan(other))
-    return one[known], other[known]
