@@ -328,10 +328,8 @@ class _Kind:
 def _both(first: _Kind, second: _Kind, pairs: Floats) -> tuple[Floats, Floats]:
     """Variance and degrees of freedom (k,) of two kinds of clusters together."""
     variance = np.maximum(first.variance + second.variance - pairs, np.maximum(first.variance, second.variance))
-    swapped = second.freedom < first.freedom
-    scarce, other = (
-        np.where(swapped, *pair) for pair in ((second.variance, first.variance), (first.variance, second.variance))
-    )
+    scarcer = first.freedom <= second.freedom
+    scarce, other = np.where(scarcer, (first.variance, second.variance), (second.variance, first.variance))
     few, many = np.minimum(first.freedom, second.freedom), np.maximum(first.freedom, second.freedom)
     part = CAUTION * np.maximum(scarce - pairs, 0)
     weight = np.divide(part, part + other, out=np.ones_like(part), where=part + other > 0)

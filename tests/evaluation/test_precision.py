@@ -136,7 +136,7 @@ def test_intervals_of_many_dishes_and_people_have_the_variance_of_the_mean() -> 
 
 
 def test_the_variance_of_an_interval_by_hand() -> None:
-    # 10 dishes, 6 people, n = 60: dishes (.004 + .02/20 + .003)·10/9 + people (.02/6 + .003)·6/5 − .003, with ONE's parts.
+    # 10 dishes, 6 people, n = 60; what only an opinion has is in both and taken off once.
     design = Design(10, 2, 3, 6)
     by_dish = (ONE.dish / 10 + ONE.image / 20 + ONE.residual / 60) * 10 / 9
     by_person = (ONE.reviewer / 6 + ONE.residual / 60) * 6 / 5
