@@ -18,9 +18,9 @@ SEED = 20261128
 SPREADS = (0.0, 0.35, 0.7, 1.2)
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 FILE = Path("wwd") / "Community_Review_Generated_Dish_Images.csv"
-NOTHING_DIFFERS = "nothing differs"
+NOTHING_DIFFERS, PEOPLE_ALIKE = "nothing differs", "people do not differ"
 DISCRETE = "discrete: few answers"
-FEW_ANSWERS = 60
+FEW_ANSWERS = 160
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]

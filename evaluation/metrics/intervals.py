@@ -4,7 +4,7 @@ Each cluster is left out once; the squared changes of the statistic add up to it
 Efron & Stein 1981: it errs to the wide side). Reviews have two kinds of clusters, dishes and people: their variances
 are added and that of single pairs is taken off, which both hold; at least the larger of the two is taken (Cameron,
 Gelbach & Miller 2011, J. Bus. Econ. Stat. 29:238–249). What has bounds is measured on the logit scale between them,
-amounts on the scale of their logarithm, without the bias that the logarithm adds, so that no limit lies beyond a bound.
+amounts on the scale of their logarithm, moved by what that adds to bias and skewness; no limit lies beyond a bound.
 
 The reach is Student's t. Its degrees of freedom are those of the variance where whole clusters differ (Bell &
 McCaffrey 2002, Survey Methodology 28:169–181): many small clusters beside a large one count as few. For two kinds they
@@ -31,12 +31,15 @@ from evaluation.metrics.reach import reach
 LEAST_CLUSTERS = 10
 LEAST_REVIEWERS = 5
 CAUTION = 10.0
+# Below, one cluster outweighs all others, which cannot tell how much it differs.
+LEAST_FREEDOM = 1.75
 TAIL = 0.025
 SHARE = (0.0, 1.0)
 AMOUNT = (0.0, float("inf"))
 ONE_WAY = "jackknife over {}, Student’s t"
 TWO_WAY = "two-way jackknife over dishes and reviewers, Student’s t"
 ONE_END = "exact for as many answers that share neither dish nor person (Clopper & Pearson)"
+OUTWEIGHED = "one of the {} has so many of the answers that the others hardly count: no interval is claimed"
 ALIKE = "all values are equal: no interval is claimed"
 ALIKE_CLUSTERS = "leaving out any of the {} changes nothing: no interval is claimed"
 NOTHING_LEFT = "without some of the {} there is no value: no interval is claimed"
@@ -84,7 +87,7 @@ def one_way(
     """
     made = _Means.of(values, weights, bounds)
     kind = _Kind.of(made, _coded(clusters))
-    lacks = [fewer(LEAST_CLUSTERS, what) if count < LEAST_CLUSTERS else "" for count in kind.count]
+    lacks = kind.lacks(LEAST_CLUSTERS, what)
     method = ONE_WAY.format(what)
     return made.intervals(kind.variance, kind.freedom, lacks, method, ALIKE_CLUSTERS.format(what), [kind])
 
@@ -99,12 +102,10 @@ def two_way(
     pairs = _Kind.of(made, _coded(first * (int(second.max(initial=0)) + 1) + second), single=True)
     variance, freedom = _both(kinds[0], kinds[1], pairs.variance)
     lacks = [
-        fewer(LEAST_CLUSTERS, "dishes")
-        if of_dishes < LEAST_CLUSTERS
-        else fewer(LEAST_REVIEWERS, "reviewers")
-        if of_people < LEAST_REVIEWERS
-        else ""
-        for of_dishes, of_people in zip(kinds[0].count, kinds[1].count, strict=True)
+        of_dishes or of_people
+        for of_dishes, of_people in zip(
+            kinds[0].lacks(LEAST_CLUSTERS, "dishes"), kinds[1].lacks(LEAST_REVIEWERS, "reviewers"), strict=True
+        )
     ]
     return made.intervals(variance, freedom, lacks, TWO_WAY, ALIKE_CLUSTERS.format("dishes or reviewers"), kinds)
 
@@ -189,7 +190,8 @@ class _Link:
         return np.divide(rise, inside, out=np.ones_like(values), where=inside > 0)
 
     def bend(self, values: Floats) -> Floats:
-        """Twice what the mean of a statistic lies too low on this scale, for a variance of 1 there."""
+        """By how much an interval is moved, for a variance of 1 on this scale: twice the bias of a mean's logarithm. The
+        first half is that bias; the second stands for the skewness that few clusters hide."""
         if self.bounds is None:
             return np.zeros_like(values)
         low, high = self.bounds
@@ -262,7 +264,7 @@ class _Means:
         # Where no mean is known, or it lies at a bound, the result is not used.
         safe = (self.lowest < self.highest) & (self.means > self._ends[0]) & (self.means < self._ends[1])
         means = np.where(safe, self.means, self._within)
-        centre = plain.to(means) + plain.bend(means) * variance / 2
+        centre = plain.to(means) + plain.bend(means) * variance
         half = reach(freedom) * np.sqrt(variance)
         return plain.back(centre - half), plain.back(centre + half)
 
@@ -323,6 +325,13 @@ class _Kind:
             link = made.link
             variance = np.maximum(variance, _sum_of_squares(link.to(made.means + moved) - link.to(made.means)))
         return cls(codes, variance, _freedom(sizes / total), count)
+
+    def lacks(self, least: int, what: str) -> list[str]:
+        """Why each mean claims no interval, or empty texts."""
+        return [
+            fewer(least, what) if count < least else OUTWEIGHED.format(what) if freedom < LEAST_FREEDOM else ""
+            for count, freedom in zip(self.count, self.freedom, strict=True)
+        ]
 
 
 def _both(first: _Kind, second: _Kind, pairs: Floats) -> tuple[Floats, Floats]:

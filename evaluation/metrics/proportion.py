@@ -6,8 +6,9 @@ bootstrap to show by how much (Wilson 1927, JASA 22:209–212; Brown, Cai & DasG
 
 from math import sqrt
 
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.intervals import Interval, fewer, none
 
+LEAST = 50
 Z = 1.959963984540054  # 97.5 % point of the standard normal distribution
 WILSON = "Wilson, as if observations were independent"
 
@@ -30,3 +31,9 @@ def wilson(yes: int, n: int) -> Interval:
     low = 0.0 if yes == 0 else (middle - half) / scale
     high = 1.0 if yes == n else (middle + half) / scale
     return Interval(low, high, WILSON)
+
+
+def chance_alone(yes: int, n: int) -> Interval:
+    """Wilson's interval where each observation does stand for itself; from 50 of them on it holds the truth often
+    enough (`bench.coverage`)."""
+    return wilson(yes, n) if n >= LEAST else none(fewer(LEAST, "observations"))

@@ -46,6 +46,7 @@ TOP = TableSpec(
     study="association",
     figure=False,
 )
+OVER = "Intervals are over the dishes of the 50 pictures, or these where no dish is known."
 TOO_FEW = f"the model has no more than {NEAREST} pictures: all of them would be among the nearest"
 
 
@@ -61,11 +62,7 @@ def descriptors(outcomes: Iterable[OutcomeData]) -> TidyTable:
             rows += nearest_rows(text, model, found.scored, order)
             if len(order) > NEAREST:
                 extra[f"{text}/{model} nearest"] = " ".join(map(str, found.scored.images[order[:NEAREST]]))
-    notes = (
-        COUNTED,
-        "Intervals are over the dishes of the 50 pictures, or these where no dish is known.",
-        *left_out(found),
-    )
+    notes = (COUNTED, OVER, *left_out(found))
     return TidyTable(DESCRIPTORS.name, DESCRIPTORS.version, DESCRIPTORS.columns, tuple(rows), notes, extra=extra)
 
 

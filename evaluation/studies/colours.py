@@ -31,8 +31,8 @@ DIVERSITY = TableSpec(
     metrics={
         "divergence": _(
             "Jensen–Shannon divergence of the pictures' colours, in bits: entropy of their mean minus mean of their "
-            "entropies. 0 where all pictures have the same colours. The fewer the pictures the lower by chance: compare "
-            "cells with equally many; no interval is claimed."
+            "entropies. 0 where all pictures have the same colours. The fewer the pictures the lower by chance: "
+            "compare cells with equally many; no interval is claimed."
         ),
         "colourfulness": _("Mean colourfulness of the pictures, 0 for grey ones."),
     },

@@ -376,10 +376,8 @@ def agreement(found: Gathered, question: str = "all") -> dict[str, Estimate]:
         return {"agreement": lacking, "agreement_read": lacking}
     clusters = np.array([check.cluster for check in pairs])
     values = sameness(pairs)
-    made = [
-        estimate(column, clusters, each)
-        for column, each in zip(values.T, one_way(values, clusters, bounds=SHARE), strict=True)
-    ]
+    intervals = one_way(values, clusters, bounds=SHARE)
+    made = [estimate(column, clusters, each) for column, each in zip(values.T, intervals, strict=True)]
     return dict(zip(("agreement", "agreement_read"), made, strict=True))
 
 

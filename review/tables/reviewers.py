@@ -15,6 +15,8 @@ from review.tables.counting import EXCLUDED, INPUTS, Opinion, about_nameless, op
 from review.tables.narrowing import NARROWING
 
 ALL = "all"
+LEAST_MEAN = 5
+FEW_PICTURES = f"they judged fewer than {LEAST_MEAN} pictures each: no interval is claimed"
 DESCRIBES = "it describes these people: no interval is claimed"
 Floats = npt.NDArray[np.float64]
 AS_PUBLISHED = (
@@ -64,10 +66,10 @@ def estimates(said: Sequence[Opinion], everybody: Iterable[str]) -> dict[str, Es
 
 
 def spread(numbers: Floats) -> tuple[Estimate, Estimate]:
-    """Mean and population deviation of pictures per person, `numbers` (people,), the mean with an interval over people."""
+    """Mean, with an interval over people, and population deviation of pictures per person, `numbers` (people,)."""
     people = len(numbers)
     [of_mean] = one_way(numbers[:, None], np.arange(people), bounds=AMOUNT, what="reviewers")
-    intervals = (of_mean, none(DESCRIBES))
+    intervals = (of_mean if numbers.mean() >= LEAST_MEAN else none(FEW_PICTURES), none(DESCRIBES))
     values = (float(numbers.mean()), sqrt(float(numbers.var(ddof=0))))
     first, second = (_estimate(value, people, found) for value, found in zip(values, intervals, strict=True))
     return first, second

@@ -43,9 +43,9 @@ def test_a_share_of_ten_clusters_by_hand() -> None:
     # 4 of 10. Logit, ends kept off by 1/20: of .4 log(.45/.65) = −.367725. Without a yes 3/9: log(.383333/.716667) =
     # −.625709, moved −.257984; without a no 4/9: log(.494444/.605556) = −.202703, moved .165022. Their squares add up
     # to .429617; on the plain scale (6·.4² + 4·.6²)/81 ÷ (.4·.6)² = .514403 is the larger.
-    # Centre log(.4/.6) + (1 − .8) · .514403/2 = −.354025; ± 2.262157 · .717219 = 1.622462.
+    # Centre log(.4/.6) + (1 − .8) · .514403 = −.302585; ± 2.262157 · .717219 = 1.622462.
     [found] = one_way(np.array([1.0] * 4 + [0.0] * 6)[:, None], np.arange(10), bounds=SHARE)
-    expected = (1 / (1 + exp(0.354025 + 1.622462)), 1 / (1 + exp(0.354025 - 1.622462)))
+    expected = (1 / (1 + exp(0.302585 + 1.622462)), 1 / (1 + exp(0.302585 - 1.622462)))
     assert limits(found) == pytest.approx(expected, abs=1e-5)
 
 
@@ -85,11 +85,13 @@ def test_equal_answers_within_a_dish_make_the_interval_wider_than_wilson() -> No
     assert high - low > 3 * (narrow[1] - narrow[0])
 
 
-def test_one_large_cluster_beside_small_ones_counts_as_few() -> None:
-    values = np.random.default_rng(6).random(99)
-    even = limits(one_way(values[:90, None], np.repeat(np.arange(10), 9), bounds=SHARE)[0])
-    uneven = limits(one_way(values[:, None], np.array([0] * 90 + list(range(1, 10))), bounds=SHARE)[0])
-    assert uneven[1] - uneven[0] > 2 * (even[1] - even[0])
+def test_one_large_cluster_beside_small_ones_counts_as_few_or_claims_nothing() -> None:
+    values = np.random.default_rng(6).random(100)
+    even = limits(one_way(values[:, None], np.repeat(np.arange(10), 10), bounds=SHARE)[0])
+    uneven = limits(one_way(values[:, None], np.repeat(np.arange(10), [28, *[8] * 9]), bounds=SHARE)[0])
+    assert uneven[1] - uneven[0] > 1.1 * (even[1] - even[0])
+    [found] = one_way(values[:, None], np.repeat(np.arange(10), [91, *[1] * 9]), bounds=SHARE)
+    assert (found.low, found.reason[:54]) == (None, "one of the dishes has so many of the answers that the ")
 
 
 # Dishes and people.
@@ -123,7 +125,7 @@ def by_hand(values: np.ndarray, dishes: np.ndarray, people: np.ndarray) -> tuple
     part = CAUTION * max(scarce - pairs, 0)
     weight = part / (part + other)
     freedom = max(few, 1 / (weight**2 / few + (1 - weight) ** 2 / many))
-    centre = log(mean / (1 - mean)) + (1 - 2 * mean) * variance / 2
+    centre = log(mean / (1 - mean)) + (1 - 2 * mean) * variance
     half = stats.t.ppf(0.975, freedom) * sqrt(variance)
     return 1 / (1 + exp(half - centre)), 1 / (1 + exp(-half - centre))
 
