@@ -22,7 +22,7 @@ from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from importlib.util import find_spec
 
-from bench.coverage_rows import HEADS, Coverage, Row, Setting
+from bench.coverage_rows import HEADS, RARELY, Coverage, Row, Setting
 
 PARTS = (
     "bench.coverage_reviews",
@@ -65,7 +65,7 @@ def summary(rows: list[Row]) -> Iterator[str]:
     """One line for each kind: how many settings, from where to where it holds the truth."""
     kinds: dict[str, list[Coverage]] = defaultdict(list)
     for row in rows:
-        if isinstance(row, Coverage) and row.claimed:
+        if isinstance(row, Coverage) and row.claimed >= RARELY:
             kinds[row.kind].append(row)
     for kind, held in kinds.items():
         inside = [row.inside for row in held]

@@ -28,7 +28,7 @@ def settings(quick: bool, samples: int | None = None) -> Sequence[Setting]:
             Setting("rho", correlations, (*each, many))
             for each in product((10, 15, 40), (0.0, 0.3, 0.6, 0.9), (False, True))
         ),
-        *(Setting("nearest", nearest, (*each, many)) for each in product((1, 5), SHARES, (0.0, 0.7))),
+        *(Setting("nearest", nearest, (*each, many)) for each in product((1, 5), SHARES, (0.0, 0.5))),
         *(Setting("wilson", independent, (*each, 5 * many)) for each in product((LEAST, 60, 500), SHARES)),
     ]
 
@@ -53,8 +53,9 @@ def correlations(n: int, rho: float, ties: bool, samples: int) -> list[Coverage]
 
 def nearest(pictures: int, share: float, spread: float, samples: int) -> list[Coverage]:
     """50 of 300 pictures with the highest scores, of which those of one place score by `spread` more."""
-    setting = f"50 of 300 pictures, {pictures} of a dish; share {share:g}; scores of the place higher by {spread:g}"
+    setting = f"50 of 300 pictures, {pictures} of a dish; share {share:g}; scores of the place apart by {spread:g}"
     random, dishes = random_for(setting), 300 // pictures
+    spread = spread if share < 0.5 else -spread
 
     def drawn(times: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         here = random.random(dishes * times) < share

@@ -2,8 +2,8 @@
 
 Each cluster is left out once; the squared changes of the statistic add up to its variance (jackknife: Tukey 1958;
 Efron & Stein 1981: it errs to the wide side). Reviews have two kinds of clusters, dishes and people: their variances
-are added and that of single pairs is taken off, which both hold; at least the larger of the two is taken (Cameron,
-Gelbach & Miller 2011, J. Bus. Econ. Stat. 29:238–249). What has bounds is measured on the logit scale between them,
+are added and that of single pairs is taken off, which both hold (Cameron, Gelbach & Miller 2011, J. Bus. Econ. Stat.
+29:238–249); at least the largest of the three is taken. What has bounds is measured on the logit scale between them,
 amounts on the scale of their logarithm, moved by what that adds to bias and skewness; no limit lies beyond a bound.
 
 The reach is Student's t. Its degrees of freedom are those of the variance where whole clusters differ (Bell &
@@ -190,8 +190,8 @@ class _Link:
         return np.divide(rise, inside, out=np.ones_like(values), where=inside > 0)
 
     def bend(self, values: Floats) -> Floats:
-        """By how much an interval is moved, for a variance of 1 on this scale: twice the bias of a mean's logarithm. The
-        first half is that bias; the second stands for the skewness that few clusters hide."""
+        """By how much an interval is moved, for a variance of 1 on this scale: twice the bias of a mean's logarithm.
+        The first half is that bias; the second stands for the skewness that few clusters hide."""
         if self.bounds is None:
             return np.zeros_like(values)
         low, high = self.bounds
@@ -336,7 +336,8 @@ class _Kind:
 
 def _both(first: _Kind, second: _Kind, pairs: Floats) -> tuple[Floats, Floats]:
     """Variance and degrees of freedom (k,) of two kinds of clusters together."""
-    variance = np.maximum(first.variance + second.variance - pairs, np.maximum(first.variance, second.variance))
+    largest = np.maximum.reduce([first.variance, second.variance, pairs])
+    variance = np.maximum(first.variance + second.variance - pairs, largest)
     scarcer = first.freedom <= second.freedom
     scarce, other = np.where(scarcer, (first.variance, second.variance), (second.variance, first.variance))
     few, many = np.minimum(first.freedom, second.freedom), np.maximum(first.freedom, second.freedom)

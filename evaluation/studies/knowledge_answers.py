@@ -158,9 +158,9 @@ def estimates(values: Floats, clusters: npt.NDArray[np.str_], lacking: str) -> l
 def bounds_of(values: Floats) -> Bounds:
     """Of per cent, or of differences of them; a judge's ingredients may exceed 100."""
     held = values[~np.isnan(values)]
-    if (held < 0).any():
-        return (-PER_CENT, PER_CENT)
-    return AMOUNT if (held > PER_CENT).any() else (0.0, PER_CENT)
+    if (np.abs(held) > PER_CENT).any():
+        return None if (held < 0).any() else AMOUNT
+    return (-PER_CENT if (held < 0).any() else 0.0, PER_CENT)
 
 
 def mean_of(values: Floats, clusters: npt.NDArray[np.str_], interval: Interval, lacking: str) -> Estimate:

@@ -121,7 +121,7 @@ def by_hand(values: np.ndarray, dishes: np.ndarray, people: np.ndarray) -> tuple
     pairs = sum((values[cells == name] - mean).sum() ** 2 for name in names) / n**2 * len(names) / (len(names) - 1)
     pairs /= (mean * (1 - mean)) ** 2
     (scarce, few), (other, many) = sorted((kind(people), kind(dishes)), key=lambda pair: pair[1])
-    variance = max(scarce + other - pairs, scarce, other)
+    variance = max(scarce + other - pairs, scarce, other, pairs)
     part = CAUTION * max(scarce - pairs, 0)
     weight = part / (part + other)
     freedom = max(few, 1 / (weight**2 / few + (1 - weight) ** 2 / many))
