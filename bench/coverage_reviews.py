@@ -10,6 +10,7 @@ from bench.coverage_rows import Coverage, Setting
 from bench.coverage_samples import (
     DISCRETE,
     FEW_ANSWERS,
+    FEW_PEOPLE,
     NOTHING_DIFFERS,
     PEOPLE_ALIKE,
     SEED,
@@ -58,7 +59,8 @@ def covered(pattern: Pattern, share: float, of_dishes: float, of_people: float, 
         found += two_way(values, pattern.dishes, pattern.people)
         narrow += [wilson(int(yes), pattern.n) for yes in values.sum(axis=0)]
     alike = "" if of_people else PEOPLE_ALIKE if of_dishes else NOTHING_DIFFERS
-    loose = DISCRETE if pattern.n <= FEW_ANSWERS else alike
+    few = FEW_PEOPLE if pattern.people.max() < 9 else ""
+    loose = DISCRETE if pattern.n <= FEW_ANSWERS else alike or few
     return [counted(KIND, setting, found, share, loose), counted(WILSON, setting, narrow, share, published=True)]
 
 

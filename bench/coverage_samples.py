@@ -20,6 +20,7 @@ SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 FILE = Path("wwd") / "Community_Review_Generated_Dish_Images.csv"
 NOTHING_DIFFERS, PEOPLE_ALIKE = "nothing differs", "people do not differ"
 DISCRETE = "discrete: few answers"
+FEW_PEOPLE = "discrete: yes and no of fewer than 10 people"
 FEW_ANSWERS = 160
 
 Floats = npt.NDArray[np.float64]
