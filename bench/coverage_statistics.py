@@ -44,7 +44,7 @@ def settings(quick: bool, samples: int | None = None) -> Sequence[Setting]:
         *(Setting("people", of_people, (*each, many)) for each in product(SIZES, SHARES, SPREADS)),
         *(Setting("alpha", of_alpha, (*each, many)) for each in product(ALPHA_SIZES, (0.3, 0.5, 0.7), SPREADS)),
         *(Setting("ratings", of_ratings, (*each, many)) for each in product(ALPHA_SIZES, SPREADS)),
-        *(Setting("machine", of_machine, (*each, many)) for each in machine),
+        *(Setting(f"machine {each[0]}", of_machine, (*each, many)) for each in machine),
     ]
 
 

@@ -62,7 +62,7 @@ class Sums:
 
     def flat(self) -> Floats:
         """All of it side by side, (…, K² + K + 3), so that resampled clusters add up in one product."""
-        pairs = self.pairs.reshape(*self.equal.shape, -1)
+        pairs = self.pairs.reshape(*self.equal.shape, self.pairs.shape[-1] ** 2)
         single = np.stack([self.equal, self.paired, self.rated], axis=-1)
         return np.concatenate([pairs, self.shares, single], axis=-1)
 

@@ -141,7 +141,7 @@ def _left_out(parts: Floats, statistic: Callable[[Floats], Floats]) -> Floats:
 def _of_left_out(whole: float, left: Floats, count: int, bounds: Bounds, what: str) -> Interval:
     if np.isnan(whole) or np.isnan(left).any():
         return none(NOTHING_LEFT.format(what))
-    link = _Link(bounds, 1 / count)
+    link = _Link(bounds, 0.5 / count)
     moved = np.sort(link.to(left) - link.to(np.array(whole)))
     variance = float((moved**2).sum())
     if variance <= TOLERANCE**2 * max(1.0, float(link.to(np.array(whole))) ** 2):

@@ -127,7 +127,7 @@ def test_intervals_agree_with_leaving_every_dish_out_in_turn() -> None:
 
 def jackknife(whole: float, without: list[float], low: float, high: float) -> tuple[float, float]:
     """The interval by the formulas of the module, one number at a time."""
-    count, off = len(without), 1 / len(without)
+    count, off = len(without), 0.5 / len(without)
 
     def link(value: float) -> float:
         share = (value - low) / (high - low)
