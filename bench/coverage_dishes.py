@@ -15,14 +15,17 @@ from evaluation.metrics.intervals import AMOUNT, SHARE, Bounds, Interval, one_wa
 from evaluation.metrics.sem import sem_interval
 
 SHARES_OF, AMOUNTS, SCORES, DIFFERENCES = (
-    "share, over dishes",
-    "amount, over dishes",
-    "score, over dishes",
+    "share",
+    "amount",
+    "score",
     "difference",
 )
-NO_END = "share, nothing varies"
+NO_END = "nothing varies"
 SEM = "SEM"
 SAMPLES, QUICK = 5000, 200
+FEW = 50
+# The degrees of freedom are those of dishes that differ; here pictures do, so that ten dishes count as too few.
+UNEQUAL = "only pictures differ, dishes hold unequal numbers of them"
 # Dishes, pictures of each: the least, and more; and dishes with unequal numbers.
 SIZES = ((10, 1), (10, 3), (10, 10), (20, 1), (50, 2), (100, 1))
 UNEVEN = (1, 1, 2, 2, 3, 4, 5, 6, 8, 10)
@@ -87,10 +90,11 @@ def parts(sizes: Sequence[int], share: float, spread: float, samples: int) -> li
     chance = chances(random, sizes, share, spread, samples)
     fourths = random.binomial(4, chance) / 4
     smooth = logistic(middle(share, 0.7) + random.normal(0, 0.7, chance.shape))
-    loose = DISCRETE if sum(sizes) <= 30 else "" if spread else NOTHING_DIFFERS
+    loose = DISCRETE if sum(sizes) <= FEW else "" if spread else NOTHING_DIFFERS
+    uneven = UNEQUAL if len(set(sizes)) > 1 else ""
     return [
         row(SHARES_OF, f"fourths; {setting}", of_dishes(fourths, sizes, SHARE), share, loose),
-        row(SHARES_OF, f"any value; {setting}", of_dishes(smooth, sizes, SHARE), share, loose),
+        row(SHARES_OF, f"any value; {setting}", of_dishes(smooth, sizes, SHARE), share, uneven),
     ]
 
 

@@ -16,8 +16,13 @@ from bench.coverage_samples import DISCRETE, SEED, SHARES, Floats, counted, logi
 from evaluation.metrics import agreement, calibration, classification
 from evaluation.metrics.intervals import Interval
 
-PEOPLE, ALPHA = "agreement among people", "alpha"
-MACHINE, KAPPA, AUC, BRIER = "agreement with a machine", "kappa", "AUC", "Brier score"
+PEOPLE, ALPHA = "statistic: agreement among people", "statistic: alpha"
+MACHINE, KAPPA, AUC, BRIER = (
+    "statistic: agreement with a machine",
+    "statistic: kappa",
+    "statistic: AUC",
+    "statistic: Brier score",
+)
 SAMPLES, QUICK = 2000, 20
 MANY = 20_000
 # How much pictures of a dish differ, and how people do: fixed, since the intervals speak of dishes.

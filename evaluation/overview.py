@@ -227,10 +227,13 @@ COVERAGE = spec(
     },
     coverage,
 )
-DEVICES = spec(
-    "devices",
-    _("Devices that dishes were sent from"),
-    "device",
-    {"share": _("Share of the dishes whose device is known.")},
-    devices,
+DEVICES = replace(
+    spec(
+        "devices",
+        _("Devices that dishes were sent from"),
+        "device",
+        {"share": _("Share of the dishes whose device is known.")},
+        devices,
+    ),
+    version="2",
 )

@@ -48,7 +48,7 @@ class Intervals(NamedTuple):
 
 @dataclass(frozen=True)
 class Sums:
-    """What the coefficients need, summed over units; leading axes are units, clusters or resamples.
+    """What the coefficients need, summed over units; leading axes are units, clusters or what is left without each.
 
     `pairs` (…, K, K) coincidences, `equal` (…) sum of shares of equal pairs, `paired` (…) units with two opinions or
     more, `shares` (…, K) sum of each unit's shares of categories, `rated` (…) units with any opinion.
@@ -61,7 +61,7 @@ class Sums:
     rated: Floats
 
     def flat(self) -> Floats:
-        """All of it side by side, (…, K² + K + 3), so that resampled clusters add up in one product."""
+        """All of it side by side, (…, K² + K + 3), so that clusters can be added up and taken off."""
         pairs = self.pairs.reshape(*self.equal.shape, self.pairs.shape[-1] ** 2)
         single = np.stack([self.equal, self.paired, self.rated], axis=-1)
         return np.concatenate([pairs, self.shares, single], axis=-1)

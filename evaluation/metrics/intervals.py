@@ -31,14 +31,19 @@ from evaluation.metrics.reach import reach
 LEAST_CLUSTERS = 10
 LEAST_REVIEWERS = 5
 CAUTION = 10.0
+# Corrections of bias and skewness are series that say nothing where they are large: on the logit scale, this at most.
+MOST_MOVED = 0.35
 # Below, one cluster outweighs all others, which cannot tell how much it differs.
 LEAST_FREEDOM = 1.75
 TAIL = 0.025
 SHARE = (0.0, 1.0)
 AMOUNT = (0.0, float("inf"))
-ONE_WAY = "jackknife over {}, Student’s t"
-TWO_WAY = "two-way jackknife over dishes and reviewers, Student’s t"
-ONE_END = "exact for as many answers that share neither dish nor person (Clopper & Pearson)"
+# Each names its row of `python -m bench.coverage`.
+ONE_WAY = "jackknife over {}, Student’s t (bench.coverage: {})"
+TWO_WAY = "two-way jackknife over dishes and reviewers, Student’s t (bench.coverage: reviews)"
+ONE_END = (
+    "exact for as many answers that share neither dish nor person, Clopper & Pearson (bench.coverage: nothing varies)"
+)
 OUTWEIGHED = "one of the {} has so many of the answers that the others hardly count: no interval is claimed"
 ALIKE = "all values are equal: no interval is claimed"
 ALIKE_CLUSTERS = "leaving out any of the {} changes nothing: no interval is claimed"
@@ -73,6 +78,14 @@ def fewer(least: int, what: str) -> str:
     return f"fewer than {least} {what}: no interval is claimed"
 
 
+def row_of(bounds: Bounds) -> str:
+    """The row of the bench that simulates means between these bounds."""
+    if bounds is None:
+        return "score"
+    low, high = bounds
+    return "difference" if low < 0 else "amount" if np.isinf(high) else "share"
+
+
 def one_way(
     values: npt.ArrayLike,
     clusters: Labels,
@@ -86,9 +99,9 @@ def one_way(
     none; `bounds`: between which all values must lie, None for any. Length k.
     """
     made = _Means.of(values, weights, bounds)
-    kind = _Kind.of(made, _coded(clusters))
+    kind = _Kind.of(made, _coded(clusters), evened=True)
     lacks = kind.lacks(LEAST_CLUSTERS, what)
-    method = ONE_WAY.format(what)
+    method = ONE_WAY.format(what, row_of(bounds))
     return made.intervals(kind.variance, kind.freedom, lacks, method, ALIKE_CLUSTERS.format(what), [kind])
 
 
@@ -146,9 +159,12 @@ def _of_left_out(whole: float, left: Floats, count: int, bounds: Bounds, what: s
     variance = float((moved**2).sum())
     if variance <= TOLERANCE**2 * max(1.0, float(link.to(np.array(whole))) ** 2):
         return none(ALIKE_CLUSTERS.format(what))
-    centre = link.to(np.array(whole)) - (count - 1) * moved.mean()
+    bias = np.clip((count - 1) * moved.mean(), -MOST_MOVED, MOST_MOVED)
+    centre = link.to(np.array(whole)) - bias
     half = float(reach(np.array(count - 1.0))) * np.sqrt(variance)
-    return Interval(_rounded(link.back(centre - half)), _rounded(link.back(centre + half)), ONE_WAY.format(what))
+    return Interval(
+        _rounded(link.back(centre - half)), _rounded(link.back(centre + half)), ONE_WAY.format(what, "statistic")
+    )
 
 
 @dataclass(frozen=True)
@@ -264,7 +280,7 @@ class _Means:
         # Where no mean is known, or it lies at a bound, the result is not used.
         safe = (self.lowest < self.highest) & (self.means > self._ends[0]) & (self.means < self._ends[1])
         means = np.where(safe, self.means, self._within)
-        centre = plain.to(means) + plain.bend(means) * variance
+        centre = plain.to(means) + plain.bend(means) * np.minimum(variance, MOST_MOVED)
         half = reach(freedom) * np.sqrt(variance)
         return plain.back(centre - half), plain.back(centre + half)
 
@@ -307,8 +323,9 @@ class _Kind:
     count: npt.NDArray[np.intp]
 
     @classmethod
-    def of(cls, made: _Means, codes: Codes, single: bool = False) -> "_Kind":
-        """`single`: the clusters are pairs, whose variance is that of their sums."""
+    def of(cls, made: _Means, codes: Codes, single: bool = False, evened: bool = False) -> "_Kind":
+        """`single`: the clusters are pairs, whose variance is that of their sums. `evened`: what a large cluster adds
+        is taken as if all were equally large, which is enough where there is one kind of clusters."""
         if len(codes) != len(made.present):
             raise ValueError(f"a label for each of {len(made.present)} observations is needed, got {len(codes)}")
         sizes, moves = _summed(made.present, codes), _summed(made.residuals, codes)
@@ -320,10 +337,13 @@ class _Kind:
             return cls(codes, _sum_of_squares(moves / total) * factor * slope**2, np.ones(len(total)), count)
         rest = total - sizes
         moved = np.divide(-moves, rest, out=np.zeros_like(moves), where=rest > 0)
-        variance = _sum_of_squares(moved) * slope**2
+        weight = np.sqrt((1 - sizes / total) * count / np.maximum(count - 1, 1)) if evened else np.ones_like(moved)
+        variance = _sum_of_squares(moved * weight) * slope**2
         if made.bounds is not None:
             link = made.link
-            variance = np.maximum(variance, _sum_of_squares(link.to(made.means + moved) - link.to(made.means)))
+            variance = np.maximum(
+                variance, _sum_of_squares((link.to(made.means + moved) - link.to(made.means)) * weight)
+            )
         return cls(codes, variance, _freedom(sizes / total), count)
 
     def lacks(self, least: int, what: str) -> list[str]:

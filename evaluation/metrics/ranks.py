@@ -13,7 +13,7 @@ from evaluation.metrics.intervals import Interval, fewer, none
 from evaluation.metrics.proportion import Z
 
 LEAST = 10
-METHOD = "Bonett & Wright, as for independent {what}"
+METHOD = "Bonett & Wright, as for independent {what} (bench.coverage: rank correlation)"
 PERFECT = "the ranks agree entirely: no interval is claimed"
 NO_RHO = "one of them does not vary, or is not known for all: no interval is claimed"
 Floats = npt.NDArray[np.float64]

@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def reach(freedom: npt.ArrayLike) -> Floats:
-    """The 97.5 % point of t for each of `freedom`, 1 at least, to four digits or more: read between 128 computed ones."""
+    """The 97.5 % point of t for each of `freedom`, 1 at least, read between 128 computed ones."""
     inverse, points = _points()
     return np.asarray(np.exp(np.interp(1 / np.maximum(np.asarray(freedom, dtype=np.float64), LEAST), inverse, points)))
 

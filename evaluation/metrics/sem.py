@@ -1,7 +1,7 @@
 """Standard error of a mean the way the paper computes it, and the interval that follows from it.
 
 World Wide recipe, Tables H.9 and H.10: *population* deviation (divided by n, not n − 1) over √n. Observations are
-taken for independent: a second, named variant beside the bootstrap over clusters.
+taken for independent: a second, named variant beside the interval over clusters.
 """
 
 from math import sqrt
@@ -12,7 +12,10 @@ import numpy.typing as npt
 from evaluation.metrics.intervals import ALIKE, TOLERANCE, Interval, none
 from evaluation.metrics.proportion import Z
 
-SEM = "mean ± 1.96 population SEM, as if observations were independent"
+SEM = (
+    "mean ± 1.96 population SEM, as if observations were independent: of clustered ones it holds the truth in "
+    "61 to 97 % (bench.coverage: SEM)"
+)
 
 
 def population_sem(values: npt.ArrayLike) -> float | None:

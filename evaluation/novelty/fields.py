@@ -98,7 +98,7 @@ TABLE = TableSpec(
     name="novelty.fields",
     title=_("What is told of a dish, here and in a reference list"),
     source="World Wide recipe App. D, Table D.6",
-    version="1",
+    version="2",
     columns=("field",),
     metrics={
         "ours": _("Share of our dishes of which this is told."),

@@ -93,7 +93,7 @@ SUMMARY = TableSpec(
     name="novelty.summary",
     title=_("Dishes that a reference list lacks"),
     source=SOURCE,
-    version="1",
+    version="2",
     columns=("rule", "continent"),
     metrics={
         "new": _("Dishes of which no name was found in the list by this rule; n are all dishes."),

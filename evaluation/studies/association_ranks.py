@@ -21,7 +21,7 @@ DESCRIPTORS = TableSpec(
     name="association.descriptors",
     title=_("Whose pictures lie nearest to a descriptor"),
     source="World Wide recipe App. G; comparison_results.csv of the release",
-    version="1",
+    version="2",
     columns=("descriptor", "continent", "model"),
     metrics={
         "share": _(

@@ -22,7 +22,7 @@ SCORES = TableSpec(
     name="association.scores",
     title=_("Association with descriptor words"),
     source="World Wide recipe §3.2.3, App. G.1",
-    version="2",
+    version="3",
     columns=("group", "continent", "model"),
     metrics={
         "normalised_score": _(

@@ -26,7 +26,7 @@ DIVERSITY = TableSpec(
     name="colours.diversity",
     title=_("How different in colour the pictures of a country are"),
     source="Own study; Hasler & Süsstrunk 2003; Lin 1991",
-    version="1",
+    version="2",
     columns=("country", "model"),
     metrics={
         "divergence": _(

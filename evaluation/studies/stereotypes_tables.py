@@ -63,7 +63,7 @@ def spec(
         name=f"stereotypes.{name}",
         title=title,
         source=SOURCE,
-        version="1",
+        version="2",
         columns=columns,
         metrics=metrics,
         inputs=INPUTS,
@@ -394,7 +394,7 @@ def notes(found: Gathered) -> tuple[str, ...]:
     why = "; ".join(f"{state} {n}" for state, n in sorted(unread.items()))
     sentences = [
         f"Answers asked for: {asked}; not read: {unread.total()}{f' ({why})' if why else ''}.",
-        "Intervals resample dishes, or pictures where no dish is known. A picture of several places counts in each.",
+        "Intervals are over dishes, or pictures where no dish is known. A picture of several places counts in each.",
     ]
     if found.logits:
         sentences.append(beside_probabilities(agreement(found)["agreement"]))

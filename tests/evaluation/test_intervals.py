@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from evaluation.metrics.intervals import AMOUNT, CAUTION, SHARE, Interval, of_sums, one_way, two_way
+from evaluation.metrics.intervals import AMOUNT, CAUTION, MOST_MOVED, SHARE, Interval, of_sums, one_way, two_way
 from evaluation.metrics.matching import most_pairs
 from evaluation.metrics.proportion import wilson
 from evaluation.metrics.reach import reach
@@ -43,9 +43,9 @@ def test_a_share_of_ten_clusters_by_hand() -> None:
     # 4 of 10. Logit, ends kept off by 1/20: of .4 log(.45/.65) = −.367725. Without a yes 3/9: log(.383333/.716667) =
     # −.625709, moved −.257984; without a no 4/9: log(.494444/.605556) = −.202703, moved .165022. Their squares add up
     # to .429617; on the plain scale (6·.4² + 4·.6²)/81 ÷ (.4·.6)² = .514403 is the larger.
-    # Centre log(.4/.6) + (1 − .8) · .514403 = −.302585; ± 2.262157 · .717219 = 1.622462.
+    # Centre log(.4/.6) + (1 − .8) · .35 = −.335465; ± 2.262157 · .717219 = 1.622462.
     [found] = one_way(np.array([1.0] * 4 + [0.0] * 6)[:, None], np.arange(10), bounds=SHARE)
-    expected = (1 / (1 + exp(0.302585 + 1.622462)), 1 / (1 + exp(0.302585 - 1.622462)))
+    expected = (1 / (1 + exp(0.335465 + 1.622462)), 1 / (1 + exp(0.335465 - 1.622462)))
     assert limits(found) == pytest.approx(expected, abs=1e-5)
 
 
@@ -125,7 +125,7 @@ def by_hand(values: np.ndarray, dishes: np.ndarray, people: np.ndarray) -> tuple
     part = CAUTION * max(scarce - pairs, 0)
     weight = part / (part + other)
     freedom = max(few, 1 / (weight**2 / few + (1 - weight) ** 2 / many))
-    centre = log(mean / (1 - mean)) + (1 - 2 * mean) * variance
+    centre = log(mean / (1 - mean)) + (1 - 2 * mean) * min(variance, MOST_MOVED)
     half = stats.t.ppf(0.975, freedom) * sqrt(variance)
     return 1 / (1 + exp(half - centre)), 1 / (1 + exp(-half - centre))
 

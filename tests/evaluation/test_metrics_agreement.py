@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.metrics.agreement import Coefficients, Level, coefficients, intervals, tally
+from evaluation.metrics.intervals import MOST_MOVED
 
 # Krippendorff 2011, section C: 4 observers, 12 units, 5 categories, a dot for no answer.
 TEXTBOOK = ("1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3", ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .")
@@ -134,7 +135,7 @@ def jackknife(whole: float, without: list[float], low: float, high: float) -> tu
         return log((share + off) / (1 - share + off))
 
     moved = [link(value) - link(whole) for value in without]
-    centre = link(whole) - (count - 1) * sum(moved) / count
+    centre = link(whole) - min(MOST_MOVED, max(-MOST_MOVED, (count - 1) * sum(moved) / count))
     half = stats.t.ppf(0.975, count - 1) * sum(move**2 for move in moved) ** 0.5
     shares = [1 / (1 + exp(-end)) * (1 + 2 * off) - off for end in (centre - half, centre + half)]
     first, last = (low + (high - low) * min(1, max(0, share)) for share in shares)

@@ -14,7 +14,7 @@ from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 from evaluation.metrics import agreement as coefficients
 from evaluation.metrics import calibration, ceiling, thresholds
 from evaluation.metrics import classification as metrics
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.intervals import MOST_MOVED, Interval
 
 RNG = np.random.default_rng(4)
 N = 300
@@ -98,7 +98,8 @@ def brute(statistic: Any, low: float, high: float, dishes: np.ndarray = DISHES) 
 
     whole = link(statistic(np.arange(len(dishes))))
     moved = link(without) - whole
-    centre, half = whole - (count - 1) * moved.mean(), t.ppf(0.975, count - 1) * np.sqrt((moved**2).sum())
+    centre = whole - np.clip((count - 1) * moved.mean(), -MOST_MOVED, MOST_MOVED)
+    half = t.ppf(0.975, count - 1) * np.sqrt((moved**2).sum())
     shares = 1 / (1 + np.exp(-np.array([centre - half, centre + half])))
     first, last = low + (high - low) * np.clip(shares * (1 + 2 * off) - off, 0, 1)
     return float(first), float(last)

@@ -23,7 +23,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from scipy.stats import t
 
 from collection.models import Source
-from evaluation.metrics.intervals import CAUTION
+from evaluation.metrics.intervals import CAUTION, MOST_MOVED
 from evaluation.tables import bump
 from tests.review.tables import make_campaign, make_cell, make_people
 from wwd.published.source import Report
@@ -201,6 +201,6 @@ def leaving_out(rows: list[dict[str, str]]) -> tuple[float, float]:
     part = CAUTION * max(scarce - pairs, 0)
     weight = part / (part + other)
     freedom = max(few, 1 / (weight**2 / few + (1 - weight) ** 2 / many))
-    centre = log(share / (1 - share)) + (1 - 2 * share) * variance
+    centre = log(share / (1 - share)) + (1 - 2 * share) * min(variance, MOST_MOVED)
     half = t.ppf(0.975, freedom) * sqrt(variance)
     return 1 / (1 + exp(half - centre)), 1 / (1 + exp(-half - centre))
