@@ -244,9 +244,10 @@ class _Means:
         ]
         return cls(present, present * (held - means), total, means, *ends, bounds)
 
-    @property
-    def link(self) -> _Link:
-        off = 0.5 / np.maximum((self.present > 0).sum(axis=0), 1)
+    def link(self, count: npt.NDArray[np.intp]) -> _Link:
+        """The scale of the means, ends kept off by half of one of `count` (k,) clusters: what one of them decides alone
+        moves a mean far, but not for ever."""
+        off = 0.5 / np.maximum(count, 1)
         amount = self.bounds is not None and np.isinf(self.bounds[1])
         return _Link(self.bounds, off * np.maximum(np.nan_to_num(self.means) - self._ends[0], 1e-12) if amount else off)
 
@@ -331,7 +332,8 @@ class _Kind:
         sizes, moves = _summed(made.present, codes), _summed(made.residuals, codes)
         count = (sizes > 0).sum(axis=0)
         total = np.where(made.total > 0, made.total, 1.0)
-        slope = made.link.slope(made.means)
+        link = made.link(count)
+        slope = link.slope(made.means)
         if single:
             factor = count / np.maximum(count - 1, 1)
             return cls(codes, _sum_of_squares(moves / total) * factor * slope**2, np.ones(len(total)), count)
@@ -340,7 +342,6 @@ class _Kind:
         weight = np.sqrt((1 - sizes / total) * count / np.maximum(count - 1, 1)) if evened else np.ones_like(moved)
         variance = _sum_of_squares(moved * weight) * slope**2
         if made.bounds is not None:
-            link = made.link
             variance = np.maximum(
                 variance, _sum_of_squares((link.to(made.means + moved) - link.to(made.means)) * weight)
             )

@@ -100,13 +100,14 @@ def test_one_large_cluster_beside_small_ones_counts_as_few_or_claims_nothing() -
 def by_hand(values: np.ndarray, dishes: np.ndarray, people: np.ndarray) -> tuple[float, float]:
     """The two-way interval of a share, one cluster after the other, with the formulas of the module's text."""
     n, mean = len(values), values.mean()
-    off = 0.5 / n
-
-    def link(share: float) -> float:
-        return log((share + off) / (1 - share + off))
 
     def kind(labels: np.ndarray) -> tuple[float, float]:
         linked = plain = 0.0
+        off = 0.5 / len(np.unique(labels))
+
+        def link(share: float) -> float:
+            return log((share + off) / (1 - share + off))
+
         shares = np.array([(labels == label).mean() for label in np.unique(labels)])
         for label in np.unique(labels):
             without = values[labels != label].mean()

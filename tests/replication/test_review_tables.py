@@ -163,11 +163,13 @@ def leaving_out(rows: list[dict[str, str]]) -> tuple[float, float]:
     n = len(said)
     share = sum(yes for *_, yes in said) / n
 
-    def link(value: float) -> float:
-        return log((value + 0.5 / n) / (1 - value + 0.5 / n))
-
     def kind(side: int) -> tuple[float, float]:
         names = sorted({one[side] for one in said})
+        off = 0.5 / len(names)
+
+        def link(value: float) -> float:
+            return log((value + off) / (1 - value + off))
+
         parts = [sum(one[side] == name for one in said) / n for name in names]
         without = [[yes for *who, yes in said if who[side] != name] for name in names]
         means = [sum(left) / len(left) for left in without]
