@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold the truth, for reviews clustered by dish and by reviewer.
+"""The interval of reviews beside others that could have been taken: how often they hold the truth.
 
     python -m bench.intervals [--samples 300] [--share 0.19]
 
@@ -16,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.bootstrap import one_way, two_way
+from evaluation.metrics.intervals import SHARE, one_way, two_way
 from evaluation.metrics.proportion import Z, wilson
 
 DISHES = 30
@@ -58,15 +58,16 @@ def intervals(
     random: np.random.Generator, values: Floats, dishes: npt.NDArray[np.int64], people: npt.NDArray[np.int64]
 ) -> Iterator[tuple[str, Limits]]:
     """Every interval by its name."""
-    (pigeonhole,) = two_way(values[:, None], dishes, people)
-    yield "pigeonhole bootstrap (the default)", (pigeonhole.low or 0.0, pigeonhole.high or 0.0)
+    (ours,) = two_way(values[:, None], dishes, people)
+    yield "two-way jackknife, logit, t (the default)", (ours.low or 0.0, ours.high or 0.0)
+    yield "pigeonhole bootstrap (the default until 2026)", percentiles(pigeonhole(random, values, dishes, people))
     yield "two-way sandwich, normal", sandwich(values, dishes, people)
     yield "reviewers, then dishes within each", percentiles(nested(random, values, dishes, people))
     each_way = np.concatenate([one_cluster(random, values, people), one_cluster(random, values, dishes)])
     yield "half of the draws each way", percentiles(each_way)
     yield "reviewers alone", percentiles(each_way[:DRAWS])
-    (alone,) = one_way(values[:, None], dishes)
-    yield "dishes alone", (alone.low or 0.0, alone.high or 0.0)
+    (alone,) = one_way(values[:, None], dishes, bounds=SHARE)
+    yield "dishes alone, jackknife", (alone.low or 0.0, alone.high or 0.0)
     naive = wilson(int(values.sum()), len(values))
     yield "Wilson", (naive.low or 0.0, naive.high or 0.0)
 
@@ -74,6 +75,19 @@ def intervals(
 def percentiles(shares: Floats) -> Limits:
     low, high = np.percentile(shares[~np.isnan(shares)], [2.5, 97.5])
     return float(low), float(high)
+
+
+def pigeonhole(
+    random: np.random.Generator, values: Floats, dishes: npt.NDArray[np.int64], people: npt.NDArray[np.int64]
+) -> Floats:
+    """Shares (DRAWS,) of resampled dishes and reviewers, a review weighing the product of both draws (Owen 2007)."""
+    shape = (DISHES, len(JUDGED))
+    cell = dishes * shape[1] + people
+    sums, counts = (
+        np.bincount(cell, each, DISHES * shape[1]).reshape(shape) for each in (values, np.ones(len(values)))
+    )
+    first, second = (random.multinomial(size, np.full(size, 1 / size), DRAWS) for size in shape)
+    return np.asarray(((first @ sums) * second).sum(axis=1) / ((first @ counts) * second).sum(axis=1))
 
 
 def sandwich(values: Floats, dishes: npt.NDArray[np.int64], people: npt.NDArray[np.int64]) -> Limits:
@@ -138,7 +152,7 @@ def main() -> None:
         found = measured(options.samples, options.share, deviations)
         unit = found["Wilson"][1]
         for name, (coverage, width) in found.items():
-            print(f"  {name:36} holds the truth in {coverage:6.1%}  width {width:.3f} = {width / unit:.1f} × Wilson")
+            print(f"  {name:46} holds the truth in {coverage:6.1%}  width {width:.3f} = {width / unit:.1f} × Wilson")
 
 
 if __name__ == "__main__":

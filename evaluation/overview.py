@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop as _
 from collection.models import Dish, DishCountry, DishLanguage, DishQuerySet, Photo, Source, Submission
 from evaluation.internet_use import SOURCE as INTERNET_SOURCE
 from evaluation.internet_use import internet_use
-from evaluation.metrics.bootstrap import one_way
+from evaluation.metrics.intervals import SHARE, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 
@@ -187,7 +187,9 @@ def devices(filters: Filters) -> TidyTable:
             "share",
             Estimate(float(column.mean()), len(known), people, each.low, each.high, each.method, each.reason),
         )
-        for name, column, each in zip(told, values.T, one_way(values, clusters), strict=True)
+        for name, column, each in zip(
+            told, values.T, one_way(values, clusters, bounds=SHARE, what="people"), strict=True
+        )
     ]
     return made(DEVICES, rows, notes, demonstration)
 
@@ -225,10 +227,13 @@ COVERAGE = spec(
     },
     coverage,
 )
-DEVICES = spec(
-    "devices",
-    _("Devices that dishes were sent from"),
-    "device",
-    {"share": _("Share of the dishes whose device is known.")},
-    devices,
+DEVICES = replace(
+    spec(
+        "devices",
+        _("Devices that dishes were sent from"),
+        "device",
+        {"share": _("Share of the dishes whose device is known.")},
+        devices,
+    ),
+    version="2",
 )

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_noop as _
 
 from evaluation.metrics.agreement import Coefficients, Intervals, Level, coefficients, intervals, tally
-from evaluation.metrics.bootstrap import Interval
+from evaluation.metrics.intervals import Interval
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyRow, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 from review.models import Review, Reviewer
@@ -24,7 +24,7 @@ ALL = "all"
 NAMES = ("alpha", "raw_agreement", "ac1")
 UNIT = (
     "A unit is one picture judged for one country; n are the units with two opinions or more, clusters their dishes. "
-    "Intervals resample dishes."
+    "Intervals are over dishes, for the people at hand."
 )
 BRANCH = (
     "Questions asked only about food stand twice: among those who answered them, and with “no food” counted as no "
@@ -191,7 +191,7 @@ AGREEMENT = TableSpec(
     name="review.agreement",
     title=_("Agreement among reviewers"),
     source="Krippendorff 2011; Gwet 2008",
-    version="1",
+    version="2",
     columns=("question", "country"),
     metrics={
         "alpha": _("Krippendorff’s alpha: 1 is full agreement, 0 what chance would give. Ordinal for ratings."),

@@ -16,11 +16,18 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.bootstrap import Interval, of_sums
+from evaluation.metrics.intervals import SHARE, Interval, none, of_sums
 
 Level = Literal["nominal", "ordinal", "interval"]
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.generic]
+BEYOND_CHANCE = (-1.0, 1.0)
+BOUNDS = [BEYOND_CHANCE, SHARE, BEYOND_CHANCE]
+# Where alpha claims an interval: beyond, it would not hold the truth often enough (`bench.coverage`).
+ALPHA_CLUSTERS = 50
+ALPHA_MOST = 0.75
+FEW_FOR_ALPHA = f"fewer than {ALPHA_CLUSTERS} dishes: alpha claims no interval"
+ONE_PREVAILS = f"one answer prevails in over {ALPHA_MOST:.0%}: alpha claims no interval"
 
 
 class Coefficients(NamedTuple):
@@ -32,7 +39,7 @@ class Coefficients(NamedTuple):
 
 
 class Intervals(NamedTuple):
-    """As `Coefficients`: 95 % intervals by resampling clusters of units."""
+    """As `Coefficients`: 95 % intervals over clusters of units."""
 
     alpha: Interval
     raw_agreement: Interval
@@ -41,7 +48,7 @@ class Intervals(NamedTuple):
 
 @dataclass(frozen=True)
 class Sums:
-    """What the coefficients need, summed over units; leading axes are units, clusters or resamples.
+    """What the coefficients need, summed over units; leading axes are units, clusters or what is left without each.
 
     `pairs` (…, K, K) coincidences, `equal` (…) sum of shares of equal pairs, `paired` (…) units with two opinions or
     more, `shares` (…, K) sum of each unit's shares of categories, `rated` (…) units with any opinion.
@@ -54,8 +61,8 @@ class Sums:
     rated: Floats
 
     def flat(self) -> Floats:
-        """All of it side by side, (…, K² + K + 3), so that resampled clusters add up in one product."""
-        pairs = self.pairs.reshape(*self.equal.shape, -1)
+        """All of it side by side, (…, K² + K + 3), so that clusters can be added up and taken off."""
+        pairs = self.pairs.reshape(*self.equal.shape, self.pairs.shape[-1] ** 2)
         single = np.stack([self.equal, self.paired, self.rated], axis=-1)
         return np.concatenate([pairs, self.shares, single], axis=-1)
 
@@ -89,13 +96,19 @@ def coefficients(counts: npt.ArrayLike, level: Level, values: Sequence[float] | 
 def intervals(
     counts: npt.ArrayLike, clusters: Labels, level: Level, values: Sequence[float] | None = None
 ) -> Intervals:
-    """Intervals of the coefficients, resampling whole `clusters` (units,) of units (dishes)."""
+    """Intervals of the coefficients over whole `clusters` (units,) of units (dishes), for the people at hand."""
     table = np.asarray(counts, dtype=np.float64)
     names, row = np.unique(clusters, return_inverse=True)
     flat = _sums(table).flat()
     parts = np.zeros((len(names), flat.shape[1]))
     np.add.at(parts, row, flat)
-    return Intervals(*of_sums(parts, lambda drawn: np.stack(_of_flat(drawn, table.shape[1], level, values), axis=-1)))
+    found = of_sums(parts, lambda sums: np.stack(_of_flat(sums, table.shape[1], level, values), axis=-1), BOUNDS)
+    claimed, paired = Intervals(*found), table.sum(axis=1) >= 2
+    if len(np.unique(row[paired])) < ALPHA_CLUSTERS:
+        return claimed._replace(alpha=none(FEW_FOR_ALPHA))
+    if table[paired].sum(axis=0).max(initial=0) > ALPHA_MOST * table[paired].sum():
+        return claimed._replace(alpha=none(ONE_PREVAILS))
+    return claimed
 
 
 def _sums(counts: Floats) -> Sums:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.metrics.bootstrap import Interval, of_sums
 from evaluation.metrics.classification import Codes, Floats, Labels, counted, divided, grouped, known, summed
+from evaluation.metrics.intervals import SHARE, Interval, none, of_sums
 
 BINS = 10
+BIASED = "it lies above 0 by chance, the more the fewer the pictures: no interval is claimed"
 
 
 class Calibration(NamedTuple):
@@ -43,9 +44,10 @@ def calibration(chances: Floats, yes: Floats, no: Floats) -> Calibration:
 
 
 def calibration_intervals(chances: Floats, yes: Floats, no: Floats, clusters: Labels) -> Calibration:
-    """Their intervals, resampling `clusters` (n,); the bins are held fixed."""
+    """The interval of the Brier score over `clusters` (n,). The calibration error claims none: it is biased upwards."""
     parts, bins = _parts(chances, yes, no, clusters)
-    return Calibration(*of_sums(parts, lambda drawn: _of_sums(drawn, bins)))
+    [brier] = of_sums(parts, lambda sums: _of_sums(sums, bins)[..., 1:], SHARE)
+    return Calibration(none(BIASED), brier)
 
 
 def reliability(chances: Floats, yes: Floats, no: Floats, clusters: Labels) -> list[Bin]:
@@ -56,7 +58,7 @@ def reliability(chances: Floats, yes: Floats, no: Floats, clusters: Labels) -> l
         inside = code == number
         weights = (yes + no)[inside]
         parts = summed(np.column_stack([yes, yes + no])[inside], clusters[inside])
-        [interval] = of_sums(parts, lambda drawn: divided(drawn[:, :1], drawn[:, 1:]))
+        [interval] = of_sums(parts, lambda sums: divided(sums[:, :1], sums[:, 1:]), SHARE)
         observed = known(divided(yes[inside].sum(), weights.sum()))
         table.append(Bin(float(np.average(chances[inside], weights=weights)), observed, interval, inside))
     return table

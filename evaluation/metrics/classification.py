@@ -1,7 +1,7 @@
 """A machine and people about yes and no: agreement of labels, and how well a score tells yes from no.
 
 Of every unit (a picture) people give `yes` and `no` (n,), weights ≥ 0: 1 and 0 for a label, or how many said so. All
-statistics are of sums over units, so that whole clusters of units (dishes) can be resampled.
+statistics are of sums over units, so that whole clusters of units (dishes) can be left out.
 
 - Cohen's kappa: Cohen 1960, Educ. Psychol. Meas. 20:37–46. AC1: Gwet 2008, Br. J. Math. Stat. Psychol. 61:29–48.
 - AUC: the chance that a unit with yes has the higher score, ties counting half (Hanley & McNeil 1982, Radiology 143).
@@ -13,14 +13,23 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.bootstrap import Interval, of_sums
+from evaluation.metrics.intervals import SHARE, Interval, none, of_sums
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 Labels = npt.NDArray[np.generic]
 # Into so many groups of equal size values are put for an interval where more of them differ; the value is exact.
 AUC_GROUPS = 50
-RANK_GROUPS = (24, 16)
+CORRELATION = (-1.0, 1.0)
+BOUNDS = [CORRELATION, SHARE, CORRELATION, SHARE, SHARE]
+# Where kappa and the area claim an interval: beyond, it would not hold the truth often enough (`bench.coverage`).
+KAPPA_CLUSTERS = 20
+KAPPA_LEAST_SHARE = 0.2
+AUC_MOST = 0.95
+FEW_FOR_KAPPA = f"fewer than {KAPPA_CLUSTERS} dishes: kappa claims no interval"
+RARE = f"people give one answer in under {KAPPA_LEAST_SHARE:.0%}: kappa claims no interval"
+PARTED = f"the area is under {1 - AUC_MOST:.2f} or over {AUC_MOST}: no interval is claimed"
+RANKS_BIASED = "correlations of ranks with ties and few levels: no interval is claimed"
 
 
 class Agreement(NamedTuple):
@@ -62,8 +71,15 @@ def agreement(tables: Floats) -> Agreement:
 
 
 def agreement_intervals(tables: Floats, clusters: Labels) -> Agreement:
-    """Their intervals, resampling `clusters` (n,)."""
-    return Agreement(*of_sums(summed(tables, clusters), agreement_of))
+    """Their intervals over `clusters` (n,)."""
+    parts = summed(tables, clusters)
+    found = Agreement(*of_sums(parts, agreement_of, BOUNDS))
+    prevalence = agreement(tables).prevalence
+    if len(parts) < KAPPA_CLUSTERS:
+        return found._replace(kappa=none(FEW_FOR_KAPPA))
+    if isinstance(prevalence, float) and min(prevalence, 1 - prevalence) < KAPPA_LEAST_SHARE:
+        return found._replace(kappa=none(RARE))
+    return found
 
 
 def auc(scores: Floats, yes: Floats, no: Floats) -> float | None:
@@ -73,10 +89,13 @@ def auc(scores: Floats, yes: Floats, no: Floats) -> float | None:
 
 
 def auc_interval(scores: Floats, yes: Floats, no: Floats, clusters: Labels) -> Interval:
-    """Its interval, resampling `clusters` (n,). Scores are put into 50 groups, scores in one group being tied."""
+    """Its interval over `clusters` (n,). Scores are put into 50 groups, scores in one group being tied."""
+    value = auc(scores, yes, no)
+    if value is not None and max(value, 1 - value) > AUC_MOST:
+        return none(PARTED)
     place, groups = grouped(scores, AUC_GROUPS)
     parts = np.concatenate([counted(clusters, place, groups, weights) for weights in (yes, no)], axis=1)
-    [found] = of_sums(parts, lambda drawn: _auc(drawn[:, :groups], drawn[:, groups:])[:, None])
+    [found] = of_sums(parts, lambda sums: _auc(sums[:, :groups], sums[:, groups:])[:, None], SHARE)
     return found
 
 
@@ -96,16 +115,6 @@ def spearman(first: Floats, second: Floats, weights: Floats) -> float | None:
     return known(divided((weights * a * b).sum(), np.where(spread > 1e-12 * weights.sum() ** 2, spread, 0)))
 
 
-def spearman_interval(first: Floats, second: Floats, weights: Floats, clusters: Labels) -> Interval:
-    """Its interval, resampling `clusters` (n,) and ranking anew. Values are put into 24 and 16 groups."""
-    (row, rows), (column, columns) = (
-        grouped(values, most) for values, most in zip((first, second), RANK_GROUPS, strict=True)
-    )
-    parts = counted(clusters, row * columns + column, rows * columns, weights)
-    [found] = of_sums(parts, lambda drawn: _spearman(drawn.reshape(len(drawn), rows, columns))[:, None])
-    return found
-
-
 def _ranks_of(values: Floats, weights: Floats) -> Floats:
     """Middle ranks (n,): the weight of what is smaller and half of what is equal."""
     distinct, place = np.unique(values, return_inverse=True)
@@ -115,16 +124,6 @@ def _ranks_of(values: Floats, weights: Floats) -> Floats:
 def _ranks(weights: Floats) -> Floats:
     """Middle ranks (…, values) of the weights of values upwards."""
     return np.asarray(np.cumsum(weights, axis=-1) - weights / 2)
-
-
-def _spearman(joint: Floats) -> Floats:
-    """(draws,) of the weights of pairs of values, (draws, rows, columns); NaN where one side does not vary."""
-    row, column = joint.sum(axis=2), joint.sum(axis=1)
-    total = row.sum(axis=1)
-    first, second = (_ranks(held) - total[:, None] / 2 for held in (row, column))
-    together = np.einsum("drc,dr,dc->d", joint, first, second, optimize=True)
-    spread = np.sqrt((row * first**2).sum(axis=1) * (column * second**2).sum(axis=1))
-    return divided(together, np.where(spread > 1e-12 * total**2, spread, 0))
 
 
 def grouped(values: Floats, most: int) -> tuple[Codes, int]:

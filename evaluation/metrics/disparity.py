@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.bootstrap import DRAWS, LEAST_CLUSTERS, LEAST_REVIEWERS, Interval
-from evaluation.metrics.bootstrap import SEED as BOOTSTRAP_SEED
 from evaluation.metrics.groups import Floats, Ints, Sample
+from evaluation.metrics.intervals import LEAST_CLUSTERS, LEAST_REVIEWERS, Interval
 from evaluation.metrics.multiple import resampled_p
 
 PERMUTATIONS = 2000
 SEED = 20260311
+DRAWS, BOOTSTRAP_SEED = 2000, 20250623
 METHOD = f"{PERMUTATIONS} permutations of whole dishes, seed {SEED}"
 INTERVAL = f"gap ± 95 % point of the range of resampled deviations, over {{}}, {DRAWS} draws, seed {BOOTSTRAP_SEED}"
 FEW_DISHES = f"fewer than {LEAST_CLUSTERS} dishes: groups are not compared"
@@ -196,7 +196,7 @@ def _people(sample: Sample, group: int) -> int:
 def resampled(sample: Sample) -> Floats:
     """Means of the groups (DRAWS, groups) in resamples; NaN where one holds nothing of a group.
 
-    An observation weighs the product of the draws of its dish and its reviewer, as in `bootstrap.two_way`.
+    An observation weighs the product of the draws of its dish and its reviewer, the pigeonhole bootstrap (Owen 2007).
     """
     dishes, dish = np.unique(sample.dishes, return_inverse=True)
     raters, rater = np.unique(dish * 0 if sample.raters is None else sample.raters, return_inverse=True)

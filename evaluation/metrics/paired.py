@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.bootstrap import LEAST_CLUSTERS, Interval, one_way, two_way
+from evaluation.metrics.intervals import LEAST_CLUSTERS, Interval, one_way, two_way
 from evaluation.metrics.multiple import resampled_p
 
 FLIPS = 2000
@@ -111,7 +111,7 @@ def paired(pairs: Pairs) -> Paired:
     if pairs.raters is None:
         [interval] = one_way(table, pairs.dishes, pairs.weights)
     else:
-        [interval] = two_way(table, pairs.dishes, pairs.raters, pairs.weights)
+        [interval] = two_way(table, pairs.dishes, pairs.raters, pairs.weights, bounds=None)
     few = dishes < LEAST_CLUSTERS
     return Paired(
         n=n,

@@ -5,9 +5,9 @@ evenly, N = D·I·R, the mean has the variance
 
     dish/D + image/(D·I) + reviewer/P + residual/N.
 
-Our intervals of reviews resample dishes and people, and a review weighs the product (pigeonhole bootstrap). Their
-variance is expected to be larger (Owen 2007, Theorem 4): Σ over dishes, people and cells of squared sums of residuals,
-÷ N², so that what only a review has counts three times. Intervals of machine scores resample dishes alone.
+Our intervals leave out dishes and people one by one (`evaluation/metrics/intervals.py`), those of machine scores dishes
+alone. With few of a kind their variance is expected to be larger, by D ÷ (D − 1) for dishes and P ÷ (P − 1) for people,
+and they reach as far as Student's t with the degrees of freedom that these variances would have.
 Gaps are those of two groups with dishes and people of their own, found with probability 0.8 at two-sided level 0.05.
 """
 
@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import NormalDist
 
-from evaluation.metrics.bootstrap import LEAST_CLUSTERS, LEAST_REVIEWERS
 from evaluation.metrics.components import Components
+from evaluation.metrics.intervals import CAUTION, LEAST_CLUSTERS, LEAST_REVIEWERS
+from evaluation.metrics.student import quantile
 from evaluation.metrics.tidy import SMALL_N
 
 POWER, ALPHA, COVERAGE = 0.8, 0.05, 0.95
@@ -64,8 +65,8 @@ class Design:
 class Precision:
     """What a design is expected to give. `width` None: no interval would be claimed.
 
-    `gap`: between two groups of this design, by a test that holds its level; `gap_of_intervals`: by intervals of ours,
-    which err to the wide side.
+    `gap`: between two groups of this design, by a test that knows the variances; `gap_of_intervals`: by intervals of
+    ours, which estimate them.
     """
 
     design: Design
@@ -82,33 +83,45 @@ def variance(design: Design, parts: Components) -> float:
 
 
 def interval_variance(design: Design, parts: Components) -> float:
-    """Expected variance of the bootstrap mean: over dishes and people, or over dishes alone for machine scores."""
-    d, n = design.dishes, design.n
+    """Expected variance of our interval: over dishes and people, or over dishes alone for machine scores."""
+    return _interval_parts(design, parts)[0]
+
+
+def interval_freedom(design: Design, parts: Components) -> float:
+    """Degrees of freedom of our interval, for the variances that are expected."""
+    return _interval_parts(design, parts)[1]
+
+
+def _interval_parts(design: Design, parts: Components) -> tuple[float, float]:
+    d, pictures = design.dishes, design.dishes * design.images
+    own = max(d - 1, 1)
     if not design.reviewers:
-        return variance(design, parts) * (d - 1) / d
-    p, per_dish, per_person = design.people, n / design.dishes, n / design.people
-    # How many opinions a person gives on one dish, by chance: all where everybody judges everything.
-    cell = 1 + (design.images - 1) * design.reviewers / p
-    own, other = 1 - 1 / d, 1 - 1 / p
-    both = own + other + own * other
-    by_dish = parts.dish * (per_dish * own + cell * (other + own * other))
-    by_image = parts.image * (design.reviewers * own + other + own * other)
-    by_person = parts.reviewer * (per_person * other + cell * (own + own * other))
-    return (by_dish + by_image + by_person + parts.residual * both) / n
+        return variance(design, parts) * d / own, float(own)
+    other, n = max(design.people - 1, 1), design.n
+    # What only an opinion has, or only a picture among people, is seen by both kinds and taken off once.
+    single = parts.residual / n
+    by_dish = (parts.dish / d + parts.image / pictures + single) * d / own
+    by_person = (parts.reviewer / design.people + single) * design.people / other
+    few, many = sorted((own, other))
+    scarce, rest = (by_dish, by_person) if own <= other else (by_person, by_dish)
+    cautious = CAUTION * max(scarce - single, 0)
+    share = cautious / (cautious + rest) if cautious + rest else 1.0
+    freedom = max(few, 1 / (share**2 / few + (1 - share) ** 2 / many))
+    return max(by_dish + by_person - single, by_dish, by_person), freedom
 
 
 def precision(design: Design, parts: Components, tests: int = 1) -> Precision:
     """Expected width and gaps; `tests`: how many the family holds, all as strict as Holm's first step."""
-    inner = NormalDist().inv_cdf(0.5 + COVERAGE / 2)
-    outer = NormalDist().inv_cdf(1 - ALPHA / 2 / tests)
-    power = NormalDist().inv_cdf(POWER)
+    level = 1 - ALPHA / 2 / tests
+    outer, power = NormalDist().inv_cdf(level), NormalDist().inv_cdf(POWER)
+    freedom = interval_freedom(design, parts)
     real, ours = sqrt(variance(design, parts)), sqrt(interval_variance(design, parts))
     claimed = not {"dishes", "people"} & set(design.lacks)
     return Precision(
         design,
-        2 * inner * ours if claimed else None,
+        2 * quantile(0.5 + COVERAGE / 2, freedom) * ours if claimed else None,
         sqrt(2) * (outer + power) * real,
-        sqrt(2) * (outer * max(ours, real) + power * real) if claimed else None,
+        sqrt(2) * (quantile(level, 2 * freedom) * max(ours, real) + power * real) if claimed else None,
     )
 
 

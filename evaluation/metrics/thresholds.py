@@ -3,17 +3,19 @@
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.bootstrap import SEED
 from evaluation.metrics.classification import Floats, Labels, agreement_of, mass
 
 FOLDS = 5
+SEED = 20250623
 
 
 def best_threshold(scores: Floats, yes: Floats, no: Floats) -> float | None:
     """The t for which "score ≥ t" has the highest kappa with people, halfway between two scores; the lowest of equals.
 
-    `scores`, `yes`, `no` (n,). None where people use one answer alone, or all scores are equal.
+    `scores` (n,), NaN left out, `yes`, `no` (n,). None where people use one answer alone, or all scores are equal.
     """
+    known = ~np.isnan(scores)
+    scores, yes, no = scores[known], yes[known], no[known]
     values, place = np.unique(scores, return_inverse=True)
     if len(values) < 2:
         return None

@@ -114,7 +114,7 @@ ACCESS = TableSpec(
     name="novelty.access",
     title=_("Dishes and internet use over countries"),
     source=SOURCE,
-    version="1",
+    version="2",
     columns=("scope",),
     metrics={
         "rho": _("Spearman’s ρ of the number of dishes and the share of people who use the internet; n: countries.")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from django.utils.translation import gettext_noop as _
 
 from collection.models import Dish, Photo, PhotoLink
-from evaluation.metrics.proportion import wilson
+from evaluation.metrics.proportion import chance_alone
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import ReferenceDish
 from evaluation.novelty.counting import INPUTS, Compared, compared
@@ -64,8 +64,8 @@ def fields(filters: Filters) -> TidyTable:
 def share_of(filled: int, n: int, none: str) -> Estimate:
     if not n:
         return Estimate(None, 0, 0, reason=none)
-    interval = wilson(filled, n)
-    return Estimate(filled / n, n, n, interval.low, interval.high, interval.method)
+    interval = chance_alone(filled, n)
+    return Estimate(filled / n, n, n, interval.low, interval.high, interval.method, interval.reason)
 
 
 def filled_here(numbers: Sequence[int]) -> dict[str, int]:
@@ -98,7 +98,7 @@ TABLE = TableSpec(
     name="novelty.fields",
     title=_("What is told of a dish, here and in a reference list"),
     source="World Wide recipe App. D, Table D.6",
-    version="1",
+    version="2",
     columns=("field",),
     metrics={
         "ours": _("Share of our dishes of which this is told."),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from django.utils.translation import gettext_noop as _
 
-from evaluation.metrics.proportion import wilson
+from evaluation.metrics.proportion import chance_alone
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import ReferenceDish
 from evaluation.novelty.counting import INPUTS, Compared, Described, compared, matches
@@ -41,7 +41,7 @@ def summary(filters: Filters) -> TidyTable:
 
 def counted(new: int, n: int) -> dict[str, Estimate]:
     """Number and share of what is new among `n` dishes."""
-    interval = wilson(new, n)
+    interval = chance_alone(new, n)
     share = Estimate(new / n, n, n, interval.low, interval.high, interval.method, interval.reason)
     return {"new": Estimate(new, n, n, reason="a count: no interval is claimed"), "share_new": share}
 
@@ -93,7 +93,7 @@ SUMMARY = TableSpec(
     name="novelty.summary",
     title=_("Dishes that a reference list lacks"),
     source=SOURCE,
-    version="1",
+    version="2",
     columns=("rule", "continent"),
     metrics={
         "new": _("Dishes of which no name was found in the list by this rule; n are all dishes."),

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from django.utils.translation import gettext_noop as _
 
 from evaluation.metrics import association as metrics
-from evaluation.metrics.bootstrap import of_sums
+from evaluation.metrics.intervals import SHARE, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.ordering import ordered
 from evaluation.studies.association_tables import COUNTED, INPUTS, Scored, cosines, estimate_of, gather, left_out
@@ -16,14 +16,12 @@ from evaluation.table_spec import TableSpec
 
 NEAREST = 50  # pictures of a model that count as near to a text, as published
 EXTREMES = 5  # pictures at either end
-# A resample finds its nearest pictures among so many of all; one that does not says nothing.
-AMONG = 8 * NEAREST
 
 DESCRIPTORS = TableSpec(
     name="association.descriptors",
     title=_("Whose pictures lie nearest to a descriptor"),
     source="World Wide recipe App. G; comparison_results.csv of the release",
-    version="1",
+    version="2",
     columns=("descriptor", "continent", "model"),
     metrics={
         "share": _(
@@ -48,6 +46,7 @@ TOP = TableSpec(
     study="association",
     figure=False,
 )
+OVER = "Intervals are over the dishes of the 50 pictures, or these where no dish is known."
 TOO_FEW = f"the model has no more than {NEAREST} pictures: all of them would be among the nearest"
 
 
@@ -63,7 +62,7 @@ def descriptors(outcomes: Iterable[OutcomeData]) -> TidyTable:
             rows += nearest_rows(text, model, found.scored, order)
             if len(order) > NEAREST:
                 extra[f"{text}/{model} nearest"] = " ".join(map(str, found.scored.images[order[:NEAREST]]))
-    notes = (COUNTED, "Intervals resample dishes, or pictures where no dish is known.", *left_out(found))
+    notes = (COUNTED, OVER, *left_out(found))
     return TidyTable(DESCRIPTORS.name, DESCRIPTORS.version, DESCRIPTORS.columns, tuple(rows), notes, extra=extra)
 
 
@@ -84,27 +83,18 @@ def nearest_rows(text: str, model: str, scored: Scored, order: npt.NDArray[np.in
 
 
 def shares(scored: Scored, order: npt.NDArray[np.intp], places: list[str]) -> list[Estimate]:
-    """The share of each place among the first 50 of `order`, pictures from the nearest on."""
-    among = order[:AMONG]
-    inside = np.column_stack([scored.within(place)[among] for place in places]).astype(np.float64)
-    clusters, of = np.unique(scored.clusters[order], return_inverse=True)
-    parts = np.zeros((len(clusters), len(among)))
-    parts[of[: len(among)], np.arange(len(among))] = 1
-    held = len(set(scored.clusters[order[:NEAREST]].tolist()))
-    values = inside[:NEAREST].mean(axis=0)
-    intervals = of_sums(parts, lambda weights: nearest_shares(weights, inside))
+    """The share of each place among the first 50 of `order`, pictures from the nearest on.
+
+    Pictures nearer than the next one are a sample of all that are so near: no rank is made anew.
+    """
+    nearest = order[:NEAREST]
+    inside = np.column_stack([scored.within(place)[nearest] for place in places]).astype(np.float64)
+    clusters = scored.clusters[nearest]
+    held, values = len(set(clusters.tolist())), inside.mean(axis=0)
+    intervals = one_way(inside, clusters, bounds=SHARE)
     return [
         estimate_of(float(value), NEAREST, held, interval) for value, interval in zip(values, intervals, strict=True)
     ]
-
-
-def nearest_shares(weights: metrics.Floats, inside: metrics.Floats) -> metrics.Floats:
-    """Shares (draws, k) among the nearest 50, where picture i stands `weights[:, i]` times; `inside` (n, k) 0 or 1."""
-    total = np.minimum(np.cumsum(weights, axis=1), NEAREST)
-    taken = np.diff(total, axis=1, prepend=0.0)
-    found: metrics.Floats = taken @ inside / NEAREST
-    found[total[:, -1] < NEAREST] = np.nan
-    return found
 
 
 def top(outcomes: Iterable[OutcomeData]) -> TidyTable:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from django.utils.translation import gettext_noop as _
 
 from evaluation.metrics import association as metrics
-from evaluation.metrics.bootstrap import Interval, one_way
+from evaluation.metrics.intervals import Interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.observations import Labels, Observations, coded, none_of, nothing, stacked
 from evaluation.ordering import ordered
@@ -22,7 +22,7 @@ SCORES = TableSpec(
     name="association.scores",
     title=_("Association with descriptor words"),
     source="World Wide recipe §3.2.3, App. G.1",
-    version="2",
+    version="3",
     columns=("group", "continent", "model"),
     metrics={
         "normalised_score": _(
@@ -231,7 +231,7 @@ def notes(found: Gathered, extra: Mapping[str, float | str]) -> tuple[str, ...]:
     sentences = [
         f"Words: {words or 'none'}.",
         COUNTED,
-        "Intervals resample dishes, or pictures where no dish is known; the range of the rescaling is held fixed.",
+        "Intervals are over dishes, or pictures where no dish is known; the range of the rescaling is held fixed.",
     ]
     if extra:
         ends = "; ".join(f"{name} {value:.6f}" for name, value in extra.items())

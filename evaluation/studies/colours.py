@@ -14,8 +14,8 @@ from django.utils.translation import gettext_noop as _
 
 from evaluation.backends.pixels import Pixels
 from evaluation.metrics import colours as metrics
-from evaluation.metrics.bootstrap import of_sums, one_way
 from evaluation.metrics.entropy import entropy
+from evaluation.metrics.intervals import AMOUNT, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.observations import Observations
 from evaluation.studies.base import Catalogue, ConfigError, OutcomeData, Plan, Result, Study, UnitPlan, Work
@@ -26,12 +26,13 @@ DIVERSITY = TableSpec(
     name="colours.diversity",
     title=_("How different in colour the pictures of a country are"),
     source="Own study; Hasler & Süsstrunk 2003; Lin 1991",
-    version="1",
+    version="2",
     columns=("country", "model"),
     metrics={
         "divergence": _(
             "Jensen–Shannon divergence of the pictures' colours, in bits: entropy of their mean minus mean of their "
-            "entropies. 0 where all pictures have the same colours."
+            "entropies. 0 where all pictures have the same colours. The fewer the pictures the lower by chance: "
+            "compare cells with equally many; no interval is claimed."
         ),
         "colourfulness": _("Mean colourfulness of the pictures, 0 for grey ones."),
     },
@@ -55,6 +56,7 @@ TOP = TableSpec(
     figure=False,
 )
 EXTREMES = 5  # pictures at either end
+BIASED = "it is the lower by chance the fewer the pictures: no interval is claimed"
 SINGLE = "a single picture: no interval is claimed"
 
 
@@ -113,7 +115,7 @@ class Colours(Study):
             for (country, model), members in sorted(cells.items())
             for metric, estimate in estimates(members).items()
         ]
-        notes = ("A picture of several countries counts in each. Intervals resample dishes.",)
+        notes = ("A picture of several countries counts in each. Intervals are over dishes.",)
         return TidyTable(DIVERSITY.name, DIVERSITY.version, DIVERSITY.columns, tuple(rows), notes)
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: object) -> Observations | None:
@@ -145,19 +147,16 @@ def top(outcomes: Iterable[OutcomeData]) -> TidyTable:
 
 
 def estimates(members: Sequence[OutcomeData]) -> dict[str, Estimate]:
-    """Both metrics of the pictures of one country and model, with intervals over dishes."""
+    """Both metrics of the pictures of one country and model; colourfulness with an interval over dishes."""
     clusters = np.array([row.cluster for row in members])
-    names, place = np.unique(clusters, return_inverse=True)
     shares = np.array([[row.numbers[str(box)] for box in range(metrics.BINS)] for row in members])
-    parts = np.zeros((len(names), metrics.BINS + 2))
-    np.add.at(parts, place, np.column_stack([shares, entropy(shares), np.ones(len(members))]))
+    parts = np.column_stack([shares, entropy(shares), np.ones(len(members))])
     value = float(metrics.divergence(parts.sum(axis=0, keepdims=True))[0, 0])
-    [interval] = of_sums(parts, metrics.divergence)
     colourful = np.array([[row.numbers["colourfulness"]] for row in members])
-    [beside] = one_way(colourful, clusters)
-    n, many = len(members), len(names)
+    [beside] = one_way(colourful, clusters, bounds=AMOUNT)
+    n, many = len(members), len(np.unique(clusters))
     return {
-        "divergence": Estimate(value, n, many, interval.low, interval.high, interval.method, interval.reason),
+        "divergence": Estimate(value, n, many, reason=BIASED),
         "colourfulness": Estimate(
             float(colourful.mean()), n, many, beside.low, beside.high, beside.method, beside.reason
         ),

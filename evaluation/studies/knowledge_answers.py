@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.bootstrap import Interval, one_way
+from evaluation.metrics.intervals import AMOUNT, Bounds, Interval, one_way
 from evaluation.metrics.overlap import iou
 from evaluation.metrics.sem import population_sem
 from evaluation.metrics.tidy import Estimate
@@ -148,10 +148,19 @@ def column(answers: Iterable[Scored], metric: str) -> Floats:
 
 def estimates(values: Floats, clusters: npt.NDArray[np.str_], lacking: str) -> list[Estimate]:
     """Means of the columns of `values` (n, k) over what is not NaN, with intervals over `clusters` (n,)."""
-    return [
-        mean_of(held, clusters, interval, lacking)
-        for held, interval in zip(values.T, one_way(values, clusters), strict=True)
-    ]
+    found = []
+    for held in values.T:
+        [interval] = one_way(held[:, None], clusters, bounds=bounds_of(held))
+        found.append(mean_of(held, clusters, interval, lacking))
+    return found
+
+
+def bounds_of(values: Floats) -> Bounds:
+    """Of per cent, or of differences of them; a judge's ingredients may exceed 100."""
+    held = values[~np.isnan(values)]
+    if (np.abs(held) > PER_CENT).any():
+        return None if (held < 0).any() else AMOUNT
+    return (-PER_CENT if (held < 0).any() else 0.0, PER_CENT)
 
 
 def mean_of(values: Floats, clusters: npt.NDArray[np.str_], interval: Interval, lacking: str) -> Estimate:

@@ -51,7 +51,7 @@ def spec(
         name=f"knowledge.{name}",
         title=title,
         source=SOURCE,
-        version="1",
+        version="2",
         columns=columns,
         metrics=metrics,
         inputs=INPUTS,

@@ -28,7 +28,7 @@ NO_DESCRIPTION = "no description came, or none was released"
 PRINTED = "Table H.9 prints 61.0 for country, Africa, GPT 3.5; the released answers give 60.9 (1,559 of 2,560)."
 KINDS = (*FAILURES, "refused")
 CLUSTERED = (
-    "Intervals resample dishes: samples of one dish resemble each other. A dish of several places counts in each."
+    "Intervals are over dishes: samples of one dish resemble each other. A dish of several places counts in each."
 )
 SEM_NOTE = (
     "The standard error (sem) takes rows (dish × sample) for independent, as the paper does, and is too narrow for "

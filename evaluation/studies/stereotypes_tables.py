@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from django.utils.translation import gettext_noop as _
 
-from evaluation.metrics.bootstrap import Interval, of_sums, one_way
 from evaluation.metrics.flattening import entropy_and_largest
+from evaluation.metrics.intervals import SHARE, Interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.readers.choice import read_choice
 from evaluation.studies.base import OutcomeData
@@ -21,6 +21,7 @@ from evaluation.table_spec import TableSpec
 Floats = npt.NDArray[np.float64]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEAST_PAIRS = 500
+BIASED = "pictures by chance look more alike than they are, the fewer the more: no interval is claimed"
 INPUTS = ("runs.stereotypes", "withdrawals")
 SOURCE = "World Wide recipe §3.2.2, App. F"
 
@@ -39,9 +40,12 @@ ANSWER_METRICS = {
 FLATTENING_METRICS = {
     "entropy": _(
         "Entropy of the options' shares divided by the logarithm of their number: 0 where all pictures show the same, "
-        "1 where all options are as frequent. Low next to the real photographs: the pictures of a place are alike."
+        "1 where all options are as frequent. Low next to the real photographs: the pictures of a place are alike. The "
+        "fewer the pictures, the lower by chance: compare cells of the same size; no interval is claimed."
     ),
-    "largest_share": _("Share of the most frequent option."),
+    "largest_share": _(
+        "Share of the most frequent option: by chance the higher the fewer the pictures; no interval is claimed."
+    ),
     "unread": UNREAD,
 }
 
@@ -59,7 +63,7 @@ def spec(
         name=f"stereotypes.{name}",
         title=title,
         source=SOURCE,
-        version="1",
+        version="2",
         columns=columns,
         metrics=metrics,
         inputs=INPUTS,
@@ -293,7 +297,7 @@ def answer_rows(named: Mapping[str, str], members: Sequence[Asked]) -> Iterator[
     values = np.column_stack([shares, beside])
     found = [
         estimate(column, clusters, interval)
-        for column, interval in zip(values.T, one_way(values, clusters), strict=True)
+        for column, interval in zip(values.T, one_way(values, clusters, bounds=SHARE), strict=True)
     ]
     unread, changes = found[len(options) :]
     for place, option in enumerate(options):
@@ -334,23 +338,20 @@ def flattening_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyT
 
 
 def flatness(members: Sequence[Asked]) -> dict[str, Estimate]:
-    """Entropy and largest share of the pictures that were answered, with intervals over dishes; and the unread."""
+    """Entropy and largest share of the pictures that were answered, and the unread."""
     clusters = np.array([each.cluster for each in members])
     unread = np.array([[each.unread_share] for each in members])
-    [interval] = one_way(unread, clusters)
+    [interval] = one_way(unread, clusters, bounds=SHARE)
     beside = {"unread": estimate(unread[:, 0], clusters, interval)}
     held = [each for each in members if each.read]
     if not held:
         lacking = Estimate(None, 0, 0, reason="no answer that could be read")
         return {"entropy": lacking, "largest_share": lacking, **beside}
-    names, place = np.unique([each.cluster for each in held], return_inverse=True)
-    parts = np.zeros((len(names), len(held[0].options)))
-    np.add.at(parts, place, np.array([each.share for each in held]))
-    values = entropy_and_largest(parts.sum(axis=0, keepdims=True))[0]
-    intervals = of_sums(parts, entropy_and_largest)
+    dishes = len({each.cluster for each in held})
+    values = entropy_and_largest(np.sum([each.share for each in held], axis=0)[None])[0]
     flat = {
-        metric: Estimate(float(value), len(held), len(names), found.low, found.high, found.method, found.reason)
-        for metric, value, found in zip(("entropy", "largest_share"), values, intervals, strict=True)
+        metric: Estimate(float(value), len(held), dishes, reason=BIASED)
+        for metric, value in zip(("entropy", "largest_share"), values, strict=True)
     }
     return flat | beside
 
@@ -375,7 +376,8 @@ def agreement(found: Gathered, question: str = "all") -> dict[str, Estimate]:
         return {"agreement": lacking, "agreement_read": lacking}
     clusters = np.array([check.cluster for check in pairs])
     values = sameness(pairs)
-    made = [estimate(column, clusters, each) for column, each in zip(values.T, one_way(values, clusters), strict=True)]
+    intervals = one_way(values, clusters, bounds=SHARE)
+    made = [estimate(column, clusters, each) for column, each in zip(values.T, intervals, strict=True)]
     return dict(zip(("agreement", "agreement_read"), made, strict=True))
 
 
@@ -392,7 +394,7 @@ def notes(found: Gathered) -> tuple[str, ...]:
     why = "; ".join(f"{state} {n}" for state, n in sorted(unread.items()))
     sentences = [
         f"Answers asked for: {asked}; not read: {unread.total()}{f' ({why})' if why else ''}.",
-        "Intervals resample dishes, or pictures where no dish is known. A picture of several places counts in each.",
+        "Intervals are over dishes, or pictures where no dish is known. A picture of several places counts in each.",
     ]
     if found.logits:
         sentences.append(beside_probabilities(agreement(found)["agreement"]))

@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation.metrics import classification as metrics
 from evaluation.metrics.ceiling import HeldOut
+from evaluation.metrics.intervals import none
 from evaluation.metrics.tidy import Estimate
 from review.people_machine.common import Cell, Common
 from review.people_machine.estimates import ONE_ANSWER, estimate, missing
@@ -91,7 +92,7 @@ def scores(held: HeldOut, dishes: Codes, cut: float) -> dict[str, Estimate]:
         ),
         "ceiling_spearman": estimate(
             metrics.spearman(held.value, held.others, held.weight),
-            metrics.spearman_interval(held.value, held.others, held.weight, every),
+            none(metrics.RANKS_BIASED),
             *counts(held, every),
             missing(held.value, held.others) if len(held.unit) else TOO_FEW_OPINIONS,
         ),

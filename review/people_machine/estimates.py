@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evaluation.metrics.bootstrap import Interval
 from evaluation.metrics.classification import Floats
+from evaluation.metrics.intervals import Interval
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate
 from evaluation.observations import ALL
 from review.people_machine.common import Cell

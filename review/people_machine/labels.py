@@ -26,7 +26,7 @@ UNFITTED = (
     "the machine"
 )
 INTERVALS = (
-    "Clusters are dishes, which intervals resample. The ceiling is one person held out against the others, over the "
+    "Clusters are dishes, over which intervals are. The ceiling is one person held out against the others, over the "
     "pictures in common with three opinions or more."
 )
 THRESHOLDS = (
@@ -100,7 +100,7 @@ LABELS_TABLE = TableSpec(
     name="agreement.labels",
     title=_("People and machine: labels"),
     source=SOURCE,
-    version="1",
+    version="2",
     columns=("question", "reading", "run", "threshold", "country"),
     metrics=METRICS,
     inputs=INPUTS,

@@ -15,7 +15,8 @@ from review.people_machine.labels import CHOICES, FILTERS, INPUTS
 WHOLE = "whole"
 BIAS = (
     "In samples the calibration error lies above 0 also where the machine is calibrated, the more so the fewer the "
-    "pictures: compare cells of the same size. Intervals resample dishes; the bins are held fixed. Bins are listed "
+    "pictures: compare cells of the same size. Intervals are over dishes, the bins held fixed; the error claims "
+    "none. Bins are listed "
     f"where there are {SMALL_N} labels or more."
 )
 NO_PROBABILITIES = "None of these runs gives probabilities, so that nothing can be calibrated."
@@ -65,7 +66,7 @@ CALIBRATION = TableSpec(
     name="agreement.calibration",
     title=_("People and machine: calibration of probabilities"),
     source="Brier 1950; Naeini, Cooper & Hauskrecht 2015",
-    version="1",
+    version="2",
     columns=("question", "reading", "run", "country", "bin"),
     metrics={
         "ece": _(

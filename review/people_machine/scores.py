@@ -6,6 +6,7 @@ import numpy as np
 from django.utils.translation import gettext_noop as _
 
 from evaluation.metrics import classification as metrics
+from evaluation.metrics.intervals import none
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 from review.people_machine.ceilings import Ceilings
@@ -49,7 +50,7 @@ def estimates(cell: Cell, ceiling: dict[str, Estimate]) -> dict[str, Estimate]:
     each = np.ones(len(cell.machine))
     rho = estimate(
         metrics.spearman(cell.machine, cell.mean, each),
-        metrics.spearman_interval(cell.machine, cell.mean, each, cell.dishes),
+        none(metrics.RANKS_BIASED),
         *sizes,
         cell.lacking or missing(cell.machine, cell.mean),
     )
@@ -75,7 +76,7 @@ SCORES = TableSpec(
     name="agreement.scores",
     title=_("People and machine: scores"),
     source="Hanley & McNeil 1982; Spearman 1904; own",
-    version="1",
+    version="2",
     columns=("question", "reading", "run", "country"),
     metrics={
         "auc": _(

@@ -18,7 +18,7 @@ from review.tables.narrowing import NARROWING, about_narrowing, of_subjects
 
 INPUTS = ("reviews", "withdrawals")
 FILTERS = ("country", "model", "campaign", "questionnaire", "excluded", "interval", *NARROWING)
-INTERVALS = ("bootstrap", "wilson")
+INTERVALS = ("clustered", "wilson")
 EXCLUDED = ("without", "with")
 CHOICES: Mapping[str, tuple[str, ...]] = {"interval": INTERVALS, "excluded": EXCLUDED}
 REGIONS = "Countries differ in their dishes and in their reviewers too, not in the pictures alone."

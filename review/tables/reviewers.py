@@ -8,13 +8,16 @@ import numpy as np
 import numpy.typing as npt
 from django.utils.translation import gettext_noop as _
 
-from evaluation.metrics.bootstrap import Interval, of_sums
+from evaluation.metrics.intervals import AMOUNT, Interval, none, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 from review.tables.counting import EXCLUDED, INPUTS, Opinion, about_nameless, opinions, pool
 from review.tables.narrowing import NARROWING
 
 ALL = "all"
+LEAST_MEAN = 5
+FEW_PICTURES = f"they judged fewer than {LEAST_MEAN} pictures each: no interval is claimed"
+DESCRIBES = "it describes these people: no interval is claimed"
 Floats = npt.NDArray[np.float64]
 AS_PUBLISHED = (
     "As published: the mean and its deviation are over the people who judged a picture of the model; the deviation is "
@@ -63,19 +66,13 @@ def estimates(said: Sequence[Opinion], everybody: Iterable[str]) -> dict[str, Es
 
 
 def spread(numbers: Floats) -> tuple[Estimate, Estimate]:
-    """Mean and population deviation of pictures per person, `numbers` (people,), with intervals over people."""
-    parts = np.column_stack([np.ones_like(numbers), numbers, numbers**2])
+    """Mean, with an interval over people, and population deviation of pictures per person, `numbers` (people,)."""
     people = len(numbers)
-    intervals = of_sums(parts, _mean_and_deviation, "reviewers")
+    [of_mean] = one_way(numbers[:, None], np.arange(people), bounds=AMOUNT, what="reviewers")
+    intervals = (of_mean if numbers.mean() >= LEAST_MEAN else none(FEW_PICTURES), none(DESCRIBES))
     values = (float(numbers.mean()), sqrt(float(numbers.var(ddof=0))))
     first, second = (_estimate(value, people, found) for value, found in zip(values, intervals, strict=True))
     return first, second
-
-
-def _mean_and_deviation(sums: Floats) -> Floats:
-    count, total, squares = sums.T
-    mean = total / count
-    return np.column_stack([mean, np.sqrt(np.maximum(squares / count - mean**2, 0))])
 
 
 def _estimate(value: float, people: int, found: Interval) -> Estimate:
@@ -86,7 +83,7 @@ REVIEWERS = TableSpec(
     name="review.reviewers",
     title=_("Reviewers, and pictures per reviewer"),
     source="World Wide recipe, Table E.7",
-    version="1",
+    version="2",
     columns=("country", "model"),
     metrics={
         "reviewers": _("People who judged at least one picture of the model; n is the number of their reviews."),

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.bootstrap import Interval, two_way
+from evaluation.metrics.intervals import Interval, two_way
 from evaluation.metrics.proportion import share, wilson
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.observations import Observations
@@ -85,7 +85,7 @@ def table_of_shares(
     source: str,
     metrics: Mapping[str, str],
     made: Shares,
-    version: str = "1",
+    version: str = "2",
     worse: Mapping[str, Literal["low", "high"]] = MappingProxyType({}),
 ) -> TableSpec:
     """A named table with the columns country and model, and the filters that all tables of reviews have.

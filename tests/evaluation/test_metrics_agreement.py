@@ -1,6 +1,7 @@
 """Agreement coefficients against textbook values, a second implementation, hand calculations and what must hold."""
 
 from collections.abc import Sequence
+from math import exp, log
 from typing import get_args
 
 import krippendorff
@@ -8,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import stats
 
-from evaluation.metrics import bootstrap
 from evaluation.metrics.agreement import Coefficients, Level, coefficients, intervals, tally
+from evaluation.metrics.intervals import MOST_MOVED
 
 # Krippendorff 2011, section C: 4 observers, 12 units, 5 categories, a dot for no answer.
 TEXTBOOK = ("1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3", ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .")
@@ -112,19 +114,32 @@ def many_units() -> tuple[np.ndarray, np.ndarray]:
     return counted((random.random((60, 3)) < likely).astype(int).tolist(), 2), dishes
 
 
-def test_intervals_agree_with_writing_every_resample_down() -> None:
+def test_intervals_agree_with_leaving_every_dish_out_in_turn() -> None:
     counts, dishes = many_units()
-    random = np.random.default_rng(8)
-    drawn = []
-    for _ in range(1000):
-        rows = np.concatenate([np.flatnonzero(dishes == dish) for dish in random.choice(12, 12)])
-        drawn.append(coefficients(counts[rows], "nominal"))
     found = intervals(counts, dishes, "nominal")
-    for name in Coefficients._fields:
-        low, high = np.percentile([getattr(one, name) for one in drawn], [2.5, 97.5])
+    whole = coefficients(counts, "nominal")
+    without = [coefficients(counts[dishes != dish], "nominal") for dish in range(12)]
+    for name, (low, high) in {"raw_agreement": (0.0, 1.0), "ac1": (-1.0, 1.0)}.items():
+        expected = jackknife(getattr(whole, name), [getattr(one, name) for one in without], low, high)
         interval = getattr(found, name)
-        assert (interval.low, interval.high) == (pytest.approx(low, abs=0.03), pytest.approx(high, abs=0.03))
-        assert interval.method.startswith("percentile bootstrap over dishes, 2000 draws")
+        assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-5)
+        assert interval.method.startswith("jackknife over dishes, Student’s t")
+
+
+def jackknife(whole: float, without: list[float], low: float, high: float) -> tuple[float, float]:
+    """The interval by the formulas of the module, one number at a time."""
+    count, off = len(without), 0.5 / len(without)
+
+    def link(value: float) -> float:
+        share = (value - low) / (high - low)
+        return log((share + off) / (1 - share + off))
+
+    moved = [link(value) - link(whole) for value in without]
+    centre = link(whole) - min(MOST_MOVED, max(-MOST_MOVED, (count - 1) * sum(moved) / count))
+    half = stats.t.ppf(0.975, count - 1) * sum(move**2 for move in moved) ** 0.5
+    shares = [1 / (1 + exp(-end)) * (1 + 2 * off) - off for end in (centre - half, centre + half)]
+    first, last = (low + (high - low) * min(1, max(0, share)) for share in shares)
+    return first, last
 
 
 def test_intervals_do_not_depend_on_the_order_of_units() -> None:
@@ -137,17 +152,17 @@ def test_intervals_do_not_depend_on_the_order_of_units() -> None:
 
 def test_few_dishes_and_equal_answers_claim_no_interval() -> None:
     counts, dishes = many_units()
-    few = intervals(counts[:45], dishes[:45], "nominal").alpha
+    few = intervals(counts[:45], dishes[:45], "nominal").ac1
     assert (few.low, few.reason) == (None, "fewer than 10 dishes: no interval is claimed")
     alike = intervals(counted([[0, 0]] * 12, 2), np.arange(12), "nominal")
-    assert alike.alpha.reason == "no resample gives a value: no interval is claimed"
-    assert "all values are equal" in alike.ac1.reason
+    assert {alike.raw_agreement.low, alike.ac1.low, alike.alpha.low} == {None}
 
 
-def test_intervals_of_sums_by_hand() -> None:
-    # 200 clusters that add 1 or 0 to the first sum and 1 to the second: their ratio is a share, as with `one_way`.
-    parts = np.column_stack([np.array([1.0] * 60 + [0.0] * 140), np.ones(200)])
-    (found,) = bootstrap.of_sums(parts, lambda sums: sums[:, :1] / sums[:, 1:], "people")
-    (known,) = bootstrap.one_way(parts[:, :1], np.arange(200))
-    assert (found.low, found.high) == (pytest.approx(known.low), pytest.approx(known.high))
-    assert "over people" in found.method
+def test_alpha_claims_an_interval_from_50_dishes_on_and_where_no_answer_prevails() -> None:
+    counts, dishes = many_units()
+    assert intervals(counts, dishes, "nominal").alpha.reason == "fewer than 50 dishes: alpha claims no interval"
+    many = np.tile(counts, (5, 1)), np.repeat(np.arange(60), 5)
+    assert intervals(*many, "nominal").alpha.low is not None
+    prevailing = counted([[0, 0]] * 55 + [[0, 1]] * 5, 2)
+    reason = intervals(prevailing, np.arange(60), "nominal").alpha.reason
+    assert reason == "one answer prevails in over 75%: alpha claims no interval"

@@ -29,12 +29,20 @@ def test_rho_equals_scipy(pairs: list[tuple[int, int]]) -> None:
         assert mine == pytest.approx(stats.spearmanr(one, other).statistic)
 
 
-def test_the_interval_holds_the_value_and_is_not_claimed_for_few() -> None:
-    rng = np.random.default_rng(1)
-    one = rng.normal(size=60)
-    other = one + rng.normal(size=60)
+def test_the_interval_by_hand_and_for_few_none() -> None:
+    one, other = np.arange(10.0), np.array([0, 1, 4, 2, 6, 3, 5, 9, 7, 8.0])
+    # Fisher's scale, ± 1.96 √((1 + ρ²/2) ÷ (10 − 3)).
+    rho = stats.spearmanr(one, other).statistic
+    half = 1.959964 * ((1 + rho**2 / 2) / 7) ** 0.5
     interval = spearman_interval(one, other)
-    assert interval.low is not None and interval.high is not None
-    assert interval.low < (spearman(one, other) or 0) < interval.high
+    assert (interval.low, interval.high) == pytest.approx(
+        (np.tanh(np.arctanh(rho) - half), np.tanh(np.arctanh(rho) + half))
+    )
     assert spearman_interval(one[:9], other[:9]).reason.startswith("fewer than 10")
-    assert spearman_interval(one, np.ones(60)).low is None
+    assert spearman_interval(one, np.ones(10)).low is None
+    assert spearman_interval(one, one).reason.startswith("the ranks agree entirely")
+
+
+def test_what_is_not_a_number_has_no_rank() -> None:
+    assert spearman([1, np.nan, 3], [1, 2, 3]) is None
+    assert spearman_interval([*range(11), np.nan], range(12)).low is None

@@ -1,8 +1,6 @@
 """Statistics of tables against scipy, statsmodels and scikit-learn, or written out observation by observation."""
 
-from collections.abc import Callable
 from itertools import combinations
-from math import log2
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +10,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.preprocessing import minmax_scale
 from statsmodels.stats.proportion import proportion_confint
 
-from evaluation.metrics import agreement, association, bootstrap, colours, flattening, proportion, sem
+from evaluation.metrics import agreement, association, colours, flattening, proportion, sem
 from evaluation.metrics.entropy import entropy
 
 Floats = npt.NDArray[np.float64]
@@ -31,40 +29,6 @@ def test_population_sem_is_that_of_scipy(values: list[float]) -> None:
     found = sem.sem_interval(values)
     expected = stats.norm.interval(0.95, loc=np.mean(values), scale=stats.sem(values, ddof=0))
     assert (found.low, found.high) == pytest.approx(expected)
-
-
-def test_the_bootstrap_over_clusters_of_one_is_that_of_scipy() -> None:
-    values = RNG.gamma(2.0, size=60)
-    [found] = bootstrap.one_way(values[:, None], np.arange(60).astype(str))
-    theirs = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=20_000, rng=1).confidence_interval
-    # Their draws are others: 2,000 draws know an end to a few hundredths of the interval's width.
-    width = theirs.high - theirs.low
-    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.06 * width)
-
-
-def drawn(rng: np.random.Generator, names: list[str]) -> list[dict[str, int]]:
-    """How often each cluster is drawn, for every draw."""
-    held = sorted(set(names))
-    found = rng.multinomial(len(held), np.full(len(held), 1 / len(held)), size=bootstrap.DRAWS)
-    return [dict(zip(held, map(int, row), strict=True)) for row in found]
-
-
-def test_both_bootstraps_are_weighted_means_draw_by_draw() -> None:
-    dishes = [f"d{RNG.integers(12):02d}" for _ in range(70)] + [f"d{n:02d}" for n in range(12)]
-    people = [f"p{RNG.integers(6)}" for _ in dishes]
-    values = RNG.random(len(dishes))
-    rng = np.random.default_rng(bootstrap.SEED)
-    first, second = drawn(rng, dishes), drawn(rng, people)
-    one, two = [], []
-    for of_dish, of_person in zip(first, second, strict=True):
-        alone = np.array([of_dish[dish] for dish in dishes], dtype=float)
-        both = alone * [of_person[person] for person in people]
-        one.append(np.average(values, weights=alone))
-        two.append(np.average(values, weights=both))
-    [by_dish] = bootstrap.one_way(values[:, None], np.array(dishes))
-    [by_both] = bootstrap.two_way(values[:, None], np.array(dishes), np.array(people))
-    assert (by_dish.low, by_dish.high) == pytest.approx(tuple(np.percentile(one, [2.5, 97.5])))
-    assert (by_both.low, by_both.high) == pytest.approx(tuple(np.percentile(two, [2.5, 97.5])))
 
 
 def test_entropy_is_that_of_scipy() -> None:
@@ -138,28 +102,3 @@ def test_raw_agreement_and_ac1_are_those_of_all_pairs(categories: int) -> None:
     paired = [pairs(said) for said in given if len(said) > 1]
     assert found.raw_agreement == pytest.approx(np.mean([np.mean([a == b for a, b in held]) for held in paired]))
     assert found.ac1 == pytest.approx(ac1_by_hand(given, categories))
-
-
-def test_intervals_of_agreement_resample_whole_dishes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "DRAWS", 200)
-    given = ratings(60, 4, 2)
-    dishes = [f"d{n % 15:02d}" for n in range(60)]
-    counts = np.array([[said.count(k) for k in range(2)] for said in given])
-    found = agreement.intervals(counts, np.array(dishes), "nominal").ac1
-    draws = [
-        ac1_by_hand([said for said, dish in zip(given, dishes, strict=True) for _ in range(times[dish])], 2)
-        for times in drawn(np.random.default_rng(bootstrap.SEED), dishes)
-    ]
-    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))
-
-
-@pytest.mark.parametrize("of", [lambda k: 1 / k, lambda k: log2(k + 1)])
-def test_sums_over_clusters_give_the_statistic_of_every_draw(of: Callable[[int], float]) -> None:
-    parts = np.column_stack([np.ones(12), [of(k) for k in range(1, 13)]])
-    [found] = bootstrap.of_sums(parts, lambda sums: (sums[:, 1] / sums[:, 0])[:, None])
-    names = [f"c{k:02d}" for k in range(12)]
-    draws = [
-        sum(times * value for times, value in zip(each.values(), parts[:, 1], strict=True)) / 12
-        for each in drawn(np.random.default_rng(bootstrap.SEED), names)
-    ]
-    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))

@@ -102,7 +102,7 @@ def test_devices_are_shares_of_those_that_are_known() -> None:
     table = tables.read("overview.devices", {}).table
     assert table is not None
     assert {row.estimate.n for row in table.rows} == {4}
-    assert all(row.estimate.low is None and "clusters" in row.estimate.reason for row in table.rows)
+    assert all(row.estimate.low is None and "people" in row.estimate.reason for row in table.rows)
     assert any("not known: 1" in note for note in table.notes)
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.bootstrap import one_way, two_way
 from evaluation.metrics.components import Components, components, identified
+from evaluation.metrics.intervals import one_way, two_way
 from evaluation.metrics.precision import Design, alternatives, interval_variance, precision, variance
 
 ONE = Components(dish=0.04, image=0.0, reviewer=0.02, residual=0.18)
@@ -130,10 +130,17 @@ def test_the_variance_of_a_mean_by_hand() -> None:
     assert variance(Design(10, 2), ONE) == pytest.approx(0.004 + 0.2 / 20)
 
 
-def test_intervals_count_what_only_an_opinion_has_three_times() -> None:
+def test_intervals_of_many_dishes_and_people_have_the_variance_of_the_mean() -> None:
     design = Design(1000, 1, 500, 500)
-    rest = Components(0, 0, 0, 1)
-    assert interval_variance(design, rest) / variance(design, rest) == pytest.approx(3, rel=0.01)
+    assert interval_variance(design, ONE) / variance(design, ONE) == pytest.approx(1, rel=0.01)
+
+
+def test_the_variance_of_an_interval_by_hand() -> None:
+    # 10 dishes, 6 people, n = 60; what only an opinion has is in both and taken off once.
+    design = Design(10, 2, 3, 6)
+    by_dish = (ONE.dish / 10 + ONE.image / 20 + ONE.residual / 60) * 10 / 9
+    by_person = (ONE.reviewer / 6 + ONE.residual / 60) * 6 / 5
+    assert interval_variance(design, ONE) == pytest.approx(by_dish + by_person - ONE.residual / 60)
 
 
 def test_gaps_are_those_of_a_power_analysis_where_observations_are_independent() -> None:
@@ -148,7 +155,7 @@ def test_gaps_are_those_of_a_power_analysis_where_observations_are_independent()
     many = precision(Design(100, 1), parts, tests=10)
     effect = NormalIndPower().solve_power(nobs1=100, alpha=0.005, power=0.8)
     assert many.gap == pytest.approx(effect * 0.5, rel=1e-3)
-    assert found.width == pytest.approx(2 * 1.96 * 0.5 / 10, rel=0.01)
+    assert found.width == pytest.approx(2 * 1.984 * 0.5 / 99**0.5, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +173,7 @@ def test_expected_widths_are_those_of_our_own_intervals(design: Design, parts: C
     for _ in range(12):
         values, dishes, _images, people = drawn(design, parts, rng)
         column = values[:, None]
-        found = two_way(column, dishes, people)[0] if design.reviewers else one_way(column, dishes)[0]
+        found = (two_way(column, dishes, people, bounds=None) if design.reviewers else one_way(column, dishes))[0]
         assert found.low is not None
         assert found.high is not None
         widths.append(found.high - found.low)

@@ -1,14 +1,14 @@
 """`manage.py tables association.scores` on the released embeddings, against values computed independently.
 
 Three intervals by hand (normalised score). The pictures of a continent prompt have no dish, so each is a cluster of
-its own and the bootstrap's standard error of a mean is the population deviation ÷ √n: the `sem_ddof0` of the
-independent computation.
+its own and the error of a mean is the population deviation ÷ √n: the `sem_ddof0` of the independent computation.
 
   presentation, Africa, dalle2:  −0.3884 ± 1.96 · 0.0401 = −0.467 to −0.310.
   style, Europe, dalle3:          0.0581 ± 1.96 · 0.0580 = −0.056 to 0.172.
   presentation, Oceania, sd21:    0.2738 ± 1.96 · 0.0477 = 0.180 to 0.367.
 
-A mean of 50 is nearly normal: percentiles of 2,000 draws lie within 0.01 of these limits.
+Our intervals divide by √(n − 1) and by the share left out, and take Student's t with 49 degrees of freedom: up to 0.01
+wider.
 """
 
 import csv

@@ -1,40 +1,29 @@
 """`manage.py tables review.quality` on the published reviews, against values computed independently of this project.
 
-Three intervals by hand (country, model, correct dish). A review's residual is its answer (1 yes, 0 else) minus the
-share p. Resampling dishes and reviewers together weighs a review by the product of two multiplicities, each of mean 1
-and variance 1, so that the variance of the resampled share is close to (A + B + C) ÷ n²: A the sum over dishes,
-B over reviewers, C over pairs of both, of the squared sums of residuals (Owen 2007, §3).
-
-  Cameroon, Dalle2:               n 431, 82 yes, p = 0.1903, A 560.4, B 771.1, C 239.2: √1570.7 ÷ 431 = 0.0920;
-                                  0.1903 ± 1.96 · 0.0920 = 0.010 to 0.370. (Wilson, as if independent: 0.156 to 0.230.)
-  United States, Stable Diffusion: n 315, 138 yes, p = 0.4381, A 251.8, B 315.1, C 201.7: √768.5 ÷ 315 = 0.0880;
-                                  0.4381 ± 1.96 · 0.0880 = 0.266 to 0.611.
-  South Africa, Dalle2:           n 460, 145 yes, p = 0.3152, A 624.7, B 219.8, C 298.5: √1142.9 ÷ 460 = 0.0735;
-                                  0.3152 ± 1.96 · 0.0735 = 0.171 to 0.459.
-
-For Cameroon, Dalle2, an interval of about .10 to .34 has been named too. That is what one gets by resampling one
-kind of cluster at a time: reviewers alone .10 to .36, dishes alone .09 to .31, half of the draws each way .09 to .33.
-Both at once give .05 to .40, here, in the brute-force bootstrap below and by the variance above. `bench/intervals.py`
-draws reviews whose true share is known: the two-way interval holds it in 89 to 95 % where dishes and reviewers
-differ, those narrower ones in 45 to 88 %. So the wide one stays, and a test holds that it contains the narrower one.
-
-Percentiles follow the skew of a share near 0 and a normal limit does not, so widths are compared (2 · 1.96 · SE,
-within 15 %), and the limits themselves with a second bootstrap that is written without arrays.
+Intervals are worked out a second time from the rows of the file, one dish and one person after the other, without
+arrays (`leaving_out`). By hand, of Cameroon, Dalle2 (n 431, 82 yes, p = .1903): a review's residual is its answer
+(1 yes, 0 else) minus p. The squared sums of residuals are A = 560.4 over dishes, B = 771.1 over reviewers, C = 239.2
+over pairs of both, so that the plain two-way variance is (A + B − C) ÷ n² = .00588, the error .0767, and on the logit
+scale .0767 ÷ (.1903 · .8097) = .498. Leaving reviewers out one by one gives more, since one of them gave 134 of the 431
+answers; and seven people who differ so much count as 2.8 degrees of freedom. Wilson, as if independent: .156 to .230.
+`bench/intervals.py` sets other intervals beside ours on reviews whose true share is known.
 """
 
 import csv
 import io
 import json
-import random
 from collections import defaultdict
+from math import exp, log, sqrt
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from pytest_django.plugin import DjangoDbBlocker
+from scipy.stats import t
 
 from collection.models import Source
+from evaluation.metrics.intervals import CAUTION, MOST_MOVED
 from evaluation.tables import bump
 from tests.review.tables import make_campaign, make_cell, make_people
 from wwd.published.source import Report
@@ -53,11 +42,7 @@ COLUMNS = {
     "disturbing": "Disturbing",
     "unappetising": "Unappetising_combined",
 }
-BY_HAND = {
-    ("Cameroon", "Dalle2"): (0.1903, 0.0920),
-    ("United States", "Stable Diffusion"): (0.4381, 0.0880),
-    ("South Africa", "Dalle2"): (0.3152, 0.0735),
-}
+AGAIN = (("Cameroon", "Dalle2"), ("Kenya", "Stable Diffusion"), ("South Africa", "Dalle2"))
 REVIEWS = "wwd/Community_Review_Generated_Dish_Images.csv"
 Table = dict[tuple[str, str, str], dict[str, str]]
 Released = dict[tuple[str, str], list[dict[str, str]]]
@@ -136,28 +121,26 @@ def test_the_two_rows_without_a_model_are_left_out_and_counted() -> None:
     assert sum(row["n"] for row in document["rows"] if row["metric"] == "food") == 5980
 
 
-def test_countries_with_fewer_than_five_reviewers_of_a_model_claim_no_interval(table: Table) -> None:
+def test_countries_with_few_reviewers_or_one_who_outweighs_the_others_claim_no_interval(table: Table) -> None:
     rows = {(country, model): row for (country, model, metric), row in table.items() if metric == "correct_dish"}
     unclaimed = {cell for cell, row in rows.items() if not row["low"]}
     assert {country for country, _model in unclaimed} == {"Algeria", "Cameroon", "Nigeria", "United States"}
     assert ("Cameroon", "Dalle2") not in unclaimed
+    # One of eight people gave 150 of the 315 answers.
+    assert ("United States", "Stable Diffusion") in unclaimed
 
 
-@pytest.mark.parametrize("cell", BY_HAND)
-def test_interval_is_as_wide_as_worked_out_by_hand(table: Table, cell: tuple[str, str]) -> None:
-    row = table[(*cell, "correct_dish")]
-    share, error = BY_HAND[cell]
-    assert float(row["value"]) == pytest.approx(share, abs=1e-4)
-    assert float(row["high"]) - float(row["low"]) == pytest.approx(2 * 1.96 * error, rel=0.15)
+def test_no_interval_has_the_width_zero(table: Table) -> None:
+    assert all(float(row["low"]) < float(row["high"]) for row in table.values() if row["low"])
 
 
-@pytest.mark.parametrize("cell", BY_HAND)
-def test_interval_agrees_with_a_bootstrap_written_without_arrays(
+@pytest.mark.parametrize("cell", AGAIN)
+def test_interval_agrees_with_leaving_out_one_after_the_other(
     table: Table, released: Released, cell: tuple[str, str]
 ) -> None:
     row = table[(*cell, "correct_dish")]
-    low, high = bootstrapped(released[cell])
-    assert (float(row["low"]), float(row["high"])) == (pytest.approx(low, abs=0.03), pytest.approx(high, abs=0.03))
+    low, high = leaving_out(released[cell])
+    assert (float(row["low"]), float(row["high"])) == (pytest.approx(low, abs=1e-5), pytest.approx(high, abs=1e-5))
 
 
 def test_cameroon_is_far_less_certain_than_independent_answers_would_be(table: Table) -> None:
@@ -168,26 +151,58 @@ def test_cameroon_is_far_less_certain_than_independent_answers_would_be(table: T
         pytest.approx(0.23, abs=0.005),
     )
     row = table[cell]
-    assert float(row["low"]) == pytest.approx(0.05, abs=0.02)
-    assert float(row["high"]) == pytest.approx(0.40, abs=0.02)
     assert float(row["low"]) < 0.10
     assert float(row["high"]) > 0.34
 
 
-def bootstrapped(rows: list[dict[str, str]]) -> tuple[float, float]:
-    """2.5 % and 97.5 % points of 2,000 resamples of the dishes and reviewers of released `rows`."""
-    yes: dict[tuple[str, str], int] = defaultdict(int)
-    given: dict[tuple[str, str], int] = defaultdict(int)
-    for row in rows:
-        pair = row["Dish name"], row["Rater_id"]
-        given[pair] += 1
-        yes[pair] += row["Is this an image of the dish_name"] == "Yes"
-    dishes, people = sorted({dish for dish, _ in given}), sorted({person for _, person in given})
-    chance, shares = random.Random(7), []
-    for _draw in range(2000):
-        drawn_dishes, drawn_people = chance.choices(dishes, k=len(dishes)), chance.choices(people, k=len(people))
-        pairs = [(dish, person) for dish in drawn_dishes for person in drawn_people if (dish, person) in given]
-        if pairs:
-            shares.append(sum(yes[pair] for pair in pairs) / sum(given[pair] for pair in pairs))
-    shares.sort()
-    return shares[len(shares) // 40], shares[-len(shares) // 40]
+def leaving_out(rows: list[dict[str, str]]) -> tuple[float, float]:
+    """The two-way interval of released `rows` by the formulas in `evaluation/metrics/intervals.py`."""
+    said = [
+        (row["Dish name"], row["Rater_id"], float(row["Is this an image of the dish_name"] == "Yes")) for row in rows
+    ]
+    n = len(said)
+    share = sum(yes for *_, yes in said) / n
+
+    def kind(side: int) -> tuple[float, float]:
+        names = sorted({one[side] for one in said})
+        off = 0.5 / len(names)
+
+        def link(value: float) -> float:
+            return log((value + off) / (1 - value + off))
+
+        parts = [sum(one[side] == name for one in said) / n for name in names]
+        without = [[yes for *who, yes in said if who[side] != name] for name in names]
+        means = [sum(left) / len(left) for left in without]
+        variance = max(
+            sum((link(mean) - link(share)) ** 2 for mean in means),
+            sum(((mean - share) / share / (1 - share)) ** 2 for mean in means),
+        )
+        # tr(B)² ÷ tr(B²) of B = C′WC, C = I − 1h′, W = diag(h² ÷ (1 − h)).
+        weights = [part**2 / (1 - part) for part in parts]
+        total, square = sum(weights), sum(part**2 for part in parts)
+        form = [
+            [
+                (weights[i] if i == j else 0.0)
+                - weights[i] * parts[j]
+                - parts[i] * weights[j]
+                + total * parts[i] * parts[j]
+                for j in range(len(parts))
+            ]
+            for i in range(len(parts))
+        ]
+        assert square < 1
+        return variance, sum(form[i][i] for i in range(len(parts))) ** 2 / sum(x * x for line in form for x in line)
+
+    cells: dict[tuple[str, str], float] = defaultdict(float)
+    for dish, person, yes in said:
+        cells[dish, person] += yes - share
+    pairs = sum(each**2 for each in cells.values()) / n**2 * len(cells) / (len(cells) - 1) / (share * (1 - share)) ** 2
+    (other, many), (scarce, few) = kind(0), kind(1)
+    assert few <= many
+    variance = max(scarce + other - pairs, scarce, other, pairs)
+    part = CAUTION * max(scarce - pairs, 0)
+    weight = part / (part + other)
+    freedom = max(few, 1 / (weight**2 / few + (1 - weight) ** 2 / many))
+    centre = log(share / (1 - share)) + (1 - 2 * share) * min(variance, MOST_MOVED)
+    half = t.ppf(0.975, freedom) * sqrt(variance)
+    return 1 / (1 + exp(half - centre)), 1 / (1 + exp(-half - centre))

@@ -69,8 +69,9 @@ def test_by_hand_labels() -> None:
     assert [row[f"ceiling_{name}"].value for name in ("kappa", "raw_agreement", "ac1")] == [1, 1, 1]
     assert {(estimate.n, estimate.clusters) for estimate in (row["kappa"], row["ceiling_kappa"])} == {(10, 10)}
     assert (row["ties"].value, row["ties"].n, row["ceiling_ties"].value, row["ceiling_ties"].n) == (0, 10, 0, 30)
-    assert row["kappa"].low is not None
-    assert "over dishes" in row["kappa"].method
+    assert (row["kappa"].low, row["kappa"].reason) == (None, "fewer than 20 dishes: kappa claims no interval")
+    assert row["raw_agreement"].low is not None
+    assert "over dishes" in row["raw_agreement"].method
 
 
 def test_by_hand_ties_are_dropped_and_counted_and_the_variants_keep_them() -> None:
@@ -130,7 +131,8 @@ def test_a_synthetic_world_equals_other_libraries() -> None:
     assert whole["brier"].value == pytest.approx(brier_score_loss(people[kept], world.chances[kept]))
     bins = [row for row in table("agreement.calibration", country="Kenya").rows if row.metric == "observed"]
     assert sum(row.estimate.n for row in bins) == kept.sum()
-    assert all(estimate.low is not None for estimate in (labels["kappa"], scores["auc"], whole["ece"]))
+    assert all(estimate.low is not None for estimate in (labels["kappa"], scores["auc"], whole["brier"]))
+    assert {scores["spearman"].low, scores["ceiling_spearman"].low, whole["ece"].low} == {None}
 
 
 def test_the_ceiling_is_one_person_against_the_others() -> None:
@@ -220,17 +222,17 @@ def test_a_machine_that_agrees_as_people_do_may_speak() -> None:
     )
 
 
-@pytest.mark.parametrize(("right", "speaks"), [(0.95, 1), (0.5, 0)])
-def test_may_speak_compares_the_lower_bounds(right: float, speaks: int) -> None:
-    community(right)
-    for name, statistic in (("labels", "kappa"), ("scores", "auc")):
-        row = agreement(name, CHOSEN if name == "labels" else FOOD)
-        low, ceiling = row[statistic].low, row[f"ceiling_{statistic}"].low
-        assert low is not None
-        assert ceiling is not None
-        assert row["may_speak"].value == int(low >= ceiling)
-        if name == "labels":
-            assert row["may_speak"].value == speaks
+@pytest.mark.parametrize(
+    ("name", "statistic", "right", "speaks"),
+    [("labels", "kappa", 0.99, 1), ("labels", "kappa", 0.5, 0), ("scores", "auc", 0.94, 1), ("scores", "auc", 0.5, 0)],
+)
+def test_may_speak_compares_the_lower_bounds(name: str, statistic: str, right: float, speaks: int) -> None:
+    community(right, people=100)
+    row = agreement(name, CHOSEN if name == "labels" else FOOD)
+    low, ceiling = row[statistic].low, row[f"ceiling_{statistic}"].low
+    assert low is not None
+    assert ceiling is not None
+    assert row["may_speak"].value == int(low >= ceiling) == speaks
 
 
 def test_nothing_is_said_of_all_countries_and_of_small_groups() -> None:

@@ -149,7 +149,7 @@ def test_the_interval_is_named_and_holds_the_share() -> None:
     assert food.high is not None
     assert food.value is not None
     assert food.low < food.value < food.high
-    assert "dishes and reviewers, 2000 draws, seed" in food.method
+    assert "over dishes and reviewers, Student’s t" in food.method
 
 
 @pytest.mark.django_db

@@ -184,17 +184,30 @@ def test_reviewers_and_pictures_each_by_hand() -> None:
 def test_an_interval_of_pictures_per_person_needs_ten_people() -> None:
     campaign = make_campaign()
     people = make_people(campaign, 10)
-    shown = [make_shown(campaign, model=make_maker("Dalle2")) for _ in range(2)]
+    shown = [make_shown(campaign, model=make_maker("Dalle2")) for _ in range(6)]
     for number, person in enumerate(people[:9]):
-        for picture in shown[: 1 + number % 2]:
+        for picture in shown[: 5 + number % 2]:
             make_review(picture, person)
     few = estimates(table("review.reviewers"))["images_per_reviewer"]
     assert (few.low, few.reason) == (None, "fewer than 10 reviewers: no interval is claimed")
-    make_review(shown[0], people[9])
-    enough = estimates(table("review.reviewers"))["images_per_reviewer"]
-    assert enough.value == 1.4
+    for picture in shown:
+        make_review(picture, people[9])
+    found = estimates(table("review.reviewers"))
+    enough = found["images_per_reviewer"]
+    assert enough.value == 5.5
     assert enough.low is not None
-    assert enough.low < 1.4
+    assert enough.low < 5.5
+    assert (found["deviation"].low, found["deviation"].reason[:12]) == (None, "it describes")
+
+
+def test_an_interval_of_pictures_per_person_needs_five_each() -> None:
+    campaign = make_campaign()
+    shown = [make_shown(campaign, model=make_maker("Dalle2")) for _ in range(2)]
+    for number, person in enumerate(make_people(campaign, 12)):
+        for picture in shown[: 1 + number % 2]:
+            make_review(picture, person)
+    few = estimates(table("review.reviewers"))["images_per_reviewer"]
+    assert (few.value, few.low) == (1.5, None)
 
 
 # Match and boxes.
