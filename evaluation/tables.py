@@ -19,6 +19,7 @@ from django.utils.module_loading import import_string
 
 from evaluation import derived
 from evaluation.about import about, with_narrowing
+from evaluation.claims import within_claims
 from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import InputCounter, Plan, StoredTable
@@ -262,7 +263,9 @@ def compute(table: TableSpec, filters: Filters) -> TidyTable:
     from evaluation.study_tables import study_table
 
     made = table.compute(filters) if table.compute else study_table(table, filters)
-    rows = rows_with(made.rows, {name: value for name, value in filters.items() if name in table.columns})
+    rows = rows_with(
+        within_claims(table, made.rows), {name: value for name, value in filters.items() if name in table.columns}
+    )
     kept = about(table, filters, made)
     return replace(made, rows=in_order(rows, table.columns, table.metrics), about=kept)
 

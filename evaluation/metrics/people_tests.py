@@ -1,0 +1,243 @@
+"""Tests and intervals of differences that know dishes and people: both from one variance, so they never contradict.
+
+A mean's variance is that of whole dishes plus that of whole people minus that of what one person said of one dish, and
+at least the larger of the first two (Cameron, Gelbach & Miller 2011, "Robust inference with multiway clustering",
+J. Bus. Econ. Stat. 29:238–249); where machines judged, that of whole dishes. Few clusters of unlike size make it too
+small and uncertain: residuals are raised as by the jackknife and degrees of freedom counted (Bell & McCaffrey 2002),
+those of dishes and people combined as by Satterthwaite (1946). Where a few people gave most opinions none of this
+helps, and nothing is claimed.
+
+One difference is tested by Student's t. The gap between the lowest and the highest of several groups, which the data
+chose, is compared with the range of as many deviations drawn with these variances: Tukey's range for groups that
+differ in their variances. `bench/coverage_pvalues.py` counts how often p is small where nothing differs.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.metrics import student
+from evaluation.metrics.bootstrap import LEAST_CLUSTERS, LEAST_REVIEWERS, Interval
+
+LEVEL = 0.05
+# Clusters of each kind, and how many of one size they must at least be worth (see `freedom_of`), for a variance.
+LEAST = ((LEAST_CLUSTERS, 6, "dishes"), (LEAST_REVIEWERS, 3, "reviewers"))
+DRAWS = 9999
+SEED = 20261128
+OVER = {True: "dishes and reviewers", False: "dishes"}
+MEAN = "variance clustered by {}, Student's t"
+RANGE = f"variance clustered by {{}}, range of {DRAWS} draws of Student's t, seed {SEED}"
+ALIKE = "all values are equal, so that chance cannot be told: no interval is claimed"
+ALIKE_WITHIN = "all values of a group are equal, so that chance cannot be told: no interval is claimed"
+# Variances of values between −1 and 1 that are smaller come from rounding.
+_NOTHING = 1e-24
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+Clusters = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Means:
+    """Weighted means of groups (g,), their covariance (g, g) and the degrees of freedom of each variance (g,).
+
+    `people`: whether they judged; `reason`: why no variance may be claimed.
+    """
+
+    values: Floats
+    covariance: Floats
+    freedom: Floats
+    people: bool
+    reason: str
+
+    @property
+    def variances(self) -> Floats:
+        return np.diag(self.covariance)
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A difference with its interval and p, None where no interval is claimed. `expected`: its mean by chance."""
+
+    difference: float
+    interval: Interval
+    p: float | None
+    expected: float | None = None
+
+
+def clustered(values: Floats, member: Ints, weights: Floats, dishes: Clusters, raters: Clusters | None) -> Means:
+    """Means of groups. `values`, `dishes`, `raters` (n,; None where machines judged); `member` (n,) rows of `weights`
+    (kinds, g), 0 where a kind does not belong to a group. Each group holds an observation."""
+    groups = weights.shape[1]
+    by = [np.unique(labels, return_inverse=True)[1] for labels in (dishes, *(() if raters is None else (raters,)))]
+    parts = [_Part.of(codes, groups) for codes in by]
+    cells = by[0] * (int(by[1].max()) + 1) + by[1] if len(by) == 2 else None
+    means, held = np.empty(groups), []
+    for group in range(groups):
+        inside = np.flatnonzero((weights[:, group] > 0)[member])
+        weight = weights[member[inside], group]
+        total = weight.sum()
+        means[group] = weight @ values[inside] / total
+        share = weight / total
+        moved = share * (values[inside] - means[group])
+        for part in parts:
+            part.add(group, inside, share, moved)
+        if cells is not None:
+            names, place = np.unique(cells[inside], return_inverse=True)
+            held.append((names, np.bincount(place, weights=moved)))
+    covariance = sum(part.covariance for part in parts)
+    assert isinstance(covariance, np.ndarray)
+    if held:
+        covariance = covariance - _of_cells(held, weights)
+        np.fill_diagonal(covariance, np.maximum.reduce([np.diag(covariance), *(part.variances for part in parts)]))
+    return Means(means, covariance, _freedom(parts), raters is not None, _lack(parts))
+
+
+def _lack(parts: list["_Part"]) -> str:
+    """Which clusters are too few, or too unlike in size, for the variance of a group."""
+    for part, (least, effective, name) in zip(parts, LEAST, strict=False):
+        if part.many.min() < least:
+            return f"fewer than {least} {name}: no interval is claimed"
+        if part.effective.min() < effective:
+            return f"a few {name} hold most of a mean, as if there were fewer than {effective}: no interval is claimed"
+    return ""
+
+
+class _Part:
+    """What one kind of cluster adds: the sums of weighted residuals of each (clusters, g), raised as the jackknife
+    does, and how far their spread can be trusted (g,)."""
+
+    def __init__(self, codes: Ints, sums: Floats) -> None:
+        self.codes, self.sums = codes, sums
+        self.freedom, self.effective, self.many = np.ones((3, sums.shape[1]))
+
+    @classmethod
+    def of(cls, codes: Ints, groups: int) -> "_Part":
+        return cls(codes, np.zeros((int(codes.max(initial=-1)) + 1, groups)))
+
+    def add(self, group: int, inside: Ints, share: Floats, moved: Floats) -> None:
+        shares = np.bincount(self.codes[inside], weights=share, minlength=len(self.sums))
+        held = np.flatnonzero(shares)
+        raised = raised_by(shares[held])
+        sums = np.bincount(self.codes[inside], weights=moved, minlength=len(self.sums))
+        self.sums[held, group] = sums[held] * raised
+        self.many[group] = len(held)
+        self.effective[group] = 1 / (shares[held] ** 2).sum()
+        self.freedom[group] = freedom_of(shares[held], raised)
+
+    @property
+    def covariance(self) -> Floats:
+        return np.asarray(self.sums.T @ self.sums)
+
+    @property
+    def variances(self) -> Floats:
+        return np.asarray((self.sums**2).sum(axis=0))
+
+
+def raised_by(shares: Floats) -> Floats:
+    """By how much the sums of clusters (k,) are raised: a mean follows a cluster that holds much of its weight, so that
+    its residuals are too small. The jackknife's √((k − 1) ÷ k) ÷ (1 − share) (CR3 of Bell & McCaffrey 2002)."""
+    many = len(shares)
+    return np.asarray(np.sqrt((many - 1) / many) / np.maximum(1 - shares, 1e-12) if many > 1 else np.ones(many))
+
+
+def freedom_of(shares: Floats, raised: Floats) -> float:
+    """Degrees of freedom of the variance that clusters (k,) give, where each differs by its own effect and by nothing
+    else (Bell & McCaffrey 2002, "Bias reduction in standard errors for linear regression with multi-stage samples",
+    Surv. Methodol. 28:169–181): k − 1 where all hold as much, fewer where some hold most."""
+    weights = (raised * shares) ** 2
+    squares = float((shares**2).sum())
+    zero, one, two = (float((weights * shares**power).sum()) for power in range(3))
+    own = squares - 2 * shares
+    mean = float((weights * (1 + own)).sum())
+    spread = squares**2 * zero**2 + 2 * zero * two - 4 * squares * zero * one + 2 * one**2
+    spread += float((weights**2 * ((1 + own) ** 2 - own**2)).sum())
+    return max(1.0, mean**2 / spread) if spread > 0 else 1.0
+
+
+def _of_cells(held: list[tuple[npt.NDArray[np.intp], Floats]], weights: Floats) -> Floats:
+    """What dishes and people count twice (g, g); only groups that share a kind of observations share cells."""
+    found = np.diag([float(sums @ sums) for _names, sums in held])
+    shared = (weights > 0).T.astype(np.float64) @ (weights > 0)
+    for first, second in zip(*np.nonzero(np.triu(shared, 1)), strict=True):
+        _names, one, other = np.intersect1d(held[first][0], held[second][0], assume_unique=True, return_indices=True)
+        found[first, second] = found[second, first] = held[first][1][one] @ held[second][1][other]
+    return found
+
+
+def _freedom(parts: list[_Part]) -> Floats:
+    """Satterthwaite's degrees of freedom (g,), the fewest of any kind of cluster where nothing varies."""
+    each = [part.freedom for part in parts]
+    variances = [part.variances for part in parts]
+    total = np.asarray(sum(variances))
+    spread = np.asarray(sum(variance**2 / freedom for variance, freedom in zip(variances, each, strict=True)))
+    return np.divide(total**2, spread, out=np.minimum.reduce(each), where=spread > 0)
+
+
+def mean_test(values: Floats, weights: Floats, dishes: Clusters, raters: Clusters | None) -> Tested:
+    """The weighted mean of `values` (n,), at least one, against 0: two-sided, with its 95 % interval."""
+    kinds, member = np.unique(weights, return_inverse=True)
+    found = clustered(values, member, kinds[:, None], dishes, raters)
+    mean, variance, freedom = float(found.values[0]), float(found.covariance[0, 0]), float(found.freedom[0])
+    if found.reason:
+        return Tested(mean, Interval(None, None, reason=found.reason), None)
+    if variance <= _NOTHING * max(1.0, mean * mean):
+        return Tested(mean, Interval(None, None, reason=ALIKE), None)
+    error = sqrt(variance)
+    reach = student.quantile(1 - LEVEL / 2, freedom) * error
+    interval = Interval(mean - reach, mean + reach, MEAN.format(OVER[found.people]))
+    return Tested(mean, interval, 2 * student.survival(abs(mean) / error, freedom))
+
+
+def range_test(found: Means) -> Tested:
+    """The gap between the lowest and the highest of two groups or more, against that of groups that do not differ.
+
+    p is the share of draws with a range as large; the interval is the gap ± the range that 95 % of them stay below,
+    and so holds for all pairs of groups at once.
+    """
+    gap = float(found.values.max() - found.values.min())
+    if found.reason:
+        return Tested(gap, Interval(None, None, reason=found.reason), None)
+    variances = found.variances
+    nothing = variances <= _NOTHING * np.maximum(1.0, found.values**2)
+    if nothing.any():
+        return Tested(gap, Interval(None, None, reason=ALIKE if nothing.all() else ALIKE_WITHIN), None)
+    # Groups in an order that their names have no part in: so that other names draw the same numbers.
+    order = np.lexsort((found.values, found.freedom, variances))
+    normal = _normals(len(order)) @ _root(found.covariance[np.ix_(order, order)])
+    ranges = np.ptp(normal / _spreads(tuple(found.freedom[order].tolist())), axis=1)
+    beyond = int(np.count_nonzero(ranges >= gap * (1 - 1e-12)))
+    # The largest range at which p would still be above the level: the gap is larger where p ≤ .05, and only there.
+    reach = float(np.partition(ranges, -_most())[-_most()])
+    interval = Interval(max(0.0, gap - reach), gap + reach, RANGE.format(OVER[found.people]))
+    return Tested(gap, interval, (beyond + 1) / (DRAWS + 1), float(np.ptp(normal, axis=1).mean()))
+
+
+def _most() -> int:
+    """How many draws at most lie beyond a gap, plus one, where p is at most the level."""
+    return round(LEVEL * (DRAWS + 1))
+
+
+@lru_cache(maxsize=8)
+def _normals(groups: int) -> Floats:
+    return np.random.default_rng([SEED, groups]).normal(size=(DRAWS, groups))
+
+
+@lru_cache(maxsize=32)
+def _spreads(freedom: tuple[float, ...]) -> Floats:
+    """Square roots of χ² ÷ its degrees of freedom, (DRAWS, g)."""
+    degrees = np.array(freedom)
+    rng = np.random.default_rng([SEED, len(freedom), 1])
+    return np.asarray(np.sqrt(rng.standard_gamma(degrees / 2, size=(DRAWS, len(degrees))) * 2 / degrees))
+
+
+def _root(covariance: Floats) -> Floats:
+    """The symmetric square root (g, g) of what is nearly a covariance: its diagonal as it is."""
+    scale = np.sqrt(np.diag(covariance))
+    values, vectors = np.linalg.eigh(np.clip(covariance / np.outer(scale, scale), -1, 1))
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    root = root / np.sqrt((root**2).sum(axis=0))
+    return np.asarray(root * scale)
