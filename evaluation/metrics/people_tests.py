@@ -59,7 +59,7 @@ class Means:
 
 
 @dataclass(frozen=True)
-class Tested:
+class Inference:
     """A difference with its interval and p, None where no interval is claimed. `expected`: its mean by chance."""
 
     difference: float
@@ -75,7 +75,7 @@ def clustered(values: Floats, member: Ints, weights: Floats, dishes: Clusters, r
     by = [np.unique(labels, return_inverse=True)[1] for labels in (dishes, *(() if raters is None else (raters,)))]
     parts = [_Part.of(codes, groups) for codes in by]
     cells = by[0] * (int(by[1].max()) + 1) + by[1] if len(by) == 2 else None
-    means, held = np.empty(groups), []
+    means, twice = np.zeros((2, groups))
     for group in range(groups):
         inside = np.flatnonzero((weights[:, group] > 0)[member])
         weight = weights[member[inside], group]
@@ -86,13 +86,11 @@ def clustered(values: Floats, member: Ints, weights: Floats, dishes: Clusters, r
         for part in parts:
             part.add(group, inside, share, moved)
         if cells is not None:
-            names, place = np.unique(cells[inside], return_inverse=True)
-            held.append((names, np.bincount(place, weights=moved)))
-    covariance = sum(part.covariance for part in parts)
-    assert isinstance(covariance, np.ndarray)
-    if held:
-        covariance = covariance - _of_cells(held, weights)
-        np.fill_diagonal(covariance, np.maximum.reduce([np.diag(covariance), *(part.variances for part in parts)]))
+            sums = np.bincount(np.unique(cells[inside], return_inverse=True)[1], weights=moved)
+            twice[group] = sums @ sums
+    both = np.asarray(sum(part.covariance for part in parts))
+    least = np.maximum.reduce([part.variances for part in parts])
+    covariance = scaled(both, np.maximum(np.diag(both) - twice, least))
     return Means(means, covariance, _freedom(parts), raters is not None, _lack(parts))
 
 
@@ -158,14 +156,11 @@ def freedom_of(shares: Floats, raised: Floats) -> float:
     return max(1.0, mean**2 / spread) if spread > 0 else 1.0
 
 
-def _of_cells(held: list[tuple[npt.NDArray[np.intp], Floats]], weights: Floats) -> Floats:
-    """What dishes and people count twice (g, g); only groups that share a kind of observations share cells."""
-    found = np.diag([float(sums @ sums) for _names, sums in held])
-    shared = (weights > 0).T.astype(np.float64) @ (weights > 0)
-    for first, second in zip(*np.nonzero(np.triu(shared, 1)), strict=True):
-        _names, one, other = np.intersect1d(held[first][0], held[second][0], assume_unique=True, return_indices=True)
-        found[first, second] = found[second, first] = held[first][1][one] @ held[second][1][other]
-    return found
+def scaled(covariance: Floats, variances: Floats) -> Floats:
+    """The covariance (g, g) with other variances (g,) and the same correlations."""
+    before = np.diag(covariance)
+    ratio = np.sqrt(np.divide(variances, before, out=np.ones_like(before), where=before > 0))
+    return covariance * np.outer(ratio, ratio)
 
 
 def _freedom(parts: list[_Part]) -> Floats:
@@ -177,22 +172,22 @@ def _freedom(parts: list[_Part]) -> Floats:
     return np.divide(total**2, spread, out=np.minimum.reduce(each), where=spread > 0)
 
 
-def mean_test(values: Floats, weights: Floats, dishes: Clusters, raters: Clusters | None) -> Tested:
+def mean_test(values: Floats, weights: Floats, dishes: Clusters, raters: Clusters | None) -> Inference:
     """The weighted mean of `values` (n,), at least one, against 0: two-sided, with its 95 % interval."""
     kinds, member = np.unique(weights, return_inverse=True)
     found = clustered(values, member, kinds[:, None], dishes, raters)
     mean, variance, freedom = float(found.values[0]), float(found.covariance[0, 0]), float(found.freedom[0])
     if found.reason:
-        return Tested(mean, Interval(None, None, reason=found.reason), None)
+        return Inference(mean, Interval(None, None, reason=found.reason), None)
     if variance <= _NOTHING * max(1.0, mean * mean):
-        return Tested(mean, Interval(None, None, reason=ALIKE), None)
+        return Inference(mean, Interval(None, None, reason=ALIKE), None)
     error = sqrt(variance)
     reach = student.quantile(1 - LEVEL / 2, freedom) * error
     interval = Interval(mean - reach, mean + reach, MEAN.format(OVER[found.people]))
-    return Tested(mean, interval, 2 * student.survival(abs(mean) / error, freedom))
+    return Inference(mean, interval, 2 * student.survival(abs(mean) / error, freedom))
 
 
-def range_test(found: Means) -> Tested:
+def range_test(found: Means) -> Inference:
     """The gap between the lowest and the highest of two groups or more, against that of groups that do not differ.
 
     p is the share of draws with a range as large; the interval is the gap ± the range that 95 % of them stay below,
@@ -200,11 +195,11 @@ def range_test(found: Means) -> Tested:
     """
     gap = float(found.values.max() - found.values.min())
     if found.reason:
-        return Tested(gap, Interval(None, None, reason=found.reason), None)
+        return Inference(gap, Interval(None, None, reason=found.reason), None)
     variances = found.variances
     nothing = variances <= _NOTHING * np.maximum(1.0, found.values**2)
     if nothing.any():
-        return Tested(gap, Interval(None, None, reason=ALIKE if nothing.all() else ALIKE_WITHIN), None)
+        return Inference(gap, Interval(None, None, reason=ALIKE if nothing.all() else ALIKE_WITHIN), None)
     # Groups in an order that their names have no part in: so that other names draw the same numbers.
     order = np.lexsort((found.values, found.freedom, variances))
     normal = _normals(len(order)) @ _root(found.covariance[np.ix_(order, order)])
@@ -213,7 +208,7 @@ def range_test(found: Means) -> Tested:
     # The largest range at which p would still be above the level: the gap is larger where p ≤ .05, and only there.
     reach = float(np.partition(ranges, -_most())[-_most()])
     interval = Interval(max(0.0, gap - reach), gap + reach, RANGE.format(OVER[found.people]))
-    return Tested(gap, interval, (beyond + 1) / (DRAWS + 1), float(np.ptp(normal, axis=1).mean()))
+    return Inference(gap, interval, (beyond + 1) / (DRAWS + 1), float(np.ptp(normal, axis=1).mean()))
 
 
 def _most() -> int:
