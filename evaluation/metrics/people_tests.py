@@ -23,6 +23,8 @@ from evaluation.metrics import student
 from evaluation.metrics.bootstrap import LEAST_CLUSTERS, LEAST_REVIEWERS, Interval
 
 LEVEL = 0.05
+# How much the scarcer clusters count in the degrees of freedom of one mean; a range of several needs none of it.
+CAUTION = 4.0
 # Clusters of each kind, and how many of one size they must at least be worth (see `freedom_of`), for a variance.
 LEAST = ((LEAST_CLUSTERS, 6, "dishes"), (LEAST_REVIEWERS, 3, "reviewers"))
 DRAWS = 9999
@@ -68,9 +70,12 @@ class Inference:
     expected: float | None = None
 
 
-def clustered(values: Floats, member: Ints, weights: Floats, dishes: Clusters, raters: Clusters | None) -> Means:
+def clustered(
+    values: Floats, member: Ints, weights: Floats, dishes: Clusters, raters: Clusters | None, caution: float = 1.0
+) -> Means:
     """Means of groups. `values`, `dishes`, `raters` (n,; None where machines judged); `member` (n,) rows of `weights`
-    (kinds, g), 0 where a kind does not belong to a group. Each group holds an observation."""
+    (kinds, g), 0 where a kind does not belong to a group. Each group holds an observation. `caution`: see `_freedom`.
+    """
     groups = weights.shape[1]
     by = [np.unique(labels, return_inverse=True)[1] for labels in (dishes, *(() if raters is None else (raters,)))]
     parts = [_Part.of(codes, groups) for codes in by]
@@ -91,7 +96,7 @@ def clustered(values: Floats, member: Ints, weights: Floats, dishes: Clusters, r
     both = np.asarray(sum(part.covariance for part in parts))
     least = np.maximum.reduce([part.variances for part in parts])
     covariance = scaled(both, np.maximum(np.diag(both) - twice, least))
-    return Means(means, covariance, _freedom(parts), raters is not None, _lack(parts))
+    return Means(means, covariance, _freedom(parts, twice, caution), raters is not None, _lack(parts))
 
 
 def _lack(parts: list["_Part"]) -> str:
@@ -163,19 +168,26 @@ def scaled(covariance: Floats, variances: Floats) -> Floats:
     return covariance * np.outer(ratio, ratio)
 
 
-def _freedom(parts: list[_Part]) -> Floats:
-    """Satterthwaite's degrees of freedom (g,), the fewest of any kind of cluster where nothing varies."""
-    each = [part.freedom for part in parts]
-    variances = [part.variances for part in parts]
-    total = np.asarray(sum(variances))
-    spread = np.asarray(sum(variance**2 / freedom for variance, freedom in zip(variances, each, strict=True)))
-    return np.divide(total**2, spread, out=np.minimum.reduce(each), where=spread > 0)
+def _freedom(parts: list[_Part], twice: Floats, caution: float) -> Floats:
+    """Degrees of freedom (g,) of dishes and people together, by Satterthwaite; the fewest where nothing varies.
+
+    The variance of the scarcer kind counts `caution` times, without what both count `twice`: a few people hardly tell
+    how much people differ, and look most alike where chance makes the variance small.
+    """
+    if len(parts) == 1:
+        return parts[0].freedom
+    scarcer = np.argmin([part.freedom for part in parts], axis=0)
+    few, many = (np.choose(which, [part.freedom for part in parts]) for which in (scarcer, 1 - scarcer))
+    scarce, other = (np.choose(which, [part.variances for part in parts]) for which in (scarcer, 1 - scarcer))
+    part = caution * (np.maximum(scarce - twice, 0) if caution > 1 else scarce)
+    weight = np.divide(part, part + other, out=np.ones_like(part), where=part + other > 0)
+    return np.maximum(few, 1 / (weight**2 / few + (1 - weight) ** 2 / many))
 
 
 def mean_test(values: Floats, weights: Floats, dishes: Clusters, raters: Clusters | None) -> Inference:
     """The weighted mean of `values` (n,), at least one, against 0: two-sided, with its 95 % interval."""
     kinds, member = np.unique(weights, return_inverse=True)
-    found = clustered(values, member, kinds[:, None], dishes, raters)
+    found = clustered(values, member, kinds[:, None], dishes, raters, CAUTION)
     mean, variance, freedom = float(found.values[0]), float(found.covariance[0, 0]), float(found.freedom[0])
     if found.reason:
         return Inference(mean, Interval(None, None, reason=found.reason), None)
