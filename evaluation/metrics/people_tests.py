@@ -24,7 +24,7 @@ from evaluation.metrics.bootstrap import LEAST_CLUSTERS, LEAST_REVIEWERS, Interv
 
 LEVEL = 0.05
 # How much the scarcer clusters count in the degrees of freedom of one mean; a range of several needs none of it.
-CAUTION = 4.0
+CAUTION = 20.0
 # Clusters of each kind, and how many of one size they must at least be worth (see `freedom_of`), for a variance.
 LEAST = ((LEAST_CLUSTERS, 6, "dishes"), (LEAST_REVIEWERS, 3, "reviewers"))
 DRAWS = 9999
