@@ -5,7 +5,7 @@ names of runs are those of finished runs.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evaluation.about import LABELS, MOST_OPTIONS, PROMPT
 from evaluation.metrics.tidy import TidyTable
@@ -28,12 +28,29 @@ def canonical(table: TableSpec, filters: Filters) -> dict[str, str]:
     """
     found = dict(filters)
     if value := found.get("model", ""):
-        titles = "reviews" in table.inputs
-        known = {(slug, title): title if titles else slug for slug, title in Model.objects.values_list("slug", "title")}
-        meant = {name for names, name in known.items() if model_key(value) in map(model_key, names)}
-        if value not in known.values() and len(meant) == 1:
-            found["model"] = meant.pop()
+        models = [Named(*row, "reviews" in table.inputs) for row in Model.objects.values_list(*Named._fields[:3])]
+        meant = [model for model in models if model.means(value)]
+        # A stand-in of the demonstration may have the name of what it stands for.
+        for those in (meant, [model for model in meant if not model.demonstration]):
+            if len(those) == 1 and value not in {model.name for model in models}:
+                found["model"] = those[0].name
     return found
+
+
+class Named(NamedTuple):
+    """A model by its names; `titles`: whether the table writes its title."""
+
+    slug: str
+    title: str
+    demonstration: bool
+    titles: bool
+
+    @property
+    def name(self) -> str:
+        return self.title if self.titles else self.slug
+
+    def means(self, text: str) -> bool:
+        return model_key(text) in (model_key(self.slug), model_key(self.title))
 
 
 def wrong(table: TableSpec, filters: Filters, made: TidyTable | None, whole: TidyTable | None, mask: "Mask") -> str:

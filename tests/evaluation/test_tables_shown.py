@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from evaluation import filter_form, methods, table_page
+from evaluation.filter_values import wrong
+from evaluation.masking import NO_MASK
 from evaluation.metrics.tidy import Estimate
 from evaluation.ordering import in_order, model_key, ordered
 from evaluation.table_spec import TableSpec
@@ -175,8 +177,10 @@ def test_chips_lead_to_the_page_without_them() -> None:
 
 
 def test_a_value_that_no_row_has_is_answered_with_the_near_ones() -> None:
-    assert "Did you mean Kenya" in filter_form.wrong_value({"country": "Kenia"}, {"country": ["Ghana", "Kenya"]})
-    assert filter_form.wrong_value({"country": "Kenya", "model": "any"}, {"country": ["Kenya"]}) == ""
+    whole = make_table(about={"options": {"country": ["Ghana", "Kenya"]}})
+    assert "Did you mean Kenya" in wrong(SPEC, {"country": "kenia"}, None, whole, NO_MASK)
+    assert wrong(SPEC, {"country": "Kenya", "model": "any"}, None, whole, NO_MASK) == ""
+    assert wrong(SPEC, {"country": "Kenia"}, None, None, NO_MASK) == "", "nothing is known yet"
 
 
 # Methods.
