@@ -4,12 +4,12 @@ Known values are those that the stored table keeps about itself (`evaluation/abo
 names of runs are those of finished runs.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from evaluation.about import LABELS, MOST_OPTIONS, PROMPT
 from evaluation.metrics.tidy import TidyTable
-from evaluation.models import Model, PromptTemplate, Run, Subject
+from evaluation.models import GeneratedImage, Model, PromptTemplate, Run, Subject
 from evaluation.names import unknown
 from evaluation.ordering import model_key
 from evaluation.table_spec import Filters, TableSpec
@@ -30,19 +30,28 @@ def canonical(table: TableSpec, filters: Filters) -> dict[str, str]:
     if value := found.get("model", ""):
         models = [Named(*row, "reviews" in table.inputs) for row in Model.objects.values_list(*Named._fields[:3])]
         meant = [model for model in models if model.means(value)]
-        # A stand-in of the demonstration may have the name of what it stands for.
-        for those in (meant, [model for model in meant if not model.demonstration]):
-            if len(those) == 1 and value not in {model.name for model in models}:
-                found["model"] = those[0].name
+        if chosen := only(meant):
+            found["model"] = chosen.name
     return found
+
+
+def only(meant: Sequence["Named"]) -> "Named | None":
+    """The one model of those that have a name; of several the one whose pictures there are: a model that can be asked
+    here and the one whose pictures were imported may be called alike."""
+    if len(meant) > 1:
+        made = set(
+            GeneratedImage.objects.filter(model__in=[model.pk for model in meant]).values_list("model", flat=True)
+        )
+        meant = [model for model in meant if model.pk in made]
+    return meant[0] if len(meant) == 1 else None
 
 
 class Named(NamedTuple):
     """A model by its names; `titles`: whether the table writes its title."""
 
+    pk: int
     slug: str
     title: str
-    demonstration: bool
     titles: bool
 
     @property
