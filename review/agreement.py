@@ -198,7 +198,7 @@ AGREEMENT = TableSpec(
     name="review.agreement",
     title=_("Agreement among reviewers"),
     source="Krippendorff 2011; Gwet 2008",
-    version="1",
+    version="2",
     columns=("question", "country"),
     metrics={
         "alpha": _("Krippendorff’s alpha: 1 is full agreement, 0 what chance would give. Ordinal for ratings."),

@@ -73,7 +73,7 @@ CALIBRATION = TableSpec(
     name="agreement.calibration",
     title=_("People and machine: calibration of probabilities"),
     source="Brier 1950; Naeini, Cooper & Hauskrecht 2015",
-    version="1",
+    version="2",
     columns=("question", "reading", "run", "country", "bin"),
     metrics={
         "ece": _(

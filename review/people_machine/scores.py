@@ -76,7 +76,7 @@ SCORES = TableSpec(
     name="agreement.scores",
     title=_("People and machine: scores"),
     source="Hanley & McNeil 1982; Spearman 1904; own",
-    version="1",
+    version="2",
     columns=("question", "reading", "run", "country"),
     metrics={
         "auc": _(

@@ -86,7 +86,7 @@ REVIEWERS = TableSpec(
     name="review.reviewers",
     title=_("Reviewers, and pictures per reviewer"),
     source="World Wide recipe, Table E.7",
-    version="1",
+    version="2",
     columns=("country", "model"),
     metrics={
         "reviewers": _("People who judged at least one picture of the model; n is the number of their reviews."),

@@ -85,7 +85,7 @@ def table_of_shares(
     source: str,
     metrics: Mapping[str, str],
     made: Shares,
-    version: str = "1",
+    version: str = "2",
     worse: Mapping[str, Literal["low", "high"]] = MappingProxyType({}),
 ) -> TableSpec:
     """A named table with the columns country and model, and the filters that all tables of reviews have.

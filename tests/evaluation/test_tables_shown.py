@@ -204,7 +204,7 @@ def test_the_methods_say_all_that_is_needed_to_cite_a_table() -> None:
         "Shares of all reviews.",
         "Counted: 52 outcomes, 17 clusters.",
         "Of 2 numbers, n is 12–40 and clusters are 5–12.",
-        "1 number is of a small group (n under 30 or under 10 clusters).",
+        "1 number is of a small group (n under 30, 10 clusters or 5 reviewers).",
         "1 number was not measured.",
         "95 % intervals: bootstrap.",
         "Circumstances of the outcomes: card processor; torch 2.12 (40), 2.13 (12).",
