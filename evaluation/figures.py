@@ -28,8 +28,8 @@ LINES = "Lines: 95 % intervals ({methods})."
 NO_LINES = "No interval is claimed."
 MARKS = (
     "No line: no interval is claimed. Grey, at the right: n / clusters. "
-    f"Hatched: small group (n under {SMALL_N}, {SMALL_CLUSTERS} clusters or {SMALL_PEOPLE} reviewers), never named best "
-    "or worst."
+    f"Hatched: small group (n under {SMALL_N}, {SMALL_CLUSTERS} clusters or {SMALL_PEOPLE} reviewers), never named "
+    "best or worst."
 )
 
 

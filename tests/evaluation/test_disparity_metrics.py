@@ -19,7 +19,7 @@ from statsmodels.stats.multitest import multipletests
 
 from evaluation.metrics.disparity import Disparity, disparity
 from evaluation.metrics.groups import Sample
-from evaluation.metrics.multiple import holm, resampled_p
+from evaluation.metrics.multiple import holm
 
 Floats = np.typing.NDArray[np.float64]
 
@@ -196,8 +196,3 @@ def test_holm_is_the_closed_test_of_all_families(p: list[float]) -> None:
     closed = [max(min(1.0, len(f) * min(p[j] for j in f)) for f in families if i in f) for i in places]
     assert holm(p) == pytest.approx(closed)
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
-
-
-def test_a_p_value_is_never_nothing() -> None:
-    assert resampled_p(1.0, np.zeros(99)) == 0.01
-    assert resampled_p(1.0, np.full(99, 1 - 1e-13)) == 1.0
