@@ -28,7 +28,8 @@ def canonical(table: TableSpec, filters: Filters) -> dict[str, str]:
     """
     found = dict(filters)
     if value := found.get("model", ""):
-        models = [Named(*row, "reviews" in table.inputs) for row in Model.objects.values_list(*Named._fields[:3])]
+        titles = "reviews" in table.inputs
+        models = [Named(*row, titles) for row in Model.objects.values_list("pk", "slug", "title")]
         meant = [model for model in models if model.means(value)]
         if chosen := only(meant):
             found["model"] = chosen.name

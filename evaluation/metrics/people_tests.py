@@ -122,7 +122,7 @@ class _Part:
         return cls(codes, np.zeros((int(codes.max(initial=-1)) + 1, groups)))
 
     def add(self, group: int, inside: Ints, share: Floats, moved: Floats) -> None:
-        shares = np.bincount(self.codes[inside], weights=share, minlength=len(self.sums))
+        shares = np.bincount(self.codes[inside], weights=share, minlength=len(self.sums)).astype(np.float64)
         held = np.flatnonzero(shares)
         raised = raised_by(shares[held])
         sums = np.bincount(self.codes[inside], weights=moved, minlength=len(self.sums))

@@ -42,7 +42,7 @@ def test_without_an_interval_the_p_goes_and_nobody_is_named() -> None:
 
 
 @pytest.mark.parametrize("small", [{"n": 29}, {"clusters": 9}, {"people": 4}])
-def test_nobody_is_named_in_a_small_group(small: dict[str, int]) -> None:
+def test_nobody_is_named_in_a_small_group(small: dict[str, Any]) -> None:
     made = within_claims(TABLE, rows("a", 0.001, **small))
     assert {row.groups["worse"] for row in made} == {""}
     assert is_small(**{"n": 30, "clusters": 10, "people": 5, **small})

@@ -36,7 +36,7 @@ def of_one(values: Floats, dish: Ints, person: Ints | None) -> Means:
 
 def test_a_variance_of_dishes_and_people_by_hand() -> None:
     dish, person = crossed(10, 5)
-    values = np.where(dish % 2, 1.0, -1.0) + person - 2 + 0.5
+    values = (np.where(dish % 2, 1.0, -1.0) + person - 2 + 0.5).astype(np.float64)
     found = of_one(values, dish, person)
     assert found.values[0] == pytest.approx(0.5)
     assert found.covariance[0, 0] == pytest.approx(1 / 9 + 1 / 2 - 0.06)

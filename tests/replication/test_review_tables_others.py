@@ -346,7 +346,8 @@ def test_gaps_are_those_of_the_rows_of_the_table(name: str) -> None:
         known = {place: value for place, value in values.items() if value is not None}
         assert row.estimate.value == pytest.approx(max(known.values()) - min(known.values()), abs=1e-12)
         ends = (row.groups["lowest"], row.groups["highest"])
-        assert ends == (min(known, key=known.__getitem__), max(known, key=known.__getitem__))
+        named = (min(known, key=known.__getitem__), max(known, key=known.__getitem__))
+        assert ends == (named if row.estimate.low is not None else ("", ""))
         compared += 1
     assert compared == (15 if by == "country" else 18)
 
@@ -355,7 +356,7 @@ def test_what_the_published_gaps_and_differences_say() -> None:
     gaps = tables.compute(tables.spec("disparity.review.quality"), {"measure": "correct_dish", "model": "Dalle2"})
     found = {row.metric: row.estimate for row in gaps.rows}
     [ends] = {(row.groups["lowest"], row.groups["highest"], row.groups["worse"]) for row in gaps.rows}
-    assert ends == ("Cameroon", "Kenya", "Cameroon"), "three people judged for Algeria, four for Nigeria"
+    assert ends == ("Cameroon", "South Africa", "Cameroon"), "three people judged for Algeria, four for Nigeria"
     assert (found["lowest_value"].n, found["lowest_value"].people) == (431, 7)
     assert found["gap"].low is not None and found["p"].value is not None
     assert (found["p"].value <= 0.05) == (found["gap"].low > 0)
