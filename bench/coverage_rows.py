@@ -18,6 +18,8 @@ INSIDE = 0.93
 MOST_INSIDE = 0.98
 SIDE = 0.06
 SMALL = 0.07
+# What is claimed more rarely is not claimed in a setting: the samples that claim it are no longer like the others.
+RARELY = 0.05
 HEADS = f"{'inside':>7}{'below':>7}{'above':>7}{'claimed':>8}{'width':>8}  setting"
 
 
@@ -71,11 +73,13 @@ class Coverage:
     @property
     def line(self) -> str:
         numbers = f"{self.inside:7.1%}{self.below:7.1%}{self.above:7.1%}{self.claimed:8.0%}{self.width:8.3f}"
-        return f"{numbers}  {self.setting}" + (f" [{self.loose}]" if self.loose and self.inside > MOST_INSIDE else "")
+        rarely = f" [claimed in under {RARELY:.0%}]" if 0 < self.claimed < RARELY else ""
+        loose = f" [{self.loose}]" if self.loose and self.inside > MOST_INSIDE else ""
+        return f"{numbers}  {self.setting}{loose}{rarely}"
 
     @property
     def fault(self) -> str:
-        if self.published or not self.claimed:
+        if self.published or self.claimed < RARELY:
             return ""
         if self.inside < INSIDE:
             return f"holds the truth in {self.inside:.1%}, under {INSIDE:.0%}"

@@ -29,9 +29,10 @@ CAUTION = 20.0
 LEAST = ((LEAST_CLUSTERS, 6, "dishes"), (LEAST_REVIEWERS, 3, "reviewers"))
 DRAWS = 9999
 SEED = 20261128
-OVER = {True: "dishes and reviewers", False: "dishes"}
-MEAN = "variance clustered by {}, Student's t"
-RANGE = f"variance clustered by {{}}, range of {DRAWS} draws of Student's t, seed {SEED}"
+# By whether people judged: what is clustered, and what `python -m bench.coverage` calls it.
+OVER = {True: ("dishes and reviewers", "reviews"), False: ("dishes", "machine scores")}
+MEAN = "variance clustered by {}, Student's t (bench.coverage: difference of {})"
+RANGE = f"variance clustered by {{}}, range of {DRAWS} draws of Student's t, seed {SEED} (bench.coverage: gap of {{}})"
 ALIKE = "all values are equal, so that chance cannot be told: no interval is claimed"
 ALIKE_WITHIN = "all values of a group are equal, so that chance cannot be told: no interval is claimed"
 # Variances of values between −1 and 1 that are smaller come from rounding.
@@ -195,7 +196,7 @@ def mean_test(values: Floats, weights: Floats, dishes: Clusters, raters: Cluster
         return Inference(mean, Interval(None, None, reason=ALIKE), None)
     error = sqrt(variance)
     reach = student.quantile(1 - LEVEL / 2, freedom) * error
-    interval = Interval(mean - reach, mean + reach, MEAN.format(OVER[found.people]))
+    interval = Interval(mean - reach, mean + reach, MEAN.format(*OVER[found.people]))
     return Inference(mean, interval, 2 * student.survival(abs(mean) / error, freedom))
 
 
@@ -219,7 +220,7 @@ def range_test(found: Means) -> Inference:
     beyond = int(np.count_nonzero(ranges >= gap * (1 - 1e-12)))
     # The largest range at which p would still be above the level: the gap is larger where p ≤ .05, and only there.
     reach = float(np.partition(ranges, -_most())[-_most()])
-    interval = Interval(max(0.0, gap - reach), gap + reach, RANGE.format(OVER[found.people]))
+    interval = Interval(max(0.0, gap - reach), gap + reach, RANGE.format(*OVER[found.people]))
     return Inference(gap, interval, (beyond + 1) / (DRAWS + 1), float(np.ptp(normal, axis=1).mean()))
 
 
