@@ -16,7 +16,7 @@ def disparity(cell: Cell) -> Behind:
     end = "highest" if cell.metric == "highest_value" else "lowest"
     group = cell.view.mask.real(cell.groups["by"], cell.groups[end])
     if not group:
-        return nothing(_("No group is lower or higher than another here, so there are no pictures to show."))
+        return nothing(_("No group is named as lower or higher here, so there are no pictures to show."))
     note = _("These are the pictures of the %(end)s group, %(group)s.") % {"end": end, "group": cell.groups[end]}
     return of_base(cell, {cell.groups["by"]: group}, note)
 

@@ -21,20 +21,22 @@ from evaluation.comparing_sides import (
     run_definition,
     said,
 )
-from evaluation.metrics import paired as metrics
-from evaluation.metrics.paired import Paired, Pairs
+from evaluation.metrics.paired import Paired, Pairs, paired
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import Run
 from evaluation.observations import ALL, Observations, stacked
 from evaluation.ordering import ordered
-from evaluation.table_spec import Filters, TableSpec
+from evaluation.table_spec import Filters, PValue, TableSpec
 
 METRICS: Mapping[str, str] = {
     "difference": _(
         "Mean over the pairs of: the second minus the first. A pair is a dish under both, by its mean over pictures; "
         "where people judged, the same person's judgement of the same dish under both. n are pairs, clusters dishes."
     ),
-    "p": _("Share of 2,000 random flips of the signs of whole dishes with a mean difference at least as far from 0."),
+    "p": _(
+        "Two-sided p of Student's t, from the variance over whole dishes and whole people that the interval has too: "
+        "p is at most .05 where the interval leaves out 0. None where no interval is claimed."
+    ),
     "p_holm": _("The same after Holm's correction over all comparisons of this measure."),
     "first_mean": _("Mean of the first over the same pairs."),
     "second_mean": _("Mean of the second over the same pairs."),
@@ -45,10 +47,7 @@ HOW = (
     "Paired: only dishes that both have are compared, and where people judged, only what the same person judged. A "
     "dish in k places weighs 1/k in each."
 )
-PEOPLE = (
-    "Signs are flipped dish by dish, not person by person: with few or very different people a small p may be theirs. "
-    "The interval resamples both."
-)
+PEOPLE = "Interval and p know dishes and people: that few people differ much makes both wide, never a difference."
 NOTHING = "Nothing is compared: there are no two models, prompts or runs here."
 NO_RUN = "There is no finished run of this name to compare with."
 SAME_RUN = "A run is not compared with itself."
@@ -65,8 +64,8 @@ def spec_of(base: TableSpec) -> TableSpec | None:
     return TableSpec(
         name=f"compare.{base.name}",
         title=_("Models, prompts, runs compared on the same dishes"),
-        source=f"{base.source}; Fisher 1935, §21; Phipson & Smyth 2010; Holm 1979",
-        version=f"{base.version}.1",
+        source=f"{base.source}; Cameron, Gelbach & Miller 2011; Bell & McCaffrey 2002; Holm 1979",
+        version=f"{base.version}.2",
         columns=columns,
         metrics=METRICS,
         inputs=base.inputs,
@@ -76,6 +75,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         unread=columns,
         study=base.study,
         undrawn=tuple(metric for metric in METRICS if metric != "difference"),
+        tests=(PValue("p", about="difference", holm="p_holm"),),
     )
 
 
@@ -116,7 +116,6 @@ def compute(base: TableSpec, filters: Filters) -> TidyTable:
         return TidyTable(table.name, table.version, table.columns, (), (made,))
     refused: dict[str, None] = {}
     rows = list(rows_of(base, made, refused))
-    rows += derived.with_holm(rows, "p", "p_holm")
     people = () if made.found.raters is None else (PEOPLE,)
     nothing = () if rows or refused else (NOTHING,)
     notes = (HOW, *people, *nothing, *refused, *derived.about_rescaled(base), *made.found.notes)
@@ -185,7 +184,7 @@ def rows_of_pair(base: TableSpec, found: Observations, pair: Pair, groups: Mappi
         inside = weights > 0
         chosen = held.picked(inside)
         for measure, values in chosen.values.items():
-            made = metrics.paired(Pairs.of(values, chosen.dishes, chosen.raters, second[inside], weights[inside]))
+            made = paired(Pairs.of(values, chosen.dishes, chosen.raters, second[inside], weights[inside]))
             for metric, estimate in estimates(made).items():
                 yield TidyRow({"measure": measure, **where, **groups}, metric, estimate)
 
@@ -204,18 +203,16 @@ def places_of(base: TableSpec, held: Observations) -> Iterator[tuple[dict[str, s
 
 def estimates(made: Paired) -> dict[str, Estimate]:
     """The metrics of one comparison but the corrected p."""
-    n, dishes, interval = made.n, made.dishes, made.interval
+    n, dishes, interval, people = made.n, made.dishes, made.interval, made.people
     all_dishes = dishes + made.alone
+    lacking = made.reason or interval.reason
+    mean = made.reason or "no interval is claimed: see the difference"
     return {
         "difference": Estimate(
-            made.difference, n, dishes, interval.low, interval.high, interval.method, made.reason or interval.reason
+            made.difference, n, dishes, interval.low, interval.high, interval.method, lacking, people=people
         ),
-        "p": Estimate(made.p, n, dishes, method=metrics.METHOD if made.p is not None else "", reason=made.untested),
-        "first_mean": Estimate(
-            made.first, n, dishes, reason=made.reason or "no interval is claimed: see the difference"
-        ),
-        "second_mean": Estimate(
-            made.second, n, dishes, reason=made.reason or "no interval is claimed: see the difference"
-        ),
+        "p": Estimate(made.p, n, dishes, method=interval.method, reason=lacking, people=people),
+        "first_mean": Estimate(made.first, n, dishes, reason=mean, people=people),
+        "second_mean": Estimate(made.second, n, dishes, reason=mean, people=people),
         "without_partner": Estimate(made.alone, all_dishes, all_dishes, method="count"),
     }

@@ -57,8 +57,6 @@ def stored(request: HttpRequest, name: str, beside: Collection[str] = ()) -> tab
         view = tables.read(name, chosen)
     except (tables.UnknownTable, tables.UnknownFilter) as error:
         return no_table(request, str(error))
-    if sentence := wrong_value(view):
-        return no_table(request, sentence)
     if view.state != "fresh" and tables.ask(view):
         transaction.on_commit(tables.announce)
     return view
@@ -67,16 +65,6 @@ def stored(request: HttpRequest, name: str, beside: Collection[str] = ()) -> tab
 def no_table(request: HttpRequest, sentence: str) -> HttpResponse:
     more = context(request, _("There is no such table"), sentence=sentence)
     return render(request, "evaluation/no_table.html", more, status=404)
-
-
-def wrong_value(view: tables.TableView) -> str:
-    """Why a new choice cannot be meant: the values that occur are known from the whole table, while it is fresh."""
-    if view.table or not view.filters:
-        return ""
-    runs = {"run": view.mask.plain(filter_form.runs(view.spec))} if "run" in view.filters else {}
-    whole = tables.read(view.spec.name, {})
-    known = whole.state == "fresh" and not view.filters.keys() & {*filter_form.CHOOSING}
-    return filter_form.wrong_value(view.filters, {**(options_of(whole) if known else {}), **runs})
 
 
 def options_of(view: tables.TableView) -> Mapping[str, list[str]]:

@@ -1,12 +1,9 @@
 """Tables of other tables' observations: `disparity.`, `compare.` and `variance.<table>`, named like any table."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 
 from django.utils.module_loading import import_string
 
-from evaluation.metrics.multiple import holm
-from evaluation.metrics.tidy import TidyRow
 from evaluation.table_spec import TableSpec
 from wwd.tables import TABLES
 
@@ -38,27 +35,6 @@ def derived(name: str, spec: Callable[[str], TableSpec]) -> TableSpec | None:
 def names_of(base: str, spec: Callable[[str], TableSpec]) -> list[str]:
     """The derived tables of a table."""
     return [name for name in (f"{kind}.{base}" for kind in KINDS) if derived(name, spec)]
-
-
-def with_holm(rows: Sequence[TidyRow], p: str, adjusted: str) -> list[TidyRow]:
-    """Rows of the metric `adjusted` for those of `p`, corrected within each measure over all of them.
-
-    A test that could not be made is in no family.
-    """
-    found: list[TidyRow] = []
-    tested = [row for row in rows if row.metric == p]
-    for measure in dict.fromkeys(row.groups["measure"] for row in tested):
-        mine = [row for row in tested if row.groups["measure"] == measure]
-        made = [row.estimate.value for row in mine if row.estimate.value is not None]
-        corrected = iter(holm(made))
-        for row in mine:
-            if row.estimate.value is None:
-                found.append(replace(row, metric=adjusted))
-            else:
-                method = f"{row.estimate.method}; Holm over {len(made)} tests of this measure"
-                estimate = replace(row.estimate, value=next(corrected), method=method)
-                found.append(replace(row, metric=adjusted, estimate=estimate))
-    return found
 
 
 def about_rescaled(base: TableSpec) -> Iterable[str]:

@@ -1,6 +1,6 @@
 """`disparity.<table>`: how far groups of dishes lie apart in a table, for every measure, model and kind of place."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -11,19 +11,24 @@ from evaluation import derived, observations
 from evaluation.metrics import disparity as metrics
 from evaluation.metrics.disparity import Disparity, Group
 from evaluation.metrics.groups import Sample
+from evaluation.metrics.intervals import Interval
 from evaluation.metrics.multiple import TOLERANCE
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.observations import ALL, Observations
 from evaluation.ordering import ordered
-from evaluation.table_spec import Filters, TableSpec
+from evaluation.table_spec import Filters, PValue, TableSpec
 
 BASIC: Mapping[str, str] = {
     "gap": _(
         "Mean of the highest group minus mean of the lowest one, small groups left out. A dish in k groups weighs 1/k "
         "in each. The interval holds for all pairs of groups at once, since the data chose this pair."
     ),
-    "gap_expected": _("Mean gap of 2,000 random labelings of whole dishes: the gap where groups do not differ at all."),
-    "p": _("Share of random labelings with a gap at least as large, the labeling at hand counted as one of them."),
+    "gap_expected": _("Mean gap of as many groups with these variances that do not differ at all."),
+    "p": _(
+        "Share of 9,999 draws of such groups with a gap at least as large, the gap at hand counted as one of them. It "
+        "knows dishes and people, as the interval does: p is at most .05 where the interval leaves out 0. None where "
+        "no interval is claimed."
+    ),
     "p_holm": _("The same after Holm's correction over all models, kinds of place and questions of this measure."),
 }
 METRICS: Mapping[str, str] = {
@@ -33,18 +38,18 @@ METRICS: Mapping[str, str] = {
     "ratio": _("Mean of the lowest group ÷ mean of the highest one."),
     "variation": _("Coefficient of variation: population deviation of the groups' means ÷ their mean."),
     "gap_unshared": _("The gap without the dishes that lie in several groups."),
-    "gap_expected_unshared": _("The same mean gap of random labelings, without these dishes."),
-    "p_unshared": _("The same share of random labelings, without these dishes."),
+    "gap_expected_unshared": _("The same mean gap by chance, without these dishes."),
+    "p_unshared": _("The same share of draws, without these dishes."),
     "p_holm_unshared": _("The same after Holm's correction, without these dishes."),
 }
 ENDS = ("lowest", "highest", "worse")
 DRAWN = {"gap": "", "gap_expected": ", by chance"}
 RATERS = (
-    "Regions differ in the people who judged too, not in the pictures alone: dishes are relabelled, people are not, so "
-    "a small p may come from either."
+    "Regions differ in the people who judged too, not in the pictures alone: p and interval know how much single "
+    "people differ, but not whether all people of a region judge more strictly than those of another."
 )
 DISHES = "Regions differ in their dishes and in who described them, not in what models do alone."
-SMALL = "Small groups (n under 30 or under 10 dishes) are neither compared nor named."
+SMALL = "Small groups (n under 30, under 10 dishes, or under 5 people who judged) are neither compared nor named."
 NOT_SHARED = "no dish lies in several groups"
 NO_INTERVAL = "no interval is claimed: the groups were chosen by the data, see the gap"
 NEGATIVE = "not for measures that can be negative, or where all groups are 0"
@@ -62,8 +67,8 @@ def spec_of(base: TableSpec) -> TableSpec | None:
     return TableSpec(
         name=f"disparity.{base.name}",
         title=_("Disparity between regions"),
-        source=f"{base.source}; Good 2005; Phipson & Smyth 2010; Holm 1979",
-        version=f"{base.version}.1",
+        source=f"{base.source}; Cameron, Gelbach & Miller 2011; Bell & McCaffrey 2002; Holm 1979",
+        version=f"{base.version}.2",
         columns=columns,
         metrics=METRICS,
         inputs=base.inputs,
@@ -74,6 +79,8 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         study=base.study,
         undrawn=tuple(metric for metric in METRICS if metric != "gap"),
         redrawn=with_chance,
+        tests=(PValue("p", "gap", "p_holm"), PValue("p_unshared", "gap_unshared", "p_holm_unshared")),
+        ranks=dict.fromkeys(ENDS, "gap"),
     )
 
 
@@ -101,11 +108,8 @@ def compute(base: TableSpec, filters: Filters) -> TidyTable:
     assert table is not None
     found = observations.of(base, {name: value for name, value in filters.items() if name not in table.columns})
     assert found is not None
-    compared = list(cells(base, found))
-    rows = [row for cell in compared for row in rows_of(cell, base, table)]
-    rows += derived.with_holm(rows, "p", "p_holm")
-    rows += derived.with_holm(rows, "p_unshared", "p_holm_unshared")
-    notes = tuple(notes_of(base, found, compared))
+    rows = [row for cell in cells(base, found) for row in rows_of(cell, base, table)]
+    notes = tuple(notes_of(base, found))
     return TidyTable(table.name, table.version, table.columns, tuple(rows), notes, found.demonstration)
 
 
@@ -156,45 +160,49 @@ def named(cell: Compared, worse: str | None) -> dict[str, str]:
 
 
 def estimates(found: Disparity) -> dict[str, Estimate]:
-    """The metrics of a disparity, each with its n and clusters."""
-    n, many = found.n, found.dishes
+    """The metrics of a disparity, each with its n, clusters and people."""
+    number = partial(estimate, found)
     if not found.groups:
         lacking = [metric for metric in METRICS if not metric.endswith("unshared") and metric != "p_holm"]
-        return dict.fromkeys(lacking, Estimate(None, n, many, reason=found.reason))
+        return dict.fromkeys(lacking, number(None, reason=found.reason))
     return {
         **basic(found),
         "lowest_value": end(found.lowest),
         "highest_value": end(found.highest),
-        "ratio": Estimate(found.ratio, n, many, reason=NEGATIVE if found.ratio is None else NO_INTERVAL),
-        "variation": Estimate(found.variation, n, many, reason=NEGATIVE if found.variation is None else NO_INTERVAL),
+        "ratio": number(found.ratio, reason=NEGATIVE if found.ratio is None else NO_INTERVAL),
+        "variation": number(found.variation, reason=NEGATIVE if found.variation is None else NO_INTERVAL),
     }
+
+
+def estimate(found: Disparity, value: float | None, interval: Interval = metrics.NO_INTERVAL, **more: str) -> Estimate:
+    """A number about all groups that were compared."""
+    return Estimate(value, found.n, found.dishes, interval.low, interval.high, people=found.people, **more)
 
 
 def basic(found: Disparity) -> dict[str, Estimate]:
     """The gap with its interval, its expectation and its p."""
-    n, many, interval = found.n, found.dishes, found.interval
+    method, reason = found.interval.method, found.interval.reason
     return {
-        "gap": Estimate(found.gap, n, many, interval.low, interval.high, interval.method, interval.reason),
-        "gap_expected": Estimate(found.expected, n, many, method=metrics.METHOD),
-        "p": Estimate(found.p, n, many, method=metrics.METHOD),
+        "gap": estimate(found, found.gap, found.interval, method=method, reason=reason),
+        "gap_expected": estimate(found, found.expected, method=method, reason=reason),
+        "p": estimate(found, found.p, method=method, reason=reason),
     }
 
 
 def end(group: Group) -> Estimate:
-    return Estimate(group.mean, group.n, group.dishes, reason=NO_INTERVAL)
+    return Estimate(group.mean, group.n, group.dishes, reason=NO_INTERVAL, people=group.people)
 
 
 def unshared(cell: Compared) -> dict[str, Estimate]:
     """The same without the dishes in several groups; not measured where there are none."""
     found = cell.unshared
     if found is None or not found.groups:
-        n, many = (found.n, found.dishes) if found else (cell.found.n, cell.found.dishes)
-        lacking = Estimate(None, n, many, reason=found.reason if found else NOT_SHARED)
+        lacking = estimate(found or cell.found, None, reason=found.reason if found else NOT_SHARED)
         return {f"{metric}_unshared": lacking for metric in BASIC if metric != "p_holm"}
-    return {f"{metric}_unshared": estimate for metric, estimate in basic(found).items()}
+    return {f"{metric}_unshared": number for metric, number in basic(found).items()}
 
 
-def notes_of(base: TableSpec, found: Observations, compared: Iterable[Compared]) -> Iterator[str]:
+def notes_of(base: TableSpec, found: Observations) -> Iterator[str]:
     """What has to be known to read the table, then what is said under the table itself."""
     yield DISHES
     if found.raters is not None:
@@ -204,6 +212,4 @@ def notes_of(base: TableSpec, found: Observations, compared: Iterable[Compared])
     without = [measure for measure in found.values if measure not in base.worse]
     if without and base.worse:
         yield f"Neither end is the worse one: {', '.join(without)}."
-    if split := max((cell.found.split for cell in compared), default=0):
-        yield f"Dishes whose observations lie in different groups: up to {split}. Their parts are relabelled singly."
     yield from found.notes

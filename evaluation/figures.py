@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Literal
 
 from evaluation import palette
-from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyTable
+from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, Estimate, TidyTable
 from evaluation.observations import ALL
 from evaluation.ordering import ordered, place
 from evaluation.plan_marks import in_short
@@ -28,7 +28,8 @@ LINES = "Lines: 95 % intervals ({methods})."
 NO_LINES = "No interval is claimed."
 MARKS = (
     "No line: no interval is claimed. Grey, at the right: n / clusters. "
-    f"Hatched: small group (n under {SMALL_N} or under {SMALL_CLUSTERS} clusters), never named best or worst."
+    f"Hatched: small group (n under {SMALL_N}, {SMALL_CLUSTERS} clusters or {SMALL_PEOPLE} reviewers), never named "
+    "best or worst."
 )
 
 

@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from evaluation.models import Run
-from evaluation.names import unknown
 from evaluation.table_spec import Filters, TableSpec
 
 MOST_RUNS = 200
@@ -29,8 +28,6 @@ NAMES = {
     "by": gettext_noop("Groups by"),
     "with": gettext_noop("Compared with the run"),
 }
-# What these choose decides which values the others have.
-CHOOSING = ("run", "campaign", "questionnaire")
 
 
 @dataclass(frozen=True)
@@ -90,11 +87,3 @@ def runs(spec: TableSpec) -> list[str]:
         return []
     rows = Run.objects.filter(study=spec.study, state=Run.State.DONE).order_by("-finished_at", "-pk")
     return list(rows.values_list("slug", flat=True)[:MOST_RUNS])
-
-
-def wrong_value(filters: Filters, options: Mapping[str, Sequence[str]]) -> str:
-    """The sentence about a value that no row has, or an empty text. `options` hold all values of a filter, or none."""
-    for name, value in filters.items():
-        if options.get(name) and value not in options[name]:
-            return unknown(f"value of the filter {name} named", value, options[name])
-    return ""

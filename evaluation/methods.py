@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from evaluation import table_page
-from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyTable
+from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, Estimate, TidyTable
 from evaluation.table_spec import Filters, TableSpec
 
 COUNTED_FIRST = ("outcomes", "reviews")
@@ -103,11 +103,11 @@ def _lacking(estimates: list[Estimate]) -> Iterator[str]:
     small = sum(estimate.small for estimate in estimates if estimate.value is not None)
     if small:
         text = ngettext(
-            "%(count)s number is of a small group (n under %(n)s or under %(clusters)s clusters).",
-            "%(count)s numbers are of small groups (n under %(n)s or under %(clusters)s clusters).",
+            "%(count)s number is of a small group (n under %(n)s, %(clusters)s clusters or %(people)s reviewers).",
+            "%(count)s numbers are of small groups (n under %(n)s, %(clusters)s clusters or %(people)s reviewers).",
             small,
         )
-        yield text % {"count": small, "n": SMALL_N, "clusters": SMALL_CLUSTERS}
+        yield text % {"count": small, "n": SMALL_N, "clusters": SMALL_CLUSTERS, "people": SMALL_PEOPLE}
     missing = sum(estimate.value is None for estimate in estimates)
     if missing:
         yield ngettext("%(count)s number was not measured.", "%(count)s numbers were not measured.", missing) % {

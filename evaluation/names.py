@@ -7,7 +7,8 @@ from collections.abc import Iterable
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """A sentence that says that `name` is no `what`, and which names come near."""
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    folded = {known.casefold(): known for known in names}
+    near = [folded[each] for each in difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)]
     if near:
         return f"There is no {what} {name!r}. Did you mean {' or '.join(near)}?"
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")

@@ -4,7 +4,7 @@ All count what is released (`Dish.objects.released()`), or, where there is nothi
 then say. Counts are no estimates: they claim no interval.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -71,7 +71,20 @@ def totals(filters: Filters) -> TidyTable:
         "photos": Photo.objects.filter(dish__in=found, state=Photo.State.ACCEPTED).count(),
     }
     rows = [TidyRow({"what": what}, "number", counted(number, n, people)) for what, number in numbers.items()]
-    return made(TOTALS, rows, (COUNTS, "Languages without a code are not counted."), demonstration)
+    notes = (COUNTS, "Languages without a code are not counted.", *about_names(found))
+    return made(TOTALS, rows, notes, demonstration)
+
+
+def about_names(found: DishQuerySet) -> Iterator[str]:
+    """What counts as one country, with the names of one that were written in several ways."""
+    names: dict[str, set[str]] = defaultdict(set)
+    places = DishCountry.objects.filter(dish__in=found).exclude(country=None).order_by()
+    for country, name in places.values_list("country__name", "name").distinct():
+        names[country].add(name)
+    several = "; ".join(", ".join(sorted(held)) for _, held in sorted(names.items()) if len(held) > 1)
+    yield "A country is one whatever it is called, a place outside the list of countries goes by its name."
+    if several:
+        yield f"Names of one country, counted once (Table B.4 of World Wide Dishes counts names): {several}."
 
 
 def by_country(found: DishQuerySet) -> dict[str, tuple[int, int]]:
@@ -85,7 +98,7 @@ def countries(filters: Filters) -> TidyTable:
     """`overview.countries`."""
     found, demonstration = dishes()
     rows = [TidyRow({"country": name}, "dishes", counted(n, n, who)) for name, (n, who) in by_country(found).items()]
-    return made(COUNTRIES, rows, (COUNTS, TWICE), demonstration)
+    return made(COUNTRIES, rows, (COUNTS, TWICE, *about_names(found)), demonstration)
 
 
 def growth(filters: Filters) -> TidyTable:

@@ -11,6 +11,15 @@ Filters = Mapping[str, str]
 
 
 @dataclass(frozen=True)
+class PValue:
+    """A metric that is a p-value: `p`, the number that it is `about`, and the metric that corrects it for all tests."""
+
+    p: str
+    about: str
+    holm: str = ""
+
+
+@dataclass(frozen=True)
 class TableSpec:
     """A named table. `metrics`: metric → its definition. `version` changes with a definition.
 
@@ -26,7 +35,9 @@ class TableSpec:
     one; metrics left out have none. `rescaled`: metrics that are for looking at only, never compared. `redrawn`: makes
     of the table the one that the figure shows, where bars of the table itself would say little. `unread`: filters on
     columns that `compute` never looks at, so that rows of the table without them are what it would make; of a study's
-    table that is so for all of them.
+    table that is so for all of them. `tests`: its p-values; `ranks`: columns that name the worse or the lowest of
+    several groups → the metric that they go by. What of both is left where no interval is claimed, says
+    `evaluation/claims.py`.
     """
 
     name: str
@@ -48,6 +59,8 @@ class TableSpec:
     rescaled: tuple[str, ...] = ()
     redrawn: Callable[[TidyTable], TidyTable] | None = None
     unread: tuple[str, ...] = ()
+    tests: tuple[PValue, ...] = ()
+    ranks: Mapping[str, str] = field(default_factory=dict)
 
     def to_draw(self, table: TidyTable) -> TidyTable:
         """What the figure of this table shows."""

@@ -33,7 +33,11 @@ def from_content(name: str, version: str, content: Mapping[str, Any]) -> TidyTab
     """The table that was stored with `to_content`."""
     fields = ("value", "n", "clusters", "low", "high", "method", "reason")
     rows = tuple(
-        TidyRow(row["groups"], row["metric"], Estimate(**{field: row[field] for field in fields}))
+        TidyRow(
+            row["groups"],
+            row["metric"],
+            Estimate(**{field: row[field] for field in fields}, people=row.get("people")),
+        )
         for row in content["rows"]
     )
     return TidyTable(

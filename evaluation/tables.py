@@ -19,6 +19,8 @@ from django.utils.module_loading import import_string
 
 from evaluation import derived
 from evaluation.about import about, with_narrowing
+from evaluation.claims import within_claims
+from evaluation.filter_values import canonical, wrong
 from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import InputCounter, Plan, StoredTable
@@ -98,7 +100,7 @@ def names() -> list[str]:
 
 
 def checked_filters(table: TableSpec, filters: Filters) -> dict[str, str]:
-    """`filters` in one order, empty ones dropped. Raises UnknownFilter."""
+    """`filters` in one order and spelling, empty ones dropped. Raises UnknownFilter."""
     for name, value in filters.items():
         if name not in table.filters:
             raise UnknownFilter(unknown("filter", name, table.filters))
@@ -106,7 +108,7 @@ def checked_filters(table: TableSpec, filters: Filters) -> dict[str, str]:
             raise UnknownFilter(unknown(f"value of the filter {name} named", value, table.choices[name]))
         if len(value) > LONGEST_FILTER or "\x00" in value:
             raise UnknownFilter(f"The value of the filter {name} is too long or holds signs that no value has.")
-    return {name: value for name, value in sorted(filters.items()) if value}
+    return canonical(table, {name: value for name, value in sorted(filters.items()) if value})
 
 
 def bump(*names: str) -> None:
@@ -146,9 +148,23 @@ def read(name: str, filters: Filters, *, unmasked: bool = False, frozen: Sequenc
         raise UnknownFilter(str(error)) from error
     view = _view(table, real, _row(table, real).first(), fingerprint(table))
     if view.table is None:
-        return replace(view, filters=shown, mask=mask)
-    content, standing = marked(table, real, view.table, plans)
-    return replace(view, filters=shown, table=mask.table(content), standing=standing, mask=mask)
+        view = replace(view, filters=shown, mask=mask)
+    else:
+        content, standing = marked(table, real, view.table, plans)
+        view = replace(view, filters=shown, table=mask.table(content), standing=standing, mask=mask)
+    if sentence := wrong_value(view):
+        raise UnknownFilter(sentence)
+    return view
+
+
+def wrong_value(view: TableView) -> str:
+    """The sentence about a value of a filter that nothing has, where that is known; or an empty text."""
+    chosen = {name: value for name, value in view.filters.items() if not view.mask.hides(name)}
+    if not chosen:
+        return ""
+    whole = _view(view.spec, {}, _row(view.spec, {}).first(), view.fingerprint)
+    known = whole.table if whole.state == "fresh" else None
+    return wrong(view.spec, chosen, view.table, known, view.mask)
 
 
 def read_whole(names: Sequence[str]) -> dict[str, TableView]:
@@ -264,7 +280,9 @@ def compute(table: TableSpec, filters: Filters) -> TidyTable:
     from evaluation.study_tables import study_table
 
     made = table.compute(filters) if table.compute else study_table(table, filters)
-    rows = rows_with(made.rows, {name: value for name, value in filters.items() if name in table.columns})
+    rows = rows_with(
+        within_claims(table, made.rows), {name: value for name, value in filters.items() if name in table.columns}
+    )
     kept = about(table, filters, made)
     return replace(made, rows=in_order(rows, table.columns, table.metrics), about=kept)
 

@@ -71,9 +71,10 @@ def rows_of_cell(groups: dict[str, str], held: Observations, measure: str) -> It
         levels["reviewer"] = held.raters
     parts = components(held.values[measure], levels)
     clusters = len(np.unique(held.dishes))
+    people = None if held.raters is None else len(np.unique(held.raters))
     for metric in METRICS:
         value, reason = component(parts, metric, judged=held.raters is not None)
-        yield TidyRow(groups, metric, Estimate(value, len(held), clusters, reason=reason))
+        yield TidyRow(groups, metric, Estimate(value, len(held), clusters, reason=reason, people=people))
 
 
 def component(parts: Components | None, metric: str, *, judged: bool) -> tuple[float | None, str]:

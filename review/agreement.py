@@ -4,7 +4,7 @@ A unit is a picture judged for a country (country, dish, model, generation), an 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -94,18 +94,22 @@ def agreement(filters: Filters) -> TidyTable:
 
 @dataclass(frozen=True)
 class Judged:
-    """Opinions with the numbers (n,) of their units, in the order of country and picture; `dishes`: of each unit."""
+    """Opinions with the numbers (n,) of their units, in the order of country and picture; `people` (n,): whose;
+    `dishes`: of each unit."""
 
     said: Sequence[Opinion]
     units: npt.NDArray[np.intp]
     dishes: npt.NDArray[np.str_]
+    people: npt.NDArray[np.intp]
 
     @classmethod
     def of(cls, said: Sequence[Opinion]) -> "Judged":
         dish_of = {(one.country, one.image): one.dish for one in said}
         number = {unit: place for place, unit in enumerate(sorted(dish_of))}
         units = np.array([number[one.country, one.image] for one in said], dtype=np.intp)
-        return cls(said, units, np.array([dish_of[unit] for unit in number]))
+        known: dict[str, int] = {}
+        people = np.array([known.setdefault(one.reviewer, len(known)) for one in said], dtype=np.intp)
+        return cls(said, units, np.array([dish_of[unit] for unit in number]), people)
 
 
 def estimates(question: Question, judged: Judged) -> Iterator[tuple[str, Estimate]]:
@@ -119,12 +123,15 @@ def estimates(question: Question, judged: Judged) -> Iterator[tuple[str, Estimat
     dishes = judged.dishes[np.unique(units)] if len(units) else np.array([], dtype=np.str_)
     paired = counts.sum(axis=1) >= 2
     n, clusters = int(paired.sum()), len(np.unique(dishes[paired]))
+    place_of = np.searchsorted(np.unique(units), units)
+    people = len(np.unique(judged.people[held][paired[place_of]]))
     values = coefficients(counts, question.level) if n else Coefficients(None, None, None)
     too_few = why_not(n, clusters)
     claimed = None if too_few else intervals(counts, dishes, question.level)
-    yield from _reported(values, claimed, n, clusters, too_few)
+    for name, found in _reported(values, claimed, n, clusters, too_few):
+        yield name, replace(found, people=people)
     for name, value in zip(NAMES, values, strict=True):
-        yield f"{name}_computed", Estimate(value, n, clusters, reason=_missing(value, n))
+        yield f"{name}_computed", Estimate(value, n, clusters, reason=_missing(value, n), people=people)
 
 
 def _reported(

@@ -31,7 +31,8 @@ class HeldOut:
     """One row per opinion on a unit with three or more, each against the others' label (m,).
 
     `unit`: which; `value`: the opinion itself; `yes`, `no`: weights of the others' label, each opinion weighing one
-    by the number of the unit's opinions, 0 and 0 where the others tie; `others`: their mean; `weight`: without ties.
+    by the number of the unit's opinions, 0 and 0 where the others tie; `others`: their mean; `weight`: without ties;
+    `rater`: whose the opinion is.
     """
 
     unit: npt.NDArray[np.intp]
@@ -40,6 +41,7 @@ class HeldOut:
     no: Floats
     others: Floats
     weight: Floats
+    rater: npt.NDArray[np.intp]
 
     @property
     def tied(self) -> npt.NDArray[np.bool_]:
@@ -47,11 +49,15 @@ class HeldOut:
         return np.asarray(self.yes + self.no == 0)
 
 
-def held_out(unit: npt.NDArray[np.intp], values: Floats, cut: float, label: Label) -> HeldOut:
-    """Every opinion against the others about the same unit: `values` (n,) ≥ `cut` are yes, `unit` (n,) from 0."""
+def held_out(
+    unit: npt.NDArray[np.intp], values: Floats, cut: float, label: Label, raters: npt.NDArray[np.intp] | None = None
+) -> HeldOut:
+    """Every opinion against the others about the same unit: `values` (n,) ≥ `cut` are yes, `unit` (n,) from 0, `raters`
+    (n,) whose they are, all somebody else's where that is not said."""
+    raters = np.arange(len(unit)) if raters is None else raters
     count = np.bincount(unit).astype(np.float64)[unit]
     enough = count >= LEAST_OPINIONS
-    unit, values, count = unit[enough], values[enough], count[enough]
+    unit, values, count, raters = unit[enough], values[enough], count[enough], raters[enough]
     says = (values >= cut).astype(np.float64)
     others_yes, others = (
         np.bincount(unit, weights=each)[unit] - each if len(unit) else each for each in (says, values)
@@ -59,4 +65,4 @@ def held_out(unit: npt.NDArray[np.intp], values: Floats, cut: float, label: Labe
     yes, no = community(others_yes, count - 1, label)
     weight = 1 / count
     shared = divided(weight, yes + no) if label == "opinions" else weight
-    return HeldOut(unit, values, yes * shared, no * shared, others / (count - 1), weight)
+    return HeldOut(unit, values, yes * shared, no * shared, others / (count - 1), weight, raters)

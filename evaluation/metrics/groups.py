@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N
+from evaluation.metrics.tidy import is_small
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -73,17 +73,16 @@ class Sample:
         """(n,) which observations belong to a group."""
         return (self.weights[:, group] > 0)[self.member]
 
-    def clusters(self, group: int) -> int:
-        """The dishes of a group."""
-        return len(np.unique(self.dishes[self.within(group)]))
+    def sizes(self, group: int) -> tuple[int, int, int | None]:
+        """The observations of a group, their dishes, and the people who judged; None where machines did."""
+        inside = self.within(group)
+        people = None if self.raters is None else len(np.unique(self.raters[inside]))
+        return int(inside.sum()), len(np.unique(self.dishes[inside])), people
 
     def large(self) -> Ints:
         """The groups that are not small."""
         groups = range(self.weights.shape[1])
-        found = [
-            group for group in groups if self.within(group).sum() >= SMALL_N and self.clusters(group) >= SMALL_CLUSTERS
-        ]
-        return np.array(found, dtype=np.intp)
+        return np.array([group for group in groups if not is_small(*self.sizes(group))], dtype=np.intp)
 
     def among(self, groups: Ints) -> "Sample":
         """The observations of these groups, their weights in others forgotten."""

@@ -1,11 +1,10 @@
-"""Several tests at once: Holm's correction, and how a permutation p is counted."""
+"""Several tests at once: Holm's correction."""
 
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-# Values of resampled statistics that differ by less are equal: sums in another order round otherwise.
+# Values that differ by less are equal: sums in another order round otherwise.
 TOLERANCE = 1e-10
 
 
@@ -18,9 +17,3 @@ def holm(p: Sequence[float]) -> list[float]:
     adjusted = np.empty_like(values)
     adjusted[order] = raised
     return [float(value) for value in adjusted]
-
-
-def resampled_p(observed: float, drawn: npt.NDArray[np.float64]) -> float:
-    """(b + 1) ÷ (m + 1), where b of the m `drawn` (m,) are at least `observed`: never 0 (Phipson & Smyth 2010)."""
-    near = TOLERANCE * max(1.0, abs(observed))
-    return float((np.count_nonzero(drawn >= observed - near) + 1) / (len(drawn) + 1))

@@ -1,8 +1,7 @@
 """The difference between two models (prompts, runs) on the same dishes: dishes differ more than models do.
 
 A pair is a dish under both, by its mean over pictures; where people judged, the same person's judgement of the same
-dish under both. The p-value flips signs of whole dishes, with all their pairs: under no difference, which of the two
-is called first says nothing about a dish (Fisher 1935, The Design of Experiments, §21).
+dish under both. Interval and p come from one variance, over whole dishes and whole people: see `people_tests`.
 """
 
 from dataclasses import dataclass
@@ -10,16 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.intervals import LEAST_CLUSTERS, Interval, one_way, two_way
-from evaluation.metrics.multiple import resampled_p
+from evaluation.metrics.intervals import Interval
+from evaluation.metrics.people_tests import mean_test
 
-FLIPS = 2000
-SEED = 20260417
-METHOD = f"{FLIPS} random flips of the signs of whole dishes, seed {SEED}"
 NO_PAIRS = "no dish was {} under both"
-FEW_DISHES = f"fewer than {LEAST_CLUSTERS} dishes with a pair: no test is made"
 NO_INTERVAL = Interval(None, None)
-_CHUNK = 250
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -82,61 +76,31 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Paired:
-    """The mean difference, second minus first, of `n` pairs of `dishes` dishes; None with the reason.
-
-    `p` is None, for `untested`, where the dishes are too few.
-    """
+    """The mean difference, second minus first, of `n` pairs of `dishes` dishes, by `people` where they judged; None
+    with the reason. `p` is None where no interval is claimed."""
 
     n: int
     dishes: int
     alone: int
+    people: int | None = None
     first: float | None = None
     second: float | None = None
     difference: float | None = None
     interval: Interval = NO_INTERVAL
     p: float | None = None
     reason: str = ""
-    untested: str = ""
 
 
 def paired(pairs: Pairs) -> Paired:
     """The mean difference of pairs, weighted, with interval and p."""
     n, dishes = len(pairs.first), len(np.unique(pairs.dishes))
+    people = None if pairs.raters is None else len(np.unique(pairs.raters))
     if not n:
         made = "measured" if pairs.raters is None else "judged by the same person"
-        reason = NO_PAIRS.format(made)
-        return Paired(n, dishes, pairs.alone, reason=reason, untested=reason)
+        return Paired(n, dishes, pairs.alone, people, reason=NO_PAIRS.format(made))
     first, second = (float(np.average(side, weights=pairs.weights)) for side in (pairs.first, pairs.second))
-    table = pairs.difference[:, None]
-    if pairs.raters is None:
-        [interval] = one_way(table, pairs.dishes, pairs.weights)
-    else:
-        [interval] = two_way(table, pairs.dishes, pairs.raters, pairs.weights, bounds=None)
-    few = dishes < LEAST_CLUSTERS
-    return Paired(
-        n=n,
-        dishes=dishes,
-        alone=pairs.alone,
-        first=first,
-        second=second,
-        difference=float(np.average(pairs.difference, weights=pairs.weights)),
-        interval=interval,
-        p=None if few else flipped_p(pairs),
-        untested=FEW_DISHES if few else "",
-    )
-
-
-def flipped_p(pairs: Pairs) -> float:
-    """How often the mean difference is at least as far from 0 after random flips of the signs of dishes."""
-    dish = np.unique(pairs.dishes, return_inverse=True)[1]
-    sums = np.bincount(dish, weights=pairs.weights * pairs.difference)
-    rng = np.random.default_rng(SEED)
-    drawn = [
-        np.abs((2.0 * rng.integers(0, 2, (min(_CHUNK, FLIPS - start), len(sums))) - 1.0) @ sums)
-        for start in range(0, FLIPS, _CHUNK)
-    ]
-    total = float(pairs.weights.sum())
-    return resampled_p(abs(float(sums.sum())) / total, np.concatenate(drawn) / total)
+    tested = mean_test(pairs.difference, pairs.weights, pairs.dishes, pairs.raters)
+    return Paired(n, dishes, pairs.alone, people, first, second, tested.difference, tested.interval, tested.p)
 
 
 def _means(values: Floats, place: Ints, keys: int, side: Mask) -> Floats:

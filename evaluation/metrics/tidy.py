@@ -6,13 +6,23 @@ from typing import Any
 
 SMALL_N = 30
 SMALL_CLUSTERS = 10
+SMALL_PEOPLE = 5
+
+
+def is_small(n: int, clusters: int, people: int | None = None) -> bool:
+    """Whether a group is too small to be named, ranked or compared: the one rule of all tables.
+
+    `people`: how many judged; None where machines did.
+    """
+    return n < SMALL_N or clusters < SMALL_CLUSTERS or (people is not None and people < SMALL_PEOPLE)
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A value with its n, number of clusters and 95 % interval. `value` None: not measured, `reason` says why.
 
-    `low` and `high` are None where no interval may be claimed; `method` names how the interval was made.
+    `low` and `high` are None where no interval may be claimed; `method` names how the interval was made. `people`: how
+    many people judged, None where the number rests on no judgement.
     """
 
     value: float | None
@@ -22,11 +32,12 @@ class Estimate:
     high: float | None = None
     method: str = ""
     reason: str = ""
+    people: int | None = None
 
     @property
     def small(self) -> bool:
         """True for a group that is never named best or worst."""
-        return self.n < SMALL_N or self.clusters < SMALL_CLUSTERS
+        return is_small(self.n, self.clusters, self.people)
 
 
 @dataclass(frozen=True)

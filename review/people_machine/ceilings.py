@@ -69,12 +69,14 @@ def labels(held: HeldOut, dishes: Codes, cut: float) -> dict[str, Estimate]:
     kept, lacking = untied(held)
     table = metrics.two_by_two(kept.value >= cut, kept.yes, kept.no)
     clusters = dishes[kept.unit]
-    n, many = counts(kept, clusters)
+    n, many, people = counts(kept, clusters)
     values = metrics.agreement(table)
     intervals = metrics.agreement_intervals(table, clusters)
     names = ("kappa", "raw_agreement", "ac1")
     found = {
-        f"ceiling_{name}": estimate(getattr(values, name), getattr(intervals, name), n, many, lacking or ONE_ANSWER)
+        f"ceiling_{name}": estimate(
+            getattr(values, name), getattr(intervals, name), n, many, people, lacking or ONE_ANSWER
+        )
         for name in names
     }
     return {**found, "ceiling_ties": ties(held, dishes, lacking)}
@@ -106,13 +108,13 @@ def untied(held: HeldOut) -> tuple[HeldOut, str]:
     return kept, "" if len(kept.unit) else OTHERS_TIE if len(held.unit) else TOO_FEW_OPINIONS
 
 
-def counts(held: HeldOut, clusters: Codes) -> tuple[int, int]:
-    """Pictures and their dishes."""
-    return len(np.unique(held.unit)), len(np.unique(clusters))
+def counts(held: HeldOut, clusters: Codes) -> tuple[int, int, int]:
+    """Pictures, their dishes, and the people whose opinions these are."""
+    return len(np.unique(held.unit)), len(np.unique(clusters)), len(np.unique(held.rater))
 
 
 def ties(held: HeldOut, dishes: Codes, lacking: str) -> Estimate:
     """How many opinions were dropped because the others tie; n are all opinions on pictures with three."""
-    many = len(np.unique(dishes[held.unit]))
+    _pictures, many, people = counts(held, dishes[held.unit])
     dropped = int(held.tied.sum()) if len(held.unit) else None
-    return Estimate(dropped, len(held.unit), many, reason=lacking if dropped is None else "")
+    return Estimate(dropped, len(held.unit), many, reason=lacking if dropped is None else "", people=people)

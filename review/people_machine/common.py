@@ -33,7 +33,8 @@ class Cell:
     """The pictures of a country that a question and a machine's value have in common (k,).
 
     `machine`: its values; `yes`, `no`: weights of the people's label, 0 and 0 where they tie; `mean`: their mean
-    level; `count`: how many answered; `dishes`: clusters; `units`: numbers in `People`. `lacking`: why there are none.
+    level; `count`: how many answered; `dishes`: clusters; `units`: numbers in `People`. `said`: what they were
+    asked. `lacking`: why there are none.
     """
 
     country: str
@@ -44,7 +45,13 @@ class Cell:
     count: Floats
     dishes: Codes
     units: Codes
+    said: Said
     lacking: str = ""
+
+    @cached_property
+    def people(self) -> int:
+        """How many people said something of these pictures."""
+        return self.said.people_of(self.units)
 
     @cached_property
     def labelled(self) -> "Cell":
@@ -140,6 +147,7 @@ class Common:
             count=said.count[held],
             dishes=self.people.dishes[held],
             units=held,
+            said=said,
             lacking=lacking,
         )
 

@@ -56,7 +56,8 @@ def rows_of(common: Common, pairing: Pairing) -> Iterator[TidyRow]:
             groups = {**pairing.groups, "end": end, "place": f"{place:02d}", **named(common, cell, at)}
             shown = {"machine": as_given(cell.machine[at], pairing), "people": cell.mean[at], "distance": apart[at]}
             for metric, value in shown.items():
-                yield TidyRow(groups, metric, Estimate(float(value), int(cell.count[at]), 1, reason=SINGLE))
+                many = int(cell.count[at])
+                yield TidyRow(groups, metric, Estimate(float(value), many, 1, reason=SINGLE, people=many))
 
 
 def named(common: Common, cell: Cell, at: int) -> dict[str, str]:
@@ -87,7 +88,7 @@ DISAGREEMENTS = TableSpec(
     name="agreement.disagreements",
     title=_("People and machine: strongest disagreement"),
     source="Own",
-    version="1",
+    version="2",
     columns=("question", "reading", "run", "end", "place", "picture", "judged_for"),
     metrics=METRICS,
     inputs=INPUTS,

@@ -4,7 +4,7 @@ import numpy as np
 
 from evaluation.metrics.classification import Floats
 from evaluation.metrics.intervals import Interval
-from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate
+from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, Estimate
 from evaluation.observations import ALL
 from review.people_machine.common import Cell
 
@@ -12,24 +12,27 @@ ONE_ANSWER = "people say the same of all these pictures: agreement beyond chance
 ONE_VALUE = "the machine gives all these pictures the same value"
 NOT_ONE_COMMUNITY = "said of single communities only"
 NOT_BOTH = "the machine’s agreement or the ceiling is not measured"
-SMALL = f"a small group, of the machine or of the ceiling: under {SMALL_N} pictures or {SMALL_CLUSTERS} dishes"
+SMALL = (
+    f"a small group, of the machine or of the ceiling: under {SMALL_N} pictures, {SMALL_CLUSTERS} dishes or "
+    f"{SMALL_PEOPLE} people"
+)
 NO_BOUNDS = "no interval is claimed for the machine or for the ceiling"
 
 
-def estimate(value: object, interval: object, n: int, clusters: int, why: str) -> Estimate:
-    """A value with its interval; `why` says what is missing where there is no value."""
+def estimate(value: object, interval: object, n: int, clusters: int, people: int, why: str) -> Estimate:
+    """A value with its interval, of what `people` people said; `why` says what is missing where there is no value."""
     assert value is None or isinstance(value, float)
     assert isinstance(interval, Interval)
     if value is None:
-        return Estimate(None, n, clusters, reason=why)
-    return Estimate(value, n, clusters, interval.low, interval.high, interval.method, interval.reason)
+        return Estimate(None, n, clusters, reason=why, people=people)
+    return Estimate(value, n, clusters, interval.low, interval.high, interval.method, interval.reason, people)
 
 
 def ties(cell: Cell) -> Estimate:
     """How many pictures in common were dropped because people tie; n are all of them."""
     if cell.lacking:
-        return Estimate(None, 0, 0, reason=cell.lacking)
-    return Estimate(cell.ties, len(cell.machine), cell.clusters)
+        return Estimate(None, 0, 0, reason=cell.lacking, people=0)
+    return Estimate(cell.ties, len(cell.machine), cell.clusters, people=cell.people)
 
 
 def missing(machine: Floats, people: Floats) -> str:
@@ -42,7 +45,7 @@ def may_speak(country: str, machine: Estimate, ceiling: Estimate) -> Estimate:
 
     Never of all countries together, and never of a small group.
     """
-    n, clusters = machine.n, machine.clusters
+    n, clusters, people = machine.n, machine.clusters, machine.people
     if country == ALL:
         why = NOT_ONE_COMMUNITY
     elif machine.value is None or ceiling.value is None:
@@ -52,5 +55,5 @@ def may_speak(country: str, machine: Estimate, ceiling: Estimate) -> Estimate:
     elif machine.low is None or ceiling.low is None:
         why = NO_BOUNDS
     else:
-        return Estimate(int(machine.low >= ceiling.low), n, clusters)
-    return Estimate(None, n, clusters, reason=why)
+        return Estimate(int(machine.low >= ceiling.low), n, clusters, people=people)
+    return Estimate(None, n, clusters, reason=why, people=people)

@@ -72,7 +72,7 @@ def estimates(cell: Cell, ceiling: dict[str, Estimate]) -> dict[str, Estimate]:
     table = metrics.two_by_two(kept.machine, kept.yes, kept.no)
     values, intervals = metrics.agreement(table), metrics.agreement_intervals(table, kept.dishes)
     found = {
-        name: estimate(value, interval, kept.n, kept.clusters, kept.lacking or ONE_ANSWER)
+        name: estimate(value, interval, kept.n, kept.clusters, kept.people, kept.lacking or ONE_ANSWER)
         for name, value, interval in zip(values._fields, values, intervals, strict=True)
     }
     speaks = may_speak(cell.country, found["kappa"], ceiling["ceiling_kappa"])

@@ -1,7 +1,7 @@
 """What people said of pictures, as arrays: one row per opinion, pictures numbered, questions side by side."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,28 @@ Codes = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Said:
-    """One question by picture (u,): how many answered, how many of them with yes, their mean level; and the cut."""
+    """One question by picture (u,): how many answered, how many of them with yes, their mean level; and the cut.
+
+    `unit`, `raters` (m,): picture and person of each answer, in the order of the pictures.
+    """
 
     question: Question
     count: Floats
     yes: Floats
     mean: Floats
+    unit: Codes
+    raters: Codes
+    known: dict[bytes, int] = field(default_factory=dict, compare=False)
+
+    def people_of(self, units: Codes) -> int:
+        """How many people answered about `units`, which ascend; counted once for the same pictures."""
+        key = units.tobytes()
+        if key not in self.known:
+            first, last = (np.searchsorted(self.unit, units, side=side) for side in ("left", "right"))
+            many = last - first
+            rows = np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many)
+            self.known[key] = len(np.unique(self.raters[rows]))
+        return self.known[key]
 
     def label(self, label: Label) -> tuple[Floats, Floats]:
         """Weights of yes and no (u,)."""
@@ -35,7 +51,7 @@ class Said:
 class People:
     """Opinions (n,) on pictures (u,), each judged for a country. `dishes`: (u,) numbers in the order of their names.
 
-    `unit` (n,): the picture of an opinion; `levels` (n, questions), NaN where it says nothing.
+    `unit`, `raters` (n,): the picture and the person of an opinion; `levels` (n, questions), NaN where it says nothing.
     """
 
     questions: tuple[Question, ...]
@@ -43,30 +59,32 @@ class People:
     images: npt.NDArray[np.int64]
     dishes: Codes
     unit: Codes
+    raters: Codes
     levels: npt.NDArray[np.float32]
     notes: tuple[str, ...]
     demonstration: bool
     extra: Mapping[str, float | str]
 
     def said(self, question: Question) -> Said:
-        values, unit = self._given(question)
+        values, unit, raters = self._given(question)
+        order = np.argsort(unit, kind="stable")
         size = len(self.images)
         count, yes, total = (
             np.bincount(unit, weights=weights, minlength=size).astype(np.float64)
             for weights in (np.ones(len(unit)), values >= question.cut, values)
         )
         mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
-        return Said(question, count, yes, mean)
+        return Said(question, count, yes, mean, unit[order], raters[order])
 
     def held_out(self, question: Question, label: Label) -> HeldOut:
         """Each opinion against the others about the same picture."""
-        values, unit = self._given(question)
-        return held_out(unit, values, question.cut, label)
+        values, unit, raters = self._given(question)
+        return held_out(unit, values, question.cut, label, raters)
 
-    def _given(self, question: Question) -> tuple[Floats, Codes]:
+    def _given(self, question: Question) -> tuple[Floats, Codes, Codes]:
         column = self.levels[:, self.questions.index(question)]
         given = ~np.isnan(column)
-        return column[given].astype(np.float64), self.unit[given]
+        return column[given].astype(np.float64), self.unit[given], self.raters[given]
 
 
 def people(filters: Filters) -> People:
@@ -97,6 +115,8 @@ class Gathering:
         self.units: dict[tuple[str, int], int] = {}
         self.dish_names: list[str] = []
         self.unit: list[int] = []
+        self.persons: dict[str, int] = {}
+        self.raters: list[int] = []
         self.chunks: list[npt.NDArray[np.float32]] = []
         self.rows: list[list[float | None]] = []
 
@@ -106,6 +126,7 @@ class Gathering:
         if number == len(self.dish_names):
             self.dish_names.append(opinion.dish)
         self.unit.append(number)
+        self.raters.append(self.persons.setdefault(opinion.reviewer, len(self.persons)))
         if isinstance(
             opinion.answers, LazyAnswers
         ):  # nearly every question reads them: as a plain dict they are faster
@@ -128,6 +149,7 @@ class Gathering:
             np.array([image for _country, image in self.units], dtype=np.int64),
             dishes.astype(np.intp),
             np.array(self.unit, dtype=np.intp),
+            np.array(self.raters, dtype=np.intp),
             np.concatenate(self.chunks),
             chosen.notes,
             chosen.demonstration,

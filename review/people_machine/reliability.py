@@ -46,7 +46,7 @@ def of_all(kept: Cell) -> dict[str, Estimate]:
     values = metrics.calibration(kept.machine, kept.yes, kept.no)
     intervals = metrics.calibration_intervals(kept.machine, kept.yes, kept.no, kept.dishes)
     return {
-        name: estimate(value, interval, kept.n, kept.clusters, kept.lacking)
+        name: estimate(value, interval, kept.n, kept.clusters, kept.people, kept.lacking)
         for name, value, interval in zip(values._fields, values, intervals, strict=True)
     }
 
@@ -57,8 +57,16 @@ def of_bins(kept: Cell) -> Iterator[tuple[int, str, Estimate]]:
         return
     for number, found in enumerate(metrics.reliability(kept.machine, kept.yes, kept.no, kept.dishes), 1):
         inside = kept.picked(found.inside)
-        yield number, "predicted", Estimate(found.predicted, inside.n, inside.clusters, reason=NOT_ESTIMATED)
-        yield number, "observed", estimate(found.observed, found.interval, inside.n, inside.clusters, kept.lacking)
+        yield (
+            number,
+            "predicted",
+            Estimate(found.predicted, inside.n, inside.clusters, reason=NOT_ESTIMATED, people=inside.people),
+        )
+        yield (
+            number,
+            "observed",
+            estimate(found.observed, found.interval, inside.n, inside.clusters, inside.people, kept.lacking),
+        )
 
 
 NOT_ESTIMATED = "what the machine said itself: no interval is claimed"

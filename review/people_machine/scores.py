@@ -40,7 +40,8 @@ def rows_of(common: Common, ceilings: Ceilings, pairing: Pairing) -> Iterator[Ti
 
 def estimates(cell: Cell, ceiling: dict[str, Estimate]) -> dict[str, Estimate]:
     kept = cell.labelled
-    counted, sizes = (kept.n, kept.clusters), (len(cell.machine), cell.clusters)
+    counted = (kept.n, kept.clusters, kept.people)
+    sizes = (len(cell.machine), cell.clusters, cell.people)
     area = estimate(
         metrics.auc(kept.machine, kept.yes, kept.no),
         metrics.auc_interval(kept.machine, kept.yes, kept.no, kept.dishes),
@@ -69,7 +70,7 @@ def prevalence(kept: Cell) -> Estimate:
     table = metrics.two_by_two(np.zeros(len(kept.machine)), kept.yes, kept.no)
     value = metrics.agreement(table).prevalence
     interval = metrics.agreement_intervals(table, kept.dishes).prevalence
-    return estimate(value, interval, kept.n, kept.clusters, kept.lacking)
+    return estimate(value, interval, kept.n, kept.clusters, kept.people, kept.lacking)
 
 
 SCORES = TableSpec(

@@ -56,10 +56,10 @@ def estimates(said: Sequence[Opinion], everybody: Iterable[str]) -> dict[str, Es
     mean, deviation = spread(judged)
     mean_of_all, deviation_of_all = spread(of_country)
     return {
-        "reviewers": Estimate(len(given), len(said), dishes),
+        "reviewers": Estimate(len(given), len(said), dishes, people=len(given)),
         "images_per_reviewer": mean,
         "deviation": deviation,
-        "images": Estimate(len({opinion.image for opinion in said}), len(said), dishes),
+        "images": Estimate(len({opinion.image for opinion in said}), len(said), dishes, people=len(given)),
         "images_per_reviewer_of_country": mean_of_all,
         "deviation_of_country": deviation_of_all,
     }
@@ -76,7 +76,7 @@ def spread(numbers: Floats) -> tuple[Estimate, Estimate]:
 
 
 def _estimate(value: float, people: int, found: Interval) -> Estimate:
-    return Estimate(value, people, people, found.low, found.high, found.method, found.reason)
+    return Estimate(value, people, people, found.low, found.high, found.method, found.reason, people)
 
 
 REVIEWERS = TableSpec(

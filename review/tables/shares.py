@@ -154,13 +154,14 @@ def cell_rows(groups: Mapping[str, str], metrics: Sequence[str], cell: Cell, fil
     held = ~np.isnan(cell.values)
     counts = [(int(np.nansum(cell.values[:, k])), int(held[:, k].sum())) for k in range(len(metrics))]
     claimed = intervals(cell, counts, filters.get("interval", INTERVALS[0]))
+    dishes, people = (np.unique(labels, return_inverse=True)[1] for labels in (cell.dishes, cell.reviewers))
     for k, (metric, (yes, n)) in enumerate(zip(metrics, counts, strict=True)):
-        clusters = len(np.unique(cell.dishes[held[:, k]]))
+        clusters, judges = (len(np.unique(codes[held[:, k]])) for codes in (dishes, people))
         reason = claimed[k].reason if n else UNASKED
         yield TidyRow(
             groups,
             metric,
-            Estimate(share(yes, n), n, clusters, claimed[k].low, claimed[k].high, claimed[k].method, reason),
+            Estimate(share(yes, n), n, clusters, claimed[k].low, claimed[k].high, claimed[k].method, reason, judges),
         )
 
 

@@ -135,8 +135,8 @@ def left_out() -> Sequence[bool]:
 
 
 def unrecorded(groups: Mapping[str, str], cell: Cell) -> list[TidyRow]:
-    n = len(cell.values)
-    return [TidyRow(groups, metric, Estimate(None, n, cell.dish_count, reason=UNRECORDED)) for metric in METRICS]
+    lacking = Estimate(None, len(cell.values), cell.dish_count, reason=UNRECORDED, people=cell.people)
+    return [TidyRow(groups, metric, lacking) for metric in METRICS]
 
 
 METRICS = {

@@ -88,9 +88,22 @@ def test_two_models_on_the_same_dishes() -> None:
     assert (everywhere["difference"].value, everywhere["difference"].n) == (0.5, 11)
     assert (everywhere["first_mean"].value, everywhere["second_mean"].value) == (0.5, 1.0)
     assert (everywhere["without_partner"].value, everywhere["without_partner"].n) == (1, 12)
-    assert everywhere["p"].value is not None and everywhere["p"].value < 0.01
+    assert (everywhere["p"].value, everywhere["p"].reason) == (None, everywhere["difference"].reason)
     assert estimates(found, country="Kenya")["difference"] == everywhere["difference"]
+    assert everywhere["p_holm"].value is None
+
+
+def test_corrections_count_the_comparisons_that_could_be_tested() -> None:
+    """Everywhere and in Kenya the same twelve dishes; Togo has too few of them for a test."""
+    rows = answers("Togo", "painter", 4, (1, 0))
+    unlike = [(value, *row[1:]) for value, row in zip([0.0, 1.0, 1.0, 1.0] * 6, PAINTED, strict=True)]
+    found = made(make_base(make_observations([*unlike, *rows, *under("sketcher", [*PAINTED, *rows], value=1)])))
+    everywhere, kenya, togo = (estimates(found, country=name) for name in ("all", "Kenya", "Togo"))
+    assert everywhere["p"].value is not None and kenya["p"].value is not None and togo["p"].value is None
+    assert everywhere["p"].value < kenya["p"].value
     assert everywhere["p_holm"].value == pytest.approx(2 * everywhere["p"].value)
+    assert kenya["p_holm"].value == pytest.approx(kenya["p"].value)
+    assert "Holm over 2 tests" in kenya["p_holm"].method
 
 
 def test_people_are_paired_with_themselves() -> None:
@@ -110,7 +123,8 @@ def test_people_are_paired_with_themselves() -> None:
     assert (found["difference"].value, found["difference"].n, found["difference"].clusters) == (0.5, 4 * DISHES, DISHES)
     assert "fewer than 5 reviewers" in found["difference"].reason
     notes = table("compare.review.quality").notes
-    assert any("flipped dish by dish, not person by person" in note for note in notes)
+    assert any("know dishes and people" in note for note in notes)
+    assert found["difference"].small, "four people"
 
 
 def test_models_are_compared_only_within_a_prompt_and_prompts_within_a_model() -> None:
@@ -290,7 +304,7 @@ def test_few_dishes_have_a_difference_but_no_interval_and_no_test() -> None:
     rows = [*PAINTED[:8], *under("sketcher", PAINTED[:8], value=1)]
     found = estimates(made(make_base(make_observations(rows))), country="all")
     assert (found["difference"].value, found["difference"].low, found["difference"].small) == (0.5, None, True)
-    assert (found["p"].value, found["p"].reason[:22]) == (None, "fewer than 10 dishes w")
+    assert (found["p"].value, found["p"].reason[:22]) == (None, "fewer than 10 dishes: ")
 
 
 def test_behind_a_difference_stand_the_pictures_of_a_model_in_a_place(client: Client) -> None:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from collection.models import Dish, Photo, Source, Submission
+from collection.models import Country, Dish, DishCountry, Photo, Source, Submission
 from collection.receipts import new_receipt
 from evaluation import overview, tables, waiting
 from evaluation.overview_views import TABLES
@@ -57,6 +57,19 @@ def test_totals_count_what_is_released_once() -> None:
         "photos": 1,
         "withdrawn dishes": 1,
     }
+
+
+def test_the_names_of_one_country_are_told_where_it_is_counted_once() -> None:
+    ivory = Country.objects.get(code="CIV")
+    for name, place in (("Foutou", "Ivory Coast"), ("Garba", "Côte d'Ivoire"), ("Attiéké", "Côte d'Ivoire")):
+        dish = accepted(name, place)
+        DishCountry.objects.filter(dish=dish).update(name=place, country=ivory)
+    accepted("Kenkey")
+    assert numbers("totals", "number")["countries"] == 2
+    for name in ("totals", "countries"):
+        table = tables.read(f"overview.{name}", {}).table or tables.compute(tables.spec(f"overview.{name}"), {})
+        [said] = [note for note in table.notes if "counted once" in note]
+        assert said.endswith("counts names): Côte d'Ivoire, Ivory Coast.")
 
 
 def test_demonstrations_count_only_where_nothing_real_is_there_and_say_so() -> None:

@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
+from django.utils.http import urlencode
 
 from evaluation import dashboards, palette, table_page, tables
 from evaluation.models import StoredTable
@@ -214,12 +215,17 @@ def test_a_demonstration_says_so_on_page_file_name_and_figure(researcher: Client
 
 
 def test_a_selection_that_holds_nothing_says_so(researcher: Client) -> None:
-    make_stored()
-    tables.compute_and_store(NAME, {"continent": "Atlantis"})
-    assert "Not measured: there is nothing to count for this choice" in text_of(
-        researcher, f"{PAGE}?continent=Atlantis"
+    made_by = {"Africa": "painter", "Asia": "tilebench"}
+    places = {name: make_place_in(name) for name in made_by}
+    make_association(
+        *(picture_result(places[name], made_by[name], 1, number) for number in range(12) for name in made_by)
     )
-    assert researcher.get(f"{PAGE}figure.svg?continent=Atlantis").status_code == 302
+    chosen = {"continent": "Africa", "model": "tilebench"}
+    tables.compute_and_store(NAME, {})
+    tables.compute_and_store(NAME, chosen)
+    query = urlencode(chosen)
+    assert "Not measured: there is nothing to count for this choice" in text_of(researcher, f"{PAGE}?{query}")
+    assert researcher.get(f"{PAGE}figure.svg?{query}").status_code == 302
 
 
 def test_names_from_outside_are_escaped_and_keep_their_direction(researcher: Client) -> None:

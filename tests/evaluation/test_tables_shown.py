@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from evaluation import filter_form, methods, table_page
+from evaluation.filter_values import wrong
+from evaluation.masking import NO_MASK
 from evaluation.metrics.tidy import Estimate
 from evaluation.ordering import in_order, model_key, ordered
 from evaluation.table_spec import TableSpec
@@ -175,8 +177,10 @@ def test_chips_lead_to_the_page_without_them() -> None:
 
 
 def test_a_value_that_no_row_has_is_answered_with_the_near_ones() -> None:
-    assert "Did you mean Kenya" in filter_form.wrong_value({"country": "Kenia"}, {"country": ["Ghana", "Kenya"]})
-    assert filter_form.wrong_value({"country": "Kenya", "model": "any"}, {"country": ["Kenya"]}) == ""
+    whole = make_table(about={"options": {"country": ["Ghana", "Kenya"]}})
+    assert "Did you mean Kenya" in wrong(SPEC, {"country": "kenia"}, None, whole, NO_MASK)
+    assert wrong(SPEC, {"country": "Kenya", "model": "any"}, None, whole, NO_MASK) == ""
+    assert wrong(SPEC, {"country": "Kenia"}, None, None, NO_MASK) == "", "nothing is known yet"
 
 
 # Methods.
@@ -200,7 +204,7 @@ def test_the_methods_say_all_that_is_needed_to_cite_a_table() -> None:
         "Shares of all reviews.",
         "Counted: 52 outcomes, 17 clusters.",
         "Of 2 numbers, n is 12–40 and clusters are 5–12.",
-        "1 number is of a small group (n under 30 or under 10 clusters).",
+        "1 number is of a small group (n under 30, 10 clusters or 5 reviewers).",
         "1 number was not measured.",
         "95 % intervals: bootstrap.",
         "Circumstances of the outcomes: card processor; torch 2.12 (40), 2.13 (12).",

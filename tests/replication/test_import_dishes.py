@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from collection.models import Dish, DishContinent, DishCountry, DishKind, DishLanguage, PhotoLink
+from evaluation import tables
 from wwd.published import dishes
 from wwd.published.source import Report
 
@@ -143,6 +144,14 @@ def test_countries_keep_the_spelling_of_the_contributor(tallies: Mapping[str, An
     assert {counts[name] for name in ("Ivory Coast", "Côte d'Ivoire")} == {1}
     assert counts["Zanzibar"] == 3
     assert counts["Australia"] == 2 != tallies["paper"]["B4"]["Australia"]
+
+
+def test_the_overview_counts_names_of_one_country_once_and_says_which(tallies: Mapping[str, Any]) -> None:
+    """106 names, two countries of which have two."""
+    table = tables.compute(tables.spec("overview.totals"), {})
+    [countries] = [row.estimate.value for row in table.rows if row.groups["what"] == "countries"]
+    assert countries == tallies["n_countries_distinct"] - 2
+    assert any(note.endswith("Côte d'Ivoire, Ivory Coast; Burma, Myanmar.") for note in table.notes)
 
 
 def test_a_comma_without_a_blank_separates_countries() -> None:

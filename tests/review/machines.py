@@ -10,7 +10,7 @@ from evaluation.models import GeneratedImage, Run
 from evaluation.runner import import_run
 from evaluation.studies.association import image_key, image_payload
 from evaluation.studies.base import Result, UnitPlan
-from review.models import Campaign, CampaignImage, Review
+from review.models import Campaign, CampaignImage, Review, Reviewer
 from tests.evaluation.make import make_model, vector_result
 from tests.evaluation.tables import word_results
 from tests.review.tables import make_campaign, make_maker, make_people, make_shown, table
@@ -24,18 +24,30 @@ def make_judged(
     campaign: Campaign | None = None,
     country: str = "Kenya",
     model: str = "Dalle2",
+    people: int = 0,
     **subject: Any,
 ) -> list[CampaignImage]:
-    """A picture of a dish of its own for each of `said`: the columns of the reviews about it, one person each."""
+    """A picture of a dish of its own for each of `said`: the columns of the reviews about it, one person each.
+
+    `people`: how many take turns; else as many as the picture with the most reviews needs.
+    """
     campaign = campaign or make_campaign()
-    people = make_people(campaign, max((len(each) for each in said), default=0))
+    crowd = make_people(campaign, max(people, max((len(each) for each in said), default=0)))
     pictures = [make_shown(campaign, country, make_maker(model), **subject) for _ in said]
     Review.objects.bulk_create(
         Review(image=shown, reviewer=person, **columns)
-        for shown, each in zip(pictures, said, strict=True)
-        for person, columns in zip(people, each, strict=False)
+        for turn, (shown, each) in enumerate(zip(pictures, said, strict=True))
+        for person, columns in zip(
+            [crowd[(turn * bool(people) + at) % len(crowd)] for at in range(len(each))], each, strict=True
+        )
     )
     return pictures
+
+
+def taking_turns(crowd: Sequence[Reviewer], turn: int) -> list[Reviewer]:
+    """Everybody, another one first in each turn."""
+    first = turn % max(len(crowd), 1)
+    return [*crowd[first:], *crowd[:first]]
 
 
 def opinions(yes: int, no: int, column: str = "food") -> Said:

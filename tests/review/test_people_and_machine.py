@@ -200,12 +200,12 @@ def test_a_low_score_is_expected_to_mean_disturbing() -> None:
 # May it speak?
 
 
-def community(right: float, people: int = 40) -> list[CampaignImage]:
+def community(right: float, dishes: int = 40, people: int = 6) -> list[CampaignImage]:
     """Pictures of forty dishes about which three people nearly agree, and a machine that is so often right."""
-    truth = np.arange(people) % 2 == 0
+    truth = np.arange(dishes) % 2 == 0
     said = [opinions(2 + n // 2 % 2, 1 - n // 2 % 2) if yes else opinions(0, 3) for n, yes in enumerate(truth)]
-    pictures = make_judged(said)
-    says = np.where(np.arange(people) < right * people, truth, ~truth)
+    pictures = make_judged(said, people=people)
+    says = np.where(np.arange(dishes) < right * dishes, truth, ~truth)
     make_answers(pictures, chances(np.where(says, 0.9, 0.1).tolist()))
     return pictures
 
@@ -236,11 +236,18 @@ def test_may_speak_compares_the_lower_bounds(name: str, statistic: str, right: f
 
 
 def test_nothing_is_said_of_all_countries_and_of_small_groups() -> None:
-    community(0.9, people=20)
+    community(0.9, dishes=20)
     row = agreement("labels", CHOSEN)
     assert row["may_speak"].value is None
     assert "a small group" in row["may_speak"].reason
     assert agreement("labels", {**CHOSEN, "country": "all"})["may_speak"].reason == "said of single communities only"
+
+
+def test_no_machine_speaks_for_four_people() -> None:
+    community(0.95, people=4)
+    row = agreement("labels", CHOSEN)
+    assert (row["kappa"].small, row["kappa"].people, row["may_speak"].value) == (True, 4, None)
+    assert "5 people" in row["may_speak"].reason
 
 
 # Nothing to measure.

@@ -117,5 +117,5 @@ def test_bad_row_is_reported_and_the_rest_is_loaded(
 
 
 def test_unknown_campaign_is_said(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="There is no campaign nowhere"):
+    with pytest.raises(CommandError, match="There is no campaign 'nowhere'"):
         call_command("reviews", "export", tmp_path / "a.csv", "--campaign", "nowhere")

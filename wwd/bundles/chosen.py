@@ -13,6 +13,9 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from evaluation import tables
+from evaluation.filter_values import wrong
+from evaluation.masking import mask_for
+from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Plan
 from evaluation.names import unknown
 from evaluation.table_spec import TableSpec
@@ -94,6 +97,12 @@ def of(table: str, filters: Mapping[str, str]) -> View:
     except (tables.UnknownTable, tables.UnknownFilter) as error:
         raise ChosenError(str(error)) from None
     return View(table, tuple(checked.items()))
+
+
+def refuse_nothing(view: View, found: TidyTable | None) -> None:
+    """Raises ChosenError, with the near names, where a filter of the view has a value that nothing has."""
+    if sentence := wrong(view.spec, view.values, found, None, mask_for(view.table, view.values)):
+        raise ChosenError(f"{view.address}: {sentence}")
 
 
 def lines(text: str) -> Sequence[str]:

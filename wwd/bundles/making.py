@@ -19,7 +19,7 @@ from evaluation.plan_standing import frozen_plans, listed, marked
 from evaluation.table_text import to_csv, to_json
 from wwd.bundles import arithmetic, gathering, listings, pictures, readme, rows, source
 from wwd.bundles.archive import Archive
-from wwd.bundles.chosen import ChosenError, View
+from wwd.bundles.chosen import ChosenError, View, refuse_nothing
 from wwd.bundles.gathering import Needed
 from wwd.bundles.listings import Listing
 from wwd.bundles.safely import snapshot, unfinished
@@ -123,10 +123,14 @@ def compute(views: Sequence[View], step: Step) -> Iterator[Computed]:
     plans = frozen_plans()
     for view in views:
         step(_("%(table)s is being computed.") % {"table": view.address})
-        stored = tables.read(view.table, view.values)
+        try:
+            stored = tables.read(view.table, view.values)
+        except tables.UnknownFilter as error:
+            raise ChosenError(f"{view.address}: {error}") from error
         table, standing = stored.table, stored.standing
         if stored.state != "fresh" or table is None or standing is None:
             table, standing = marked(view.spec, view.values, anew(view), plans)
+            refuse_nothing(view, table)
         found = tuple(one for plan in plans for one in listed(plan, view.table))
         yield Computed(view, table, stored.fingerprint, found, standing)
 

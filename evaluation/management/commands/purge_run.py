@@ -23,7 +23,7 @@ class Command(BaseCommand):
         run = Run.objects.filter(slug=options["slug"]).first()
         if run is None:
             slugs = Run.objects.order_by("-pk").values_list("slug", flat=True)[:500]
-            raise CommandError(unknown("run", options["slug"], slugs))
+            raise CommandError(unknown("run", options["slug"], slugs), returncode=2)
         if reasons := purging.obstacles(run):
             raise CommandError(" ".join([_("The run %(slug)s stays.") % {"slug": run.slug}, *reasons]))
         if not options["yes"] and not self.agreed(run):

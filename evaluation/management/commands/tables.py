@@ -38,7 +38,7 @@ class Command(BaseCommand):
                 record_look(options["name"], filters, getuser(), options["unmask"])
             view = tables.fresh(options["name"], filters, unmasked=options["unmask"] is not None)
         except (tables.UnknownTable, tables.UnknownFilter, NoReason) as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(str(error), returncode=2) from error
         if view.table is None:
             raise CommandError(f"{view.spec.name} could not be computed.")
         if view.table.demonstration:
@@ -59,6 +59,6 @@ def read_filters(pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         key, sign, value = pair.partition("=")
         if not sign or not key:
-            raise CommandError(f"A filter is written key=value, not {pair!r}.")
+            raise CommandError(f"A filter is written key=value, not {pair!r}.", returncode=2)
         found[key] = value
     return found

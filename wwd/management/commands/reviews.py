@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from evaluation.names import unknown
 from review.models import Campaign
 from wwd.csv_files import ABOUT_CSV, csv_text, json_lines
 from wwd.published.review_rows import HEADER, READ, exported, import_rows
@@ -32,7 +33,7 @@ class Command(BaseCommand):
     def export(self, file: Path, slug: str) -> None:
         campaign = Campaign.objects.filter(slug=slug).first()
         if campaign is None:
-            raise CommandError(f"There is no campaign {slug}.")
+            raise CommandError(unknown("campaign", slug, Campaign.objects.values_list("slug", flat=True)), returncode=2)
         found = exported(campaign)
         with file.open("w", encoding="utf-8", newline="") as opened:
             # The line ends of the published file.

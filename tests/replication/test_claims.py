@@ -1,0 +1,67 @@
+"""On the published data no p, no "worse", no rank stands beside "no interval", and no p contradicts an interval."""
+
+import pytest
+
+from evaluation import tables
+from evaluation.metrics.tidy import Estimate, TidyTable
+from wwd.tables import TABLES
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
+RANKING = ("worse", "better", "best", "worst", "lowest", "highest", "rank")
+# Rankings of all pictures, and answers of language models, take long; no table of theirs tests or names anybody.
+LONG = ("association.descriptors", "knowledge.", "judging.")
+NAMES = [name for name in tables.names() if not any(part in name for part in LONG) and not name.startswith("variance.")]
+
+
+def test_every_p_and_every_name_is_declared() -> None:
+    for name in tables.names():
+        spec = tables.spec(name)
+        tests = {metric for test in spec.tests for metric in (test.p, test.holm)}
+        assert tests == {metric for metric in spec.metrics if metric == "p" or metric.startswith("p_")}, name
+        assert {*spec.ranks} == {column for column in spec.columns if column in RANKING}, name
+        assert {test.about for test in spec.tests} | {*spec.ranks.values()} <= {*spec.metrics}, name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_tested_or_named_without_an_interval(name: str) -> None:
+    spec = tables.spec(name)
+    table = tables.compute(spec, {})
+    numbers = numbers_of(table)
+    for row in table.rows:
+        key = tuple(row.groups.values())
+        for test in spec.tests:
+            if row.metric in (test.p, test.holm) and row.estimate.value is not None:
+                assert numbers[key, test.about].low is not None, row
+        for column, metric in spec.ranks.items():
+            assert not row.groups[column] or numbers[key, metric].low is not None, row
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if tables.spec(name).tests])
+def test_p_is_at_most_the_level_where_the_interval_leaves_out_nothing(name: str) -> None:
+    spec = tables.spec(name)
+    numbers = numbers_of(tables.compute(spec, {}))
+    for (key, metric), estimate in numbers.items():
+        for test in spec.tests:
+            if metric == test.p and estimate.value is not None:
+                about = numbers[key, test.about]
+                assert about.low is not None and about.high is not None
+                assert (estimate.value <= 0.05) == (about.low > 0 or about.high < 0), (key, estimate, about)
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name.startswith(("review.", "agreement."))])
+def test_a_place_with_under_five_reviewers_is_small(name: str) -> None:
+    """Three people judged each model for Algeria, four Dalle2 for Nigeria."""
+    rows = tables.compute(tables.spec(name), {}).rows
+    assert all(row.estimate.people is not None for row in rows)
+    assert all(row.estimate.small for row in rows if (row.estimate.people or 0) < 5)
+    few = {
+        (row.groups["country"], row.groups["model"])
+        for row in rows
+        if "model" in row.groups and row.groups["model"] != "all" and (row.estimate.people or 0) < 5
+    }
+    if "model" in tables.spec(name).columns:
+        assert few >= {("Algeria", "Dalle2"), ("Algeria", "Dalle3"), ("Nigeria", "Dalle2")}
+
+
+def numbers_of(table: TidyTable) -> dict[tuple[tuple[str, ...], str], Estimate]:
+    return {(tuple(row.groups.values()), row.metric): row.estimate for row in table.rows}
