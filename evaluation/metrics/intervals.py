@@ -126,7 +126,7 @@ def two_way(
 def of_sums(
     parts: Floats,
     statistic: Callable[[Floats], Floats],
-    bounds: Bounds | Sequence[Bounds] = None,
+    bounds: Bounds | list[Bounds] = None,
     what: str = "dishes",
 ) -> list[Interval]:
     """Intervals of k statistics that depend on sums over clusters of `what`.
@@ -139,7 +139,7 @@ def of_sums(
     if count < LEAST_CLUSTERS:
         return [none(fewer(LEAST_CLUSTERS, what))] * len(whole)
     left = _left_out(parts, statistic)
-    of_each = list(bounds) if isinstance(bounds, list) else [bounds] * len(whole)
+    of_each = bounds if isinstance(bounds, list) else [bounds] * len(whole)
     return [
         _of_left_out(float(value), without, count, within, what)
         for value, without, within in zip(whole, left.T, of_each, strict=True)
