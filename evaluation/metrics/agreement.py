@@ -16,13 +16,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.intervals import SHARE, Interval, none, of_sums
+from evaluation.metrics.intervals import SHARE, Bounds, Interval, none, of_sums
 
 Level = Literal["nominal", "ordinal", "interval"]
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.generic]
 BEYOND_CHANCE = (-1.0, 1.0)
-BOUNDS = [BEYOND_CHANCE, SHARE, BEYOND_CHANCE]
+BOUNDS: list[Bounds] = [BEYOND_CHANCE, SHARE, BEYOND_CHANCE]
 # Where alpha claims an interval: beyond, it would not hold the truth often enough (`bench.coverage`).
 ALPHA_CLUSTERS = 50
 ALPHA_MOST = 0.75

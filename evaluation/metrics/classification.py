@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.intervals import SHARE, Interval, none, of_sums
+from evaluation.metrics.intervals import SHARE, Bounds, Interval, none, of_sums
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -21,7 +21,7 @@ Labels = npt.NDArray[np.generic]
 # Into so many groups of equal size values are put for an interval where more of them differ; the value is exact.
 AUC_GROUPS = 50
 CORRELATION = (-1.0, 1.0)
-BOUNDS = [CORRELATION, SHARE, CORRELATION, SHARE, SHARE]
+BOUNDS: list[Bounds] = [CORRELATION, SHARE, CORRELATION, SHARE, SHARE]
 # Where kappa and the area claim an interval: beyond, it would not hold the truth often enough (`bench.coverage`).
 KAPPA_CLUSTERS = 20
 KAPPA_LEAST_SHARE = 0.2

@@ -30,7 +30,7 @@ from evaluation.metrics.reach import reach
 
 LEAST_CLUSTERS = 10
 LEAST_REVIEWERS = 5
-CAUTION = 10.0
+CAUTION = 20.0
 # Corrections of bias and skewness are series that say nothing where they are large: on the logit scale, this at most.
 MOST_MOVED = 0.35
 # Below, one cluster outweighs all others, which cannot tell how much it differs.
@@ -126,7 +126,7 @@ def two_way(
 def of_sums(
     parts: Floats,
     statistic: Callable[[Floats], Floats],
-    bounds: Bounds | Sequence[Bounds] = None,
+    bounds: Bounds | list[Bounds] = None,
     what: str = "dishes",
 ) -> list[Interval]:
     """Intervals of k statistics that depend on sums over clusters of `what`.
@@ -139,8 +139,11 @@ def of_sums(
     if count < LEAST_CLUSTERS:
         return [none(fewer(LEAST_CLUSTERS, what))] * len(whole)
     left = _left_out(parts, statistic)
-    of_each = list(bounds) if isinstance(bounds, list) else [bounds] * len(whole)
-    return [_of_left_out(*pair, count, within, what) for *pair, within in zip(whole, left.T, of_each, strict=True)]
+    of_each = bounds if isinstance(bounds, list) else [bounds] * len(whole)
+    return [
+        _of_left_out(float(value), without, count, within, what)
+        for value, without, within in zip(whole, left.T, of_each, strict=True)
+    ]
 
 
 def _left_out(parts: Floats, statistic: Callable[[Floats], Floats]) -> Floats:
@@ -238,11 +241,9 @@ class _Means:
         held = np.where(counts, table, 0.0)
         total = present.sum(axis=0)
         means = np.divide((present * held).sum(axis=0), total, out=np.full(len(total), np.nan), where=total > 0)
-        ends = [
-            end(np.where(counts, table, away), axis=0, initial=away)
-            for end, away in ((np.min, np.inf), (np.max, -np.inf))
-        ]
-        return cls(present, present * (held - means), total, means, *ends, bounds)
+        lowest = np.min(np.where(counts, table, np.inf), axis=0, initial=np.inf)
+        highest = np.max(np.where(counts, table, -np.inf), axis=0, initial=-np.inf)
+        return cls(present, present * (held - means), total, means, lowest, highest, bounds)
 
     def link(self, count: npt.NDArray[np.intp]) -> _Link:
         """The scale of the means, ends kept off by half of one of `count` (k,) clusters: what one of them decides alone

@@ -312,6 +312,15 @@ def test_shares_among_the_nearest_fifty_by_hand() -> None:
     assert africa.low is not None and africa.high is not None and africa.low < 17 / 50 < africa.high
 
 
+def test_a_place_without_any_near_picture_has_an_exact_upper_limit_and_no_interval_of_width_zero() -> None:
+    # Fifty pictures, each a cluster of its own, none of them in Asia: 1 − .025^(1/50) = .0711.
+    outcomes = [word("positive", 1, 0), *fan(120, places=["Africa"] * 60 + ["Asia"] * 60)]
+    rows = Association().summarise("descriptors", outcomes, None).rows
+    found = {row.groups["continent"]: row.estimate for row in rows}
+    assert (found["Asia"].value, found["Asia"].low, found["Asia"].high) == (0, 0, pytest.approx(0.0711, abs=1e-4))
+    assert (found["Africa"].value, found["Africa"].low) == (1, pytest.approx(0.9289, abs=1e-4))
+
+
 def test_with_fifty_pictures_or_fewer_nothing_is_nearest() -> None:
     table = Association().summarise("descriptors", [word("positive", 1, 0), *fan(50, places=["Africa"])], None)
     [row] = table.rows
