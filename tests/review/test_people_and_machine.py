@@ -227,7 +227,7 @@ def test_a_machine_that_agrees_as_people_do_may_speak() -> None:
     [("labels", "kappa", 0.99, 1), ("labels", "kappa", 0.5, 0), ("scores", "auc", 0.94, 1), ("scores", "auc", 0.5, 0)],
 )
 def test_may_speak_compares_the_lower_bounds(name: str, statistic: str, right: float, speaks: int) -> None:
-    community(right, people=100)
+    community(right, dishes=100)
     row = agreement(name, CHOSEN if name == "labels" else FOOD)
     low, ceiling = row[statistic].low, row[f"ceiling_{statistic}"].low
     assert low is not None
