@@ -44,6 +44,7 @@ from tests.collection.make import (
 from tests.review.make import FOOD, GOOD, first_image, form_of, make_campaign, make_invitation
 from tests.review.phone import LEFT, PROOF
 from wwd import errors
+from wwd.unavailable import unavailable_response
 
 NOWHERE = "/nowhere/"
 SPOKEN_BY_REVIEW = ("en", "ar")
@@ -364,7 +365,16 @@ def wrong(way: Walk) -> None:
         way.keep("403", defaults.permission_denied(asked, PermissionDenied()))
         way.keep("403, cookies", errors.csrf_failure(asked))
         way.keep("500", defaults.server_error(asked))
+        way.keep("503", unavailable_response(asked))
+        way.keep("503, with typing", unavailable_response(sent_in(way.language)))
 
 
 def request_in(language: str) -> HttpRequest:
     return RequestFactory().get(f"/{language}/")
+
+
+def sent_in(language: str) -> HttpRequest:
+    """A form whose typing was read before something went wrong."""
+    asked = RequestFactory().post(f"/{language}/dish/", {**TYPED, "proof": "x"})
+    assert asked.POST
+    return asked

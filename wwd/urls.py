@@ -12,6 +12,7 @@ admin.site.site_header = admin.site.site_title = _("World Wide Dishes")
 admin.site.index_title = _("For staff")
 
 handler400 = "wwd.errors.bad_request"
+handler500 = "wwd.errors.server_error"
 
 urlpatterns = [
     path("healthz", health.healthz),
