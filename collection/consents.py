@@ -162,11 +162,17 @@ def shown_consent(proof: Proof) -> Shown | None:
         text, draft, opening = (int(part) for part in proof.about.removeprefix(MARK).split("."))
     except ValueError:
         return None
-    texts = ConsentText.objects.in_bulk([text, draft])
-    shown = Shown(texts[text], texts.get(draft), Opening.objects.filter(pk=opening).first()) if text in texts else None
+    texts = ConsentText.objects.in_bulk({text, draft} - {0})
+    shown = Shown(texts[text], texts.get(draft), opening_of(opening)) if text in texts else None
     if shown and accepting() is Accepting.OPEN and (missing(shown.opening) or not shown.text.confirmed):
         return None
     return shown
+
+
+def opening_of(pk: int) -> Opening | None:
+    """The opening that stood on a page: mostly the current one, which was asked for already."""
+    current = current_opening()
+    return current if current and current.pk == pk else Opening.objects.filter(pk=pk).first()
 
 
 def join(

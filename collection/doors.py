@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec
 
 from django.conf import settings
@@ -55,6 +55,11 @@ class Sent:
     @property
     def person(self) -> uuid.UUID | None:
         return self.proof.person if self.proof else None
+
+    @cached_property
+    def contributor(self) -> Contributor | None:
+        """Who that is, asked once: None for somebody who has not agreed yet."""
+        return present(self.person) if self.person else None
 
 
 def read_sent(request: HttpRequest, purpose: str) -> Sent:
@@ -169,7 +174,7 @@ def present(person: uuid.UUID) -> Contributor | None:
 
 def contributor_for(sent: Sent) -> Contributor | None:
     """The contributor that the form proved, None for somebody who has not agreed yet."""
-    return present(sent.person) if sent.person else None
+    return sent.contributor
 
 
 def own_dishes(contributor: Contributor) -> DishQuerySet:

@@ -50,29 +50,45 @@ def record(
     write: Callable[[], Dish | Photo],
     how: "Circumstances | None" = None,
 ) -> Entry:
-    """Runs `write` and enters its row, once for each form: of parallel requests one writes, the others find it."""
+    """Runs `write` and enters its row, once for each form: of parallel requests one writes, the others find it.
+
+    The form is looked for before anything is written, and entered after it, in one transaction: where somebody else
+    entered it meanwhile, what was written is taken back.
+    """
+    return once(lambda: earlier_entry(form, digest) or entered(form, purpose, contributor, digest, write(), how))
+
+
+def once(enter: Callable[[], Entry]) -> Entry:
+    """Runs `enter` in a transaction, again where the form was entered meanwhile or the receipt number is taken."""
     for _attempt in range(ATTEMPTS):
-        if entry := earlier_entry(form, digest):
-            return entry
         try:
             with transaction.atomic():
-                submission = Submission.objects.create(
-                    form=form,
-                    purpose=purpose,
-                    contributor=contributor,
-                    content_hash=digest,
-                    receipt=new_receipt(),
-                    **({"device": how.device, "network": how.network, "flags": list(how.flags)} if how else {}),
-                )
-                row = write()
-                submission.dish = row if isinstance(row, Dish) else row.dish
-                submission.photo = row if isinstance(row, Photo) else None
-                submission.save(update_fields=["dish", "photo"])
-                return Entry(submission)
+                return enter()
         except IntegrityError:
-            # The form was entered meanwhile, or the receipt number is taken: look again.
             continue
     raise IntegrityError("The submission could not be entered.")
+
+
+def entered(
+    form: uuid.UUID,
+    purpose: str,
+    contributor: Contributor,
+    digest: str,
+    row: Dish | Photo,
+    how: "Circumstances | None" = None,
+) -> Entry:
+    """A new line of the ledger. Raises IntegrityError where the form has one, or its receipt number is taken."""
+    submission = Submission.objects.create(
+        form=form,
+        purpose=purpose,
+        contributor=contributor,
+        content_hash=digest,
+        dish=row if isinstance(row, Dish) else row.dish,
+        photo=row if isinstance(row, Photo) else None,
+        receipt=new_receipt(),
+        **({"device": how.device, "network": how.network, "flags": list(how.flags)} if how else {}),
+    )
+    return Entry(submission)
 
 
 def replayed_receipt(form: uuid.UUID | None, digest: str) -> str | None:

@@ -3,10 +3,12 @@
 from datetime import date
 from enum import Enum
 
+from django.db.models import Exists
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from collection.models import ConsentText, Contributor, Opening, Source
+from wwd.asked import asked
 
 
 class Accepting(Enum):
@@ -20,7 +22,12 @@ class Accepting(Enum):
 
 def current_opening() -> Opening | None:
     """What staff filled in last."""
-    return Opening.objects.order_by("-pk").first()
+    return asked("opening", newest_opening)
+
+
+def newest_opening() -> Opening | None:
+    confirmed = Exists(ConsentText.objects.exclude(confirmed_on=None))
+    return Opening.objects.annotate(text_confirmed=confirmed).order_by("-pk").first()
 
 
 def accepting(today: date | None = None) -> Accepting:
@@ -39,9 +46,16 @@ def missing(opening: Opening | None) -> list[str]:
         _("Fill in the contact."): opening.contact,
         _("Fill in the reference of the ethics approval."): opening.ethics_reference,
         _("Fill in the day on which the ethics approval ends."): opening.ethics_until,
-        _("Confirm a consent text."): ConsentText.objects.exclude(confirmed_on=None).exists(),
+        _("Confirm a consent text."): text_confirmed(opening),
     }
     return [sentence for sentence, value in wanted.items() if not value]
+
+
+def text_confirmed(opening: Opening) -> bool:
+    """Whether somebody confirmed a consent text; the current opening was read together with the answer."""
+    if hasattr(opening, "text_confirmed"):
+        return bool(opening.text_confirmed)
+    return asked("text confirmed", lambda: ConsentText.objects.exclude(confirmed_on=None).exists())
 
 
 def takes_from(contributor: Contributor | None) -> bool:

@@ -10,31 +10,36 @@ from collection.circumstances import Circumstances
 from collection.consents import join, shown_consent
 from collection.counters import recount
 from collection.dishes import change_dish, save_dish
-from collection.ledger import Entry, content_hash, earlier_entry, record
+from collection.ledger import Entry, content_hash, earlier_entry, entered, once, record
 from collection.models import AboutYou, Contributor, Dish, Photo, Submission
 from collection.photos import Prepared
 from collection.places import countries_for
 from collection.proof import Proof
-from collection.quotas import take_dish
+from collection.quotas import held, take_dish
 from collection.words import fold
 
 CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
 
 
-@transaction.atomic
 def submit_dish(proof: Proof, content: dict[str, Any], how: Circumstances | None = None) -> Entry:
     """A new dish, once for each form. Somebody who agreed on the same page becomes a contributor with it.
 
     Raises QuotaReached where this person has described enough for a day.
     """
-    shown = shown_consent(proof)
-    contributor = join(shown, proof.person) if shown else Contributor.objects.get(pk=proof.person)
+    digest = content_hash(content)
 
-    def write() -> Dish:
+    def enter() -> Entry:
+        if shown := shown_consent(proof):
+            join(shown, proof.person)
+        # One person's dishes are written one after the other: nobody adds to ledger and quota after they were asked.
+        contributor = held(proof.person)
+        if known := earlier_entry(proof.form, digest):
+            return known
         take_dish(contributor)
-        return save_dish(**content, contributor=contributor, source=contributor.source)
+        dish = save_dish(**content, contributor=contributor, source=contributor.source)
+        return entered(proof.form, Submission.Purpose.DISH, contributor, digest, dish, how)
 
-    return record(proof.form, Submission.Purpose.DISH, contributor, content_hash(content), write, how)
+    return once(enter)
 
 
 @transaction.atomic

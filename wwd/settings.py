@@ -110,6 +110,8 @@ def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
     if vendor != "postgresql":
         raise EnvError(f"DATABASE_URL names {vendor}. Accepted: postgres:// and sqlite:///.")
     parsed["OPTIONS"] = {"connect_timeout": 5, **parsed.get("OPTIONS", {})}
+    # Django's own, and connections that web processes keep between requests.
+    parsed["ENGINE"] = "wwd.postgresql"
     return {**parsed, "CONN_MAX_AGE": keep_seconds, "CONN_HEALTH_CHECKS": keep_seconds > 0}
 
 
@@ -146,6 +148,8 @@ LEASE_SECONDS = env.whole("WWD_LEASE_SECONDS", 120, least=2)
 WEB_PROCESSES = env.whole("WWD_WEB_PROCESSES", 2, least=1)
 # More than 50: so many phones on a 2G line may send a photo to one process at a time.
 WEB_THREADS = env.whole("WWD_WEB_THREADS", 64, least=1)
+# Connections to PostgreSQL that a web process keeps for the next requests.
+WEB_CONNECTIONS = env.whole("WWD_WEB_CONNECTIONS", 8)
 LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
 # A worker process ends between two slices of work after so many of them, or once it holds so much memory.
 WORKER_SLICES = env.whole("WWD_WORKER_SLICES", 500, least=1)

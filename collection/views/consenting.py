@@ -14,6 +14,7 @@ from collection.consents import Said, Shown, consent_for, texts_in_force, wanted
 from collection.doors import Sent, contributor_for
 from collection.opening import Accepting, accepting, current_opening, takes_from
 from collection.proof import Proof
+from wwd.asked import asking_once
 from wwd.middleware import uncompressed
 
 P = ParamSpec("P")
@@ -29,9 +30,10 @@ def collecting(view: View[P]) -> View[P]:
 
     @wraps(view)
     def inner(request: HttpRequest, sent: Sent, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        if takes_from(contributor_for(sent)):
-            return view(request, sent, *args, **kwargs)
-        return closed_page(request)
+        with asking_once():
+            if takes_from(contributor_for(sent)):
+                return view(request, sent, *args, **kwargs)
+            return closed_page(request)
 
     return inner
 

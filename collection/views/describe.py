@@ -98,7 +98,7 @@ def save(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
     if saved is None or entry.other:
         about = Proof.new("dish", contributor.pk, saved.pk if saved else "")
         return dish_page(request, about, DishForm(initial=typing(request.POST, DishForm)), mode="ask")
-    return more_page(request, contributor, saved)
+    return more_page(request, contributor, saved, receipt=entry.submission.receipt)
 
 
 def sent_and_withdrawn(request: HttpRequest, entry: Entry) -> HttpResponse:

@@ -1,0 +1,140 @@
+"""Pages that differ in a few values only: rendered once for each language, then the values are filled in.
+
+Such a page is what its template makes of it, sign for sign. It is rendered with marks in place of the values, for a
+request that carries nothing of anybody, and cut at the marks. Whatever else the template looks at is noted with it, so
+that the page serves only where that is the same. Where anything is unclear the template is rendered as any other.
+"""
+
+import secrets
+from collections.abc import Collection, Hashable
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.templatetags.static import static
+from django.urls import get_script_prefix
+from django.utils.html import escape
+
+MOST_KINDS, MOST_OF_A_KIND = 500, 8
+PLAIN = (str, int, bool, type(None))
+
+
+class NotPrepared(Exception):
+    """The page depends on something that is no plain value."""
+
+
+class Part:
+    """Stands for an object of the context: some attributes are marks, what is asked of the others is noted."""
+
+    def __init__(self, whole: Any, marks: dict[str, str]) -> None:
+        self.whole, self.marks, self.noted = whole, marks, dict[str, Any]()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.marks:
+            return self.marks[name]
+        value = getattr(self.whole, name, NotPrepared)
+        if not (value is NotPrepared or isinstance(value, PLAIN)):
+            raise NotPrepared(name)
+        self.noted[name] = value
+        if value is NotPrepared:
+            raise AttributeError(name)
+        return value
+
+
+class Page:
+    """A page in pieces: text, the name of a value, text, and so on; and what it depends on (part, attribute, value)."""
+
+    def __init__(self, pieces: list[str], noted: list[tuple[str, str, Any]]) -> None:
+        self.pieces, self.noted = pieces, noted
+
+    def serves(self, context: dict[str, Any]) -> bool:
+        return all(getattr(context[part], name, NotPrepared) == value for part, name, value in self.noted)
+
+    def filled(self, values: dict[str, str]) -> str:
+        return "".join(values[piece] if place % 2 else piece for place, piece in enumerate(self.pieces))
+
+
+_pages: dict[Hashable, list[Page]] = {}
+
+
+def render_prepared(
+    request: HttpRequest,
+    template: str,
+    context: dict[str, Any],
+    *,
+    marked: Collection[str],
+    same: Collection[str],
+    constant: Collection[str] = (),
+) -> HttpResponse:
+    """The page of `template` with this context, like Django's `render`.
+
+    `marked` names the values that are only written into the page, also as attributes (`proof.token`); `same` names
+    plain values that decide how it looks, `constant` what is equal on all pages with this `same`. A context that holds
+    anything else is rendered without preparation.
+    """
+    parts = {name.partition(".")[0] for name in marked}
+    if settings.DEBUG or not all(name in parts or name in same or name in constant for name in context):
+        return render(request, template, context)
+    looks = tuple((name, context.get(name)) for name in same)
+    address = (template, request.method, request.path_info, get_script_prefix(), request.LANGUAGE_CODE)
+    pages = kind((*address, static("site.css"), *looks))
+    page = next((page for page in pages if page.serves(context)), None)
+    if page is None and len(pages) < MOST_OF_A_KIND:
+        page = prepare(request, template, context, marked)
+        pages += [page] if page else []
+    if page is None:
+        return render(request, template, context)
+    return HttpResponse(page.filled({name: escape(value_of(context, name)) for name in marked}))
+
+
+def kind(key: Hashable) -> list[Page]:
+    """The prepared pages that look alike up to what is noted with them."""
+    if len(_pages) >= MOST_KINDS and key not in _pages:
+        _pages.clear()
+    return _pages.setdefault(key, [])
+
+
+def value_of(context: dict[str, Any], name: str) -> str:
+    first, dot, attribute = name.partition(".")
+    return str(getattr(context[first], attribute) if dot else context[first])
+
+
+def prepare(request: HttpRequest, template: str, context: dict[str, Any], marked: Collection[str]) -> Page | None:
+    """The page in pieces; None where it depends on what is no plain value."""
+    marks = {name: f"mark{secrets.token_hex(16)}" for name in marked}
+    parts: dict[str, Part] = {}
+    filled = dict(context)
+    for name, mark in marks.items():
+        first, dot, attribute = name.partition(".")
+        if dot:
+            parts.setdefault(first, Part(context[first], {})).marks[attribute] = mark
+        else:
+            filled[name] = mark
+    try:
+        text = render_to_string(template, {**filled, **parts}, nobody(request))
+    except NotPrepared:
+        return None
+    noted = [(first, name, value) for first, part in parts.items() for name, value in part.noted.items()]
+    return Page(cut(text, marks), noted)
+
+
+def cut(text: str, marks: dict[str, str]) -> list[str]:
+    """Text, name of a value, text, …"""
+    pieces = [text]
+    for name, mark in marks.items():
+        found: list[str] = []
+        for place, piece in enumerate(pieces):
+            for number, part in enumerate([piece] if place % 2 else piece.split(mark)):
+                found += [name, part] if number else [part]
+        pieces = found
+    return pieces
+
+
+def nobody(request: HttpRequest) -> HttpRequest:
+    """A request for the same page by somebody of whom nothing is known."""
+    asked = HttpRequest()
+    asked.method, asked.path, asked.path_info = request.method, request.path, request.path_info
+    asked.LANGUAGE_CODE = request.LANGUAGE_CODE
+    return asked
