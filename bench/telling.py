@@ -83,7 +83,9 @@ def worktree(given: Path | None) -> Iterator[Path]:
 def running(root: Path, port: int, url: str) -> Iterator[Site]:
     """The site of this checkout with the configuration that it ships, on a database that is empty and opened."""
     with tempfile.TemporaryDirectory() as folder:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("WWD_", "REDIS_URL", "GS_"))}
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("WWD_VAR", "REDIS_URL", "GS_"))
+        }
         environ = {**kept, "WWD_VAR_DIR": folder, "DATABASE_URL": url, "PYTHONPATH": str(root)}
         for words in (
             ["migrate", "--verbosity", "0"],
@@ -166,7 +168,8 @@ def lost_or_doubled(site: Site) -> list[str]:
 def report(name: str, site: Site) -> None:
     pages, dishes = sorted(site.pages), sorted(site.dishes)
     print(
-        f"{name:<8}{site.rate:7.1f} dishes/s  {site.cost:6.1f} ms of the site, {site.storing:5.1f} ms of PostgreSQL a dish"
+        f"{name:<8}{site.rate:7.1f} dishes/s  {site.cost:6.1f} ms of the site"
+        f" and {site.storing:5.1f} ms of PostgreSQL a dish"
         f"  / p50 {statistics.median(pages) * 1e3:5.0f} p95 {slowest(pages) * 1e3:5.0f} ms (n {len(pages)})"
         f"  dish p50 {statistics.median(dishes) * 1e3:5.0f} p95 {slowest(dishes) * 1e3:5.0f} ms"
         f"  {len(site.receipts)} dishes, {site.later} asked to come back"

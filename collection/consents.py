@@ -177,25 +177,28 @@ def opening_of(pk: int) -> Opening | None:
 
 def join(
     shown: Shown,
-    person: uuid.UUID,
+    person: uuid.UUID | None,
     *,
     way: str = Contributor.Way.READ,
     entered_by: Contributor | None = None,
     understood: Sequence[bool | None] = (),
 ) -> Contributor:
-    """A contributor who has just agreed to `shown`, with which texts stood there and what was answered."""
+    """A contributor who has just agreed to `shown`, with which texts stood there and what was answered.
+
+    `person`: the id that their form names, None for a new one.
+    """
     demonstration = accepting() is not Accepting.OPEN
-    contributor, _created = Contributor.objects.get_or_create(
-        pk=person,
-        defaults={
-            "consent": shown.text,
-            "consent_draft": shown.draft,
-            "consent_opening": shown.opening,
-            "consent_way": way,
-            "consent_at": timezone.now(),
-            "understood": list(understood),
-            "entered_by": entered_by,
-            "source": Source.DEMONSTRATION if demonstration else Source.FORM,
-        },
-    )
+    said: dict[str, Any] = {
+        "consent": shown.text,
+        "consent_draft": shown.draft,
+        "consent_opening": shown.opening,
+        "consent_way": way,
+        "consent_at": timezone.now(),
+        "understood": list(understood),
+        "entered_by": entered_by,
+        "source": Source.DEMONSTRATION if demonstration else Source.FORM,
+    }
+    if person is None:
+        return Contributor.objects.create(**said)
+    contributor, _created = Contributor.objects.get_or_create(pk=person, defaults=said)
     return contributor

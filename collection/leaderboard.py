@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.db.models import Count, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from collection.counters import EVER, Kind, Period
 from collection.languages import named as language_named
-from collection.models import BoardName, Contributor, Dish, DishCountry, DishQuerySet, Opening, Source, Tally
+from collection.models import BoardName, Contributor, Dish, DishCountry, DishQuerySet, Heard, Opening, Source, Tally
 from collection.places import code_for, named
 
 STEPS = 20
@@ -67,12 +67,17 @@ def board(when: str = "", kind: str = Kind.COUNTRY, limit: int | None = None) ->
     rows = list(tallies.order_by("-dishes", "name__label")[: limit or (MOST_NAMES if kind == Kind.ALIAS else None)])
     if not rows and not when and kind == Kind.COUNTRY:
         return demonstration(limit)
-    return Leaderboard(ranked(rows), first=heard_first(since), names=any(row.names for row in rows[:1]))
+    return Leaderboard(ranked(rows), first=heard_first(period, since), names=any(row.names for row in rows[:1]))
 
 
-def heard_first(since: datetime) -> list[BoardName]:
-    """Languages, as the page calls them, and regions whose first dish was told since then, the newest first."""
+def heard_first(period: str, since: datetime) -> list[BoardName]:
+    """Languages, as the page calls them, and regions whose first dish was told since then, the newest first.
+
+    What an imported dish brought first was heard elsewhere: in no month and on no day.
+    """
     rows = BoardName.objects.filter(kind__in=(Kind.LANGUAGE, Kind.REGION), first_at__gte=since)
+    if period != Period.EVER:
+        rows = rows.exclude(Exists(Heard.objects.filter(name=OuterRef("pk"), at=OuterRef("first_at"), imported=True)))
     names = list(rows.order_by("-first_at", "-pk")[:MOST_FIRST])
     for name in names:
         if name.kind == Kind.LANGUAGE:

@@ -5,9 +5,10 @@ import json
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from collection.models import Contributor, Dish, Photo, Submission
 from collection.receipts import new_receipt
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collection.circumstances import Circumstances
 
 ATTEMPTS = 5
+KNOWN_AND_SENT = """SELECT EXISTS (SELECT 1 FROM collection_submission WHERE form = %s),
+  (SELECT COUNT(*) FROM collection_dish WHERE contributor_id = %s AND created_at >= %s)"""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,20 @@ def earlier_entry(form: uuid.UUID, digest: str) -> Entry | None:
         return None
     same = submission.content_hash == digest
     return Entry(submission, same=same, other=not same)
+
+
+def known_and_sent(form: uuid.UUID, contributor: Contributor, since: datetime) -> tuple[bool, int]:
+    """Whether the ledger knows this form, and how many dishes of this person there are since then: in one question,
+    because each dish asks it."""
+    values = (
+        Submission._meta.pk.get_db_prep_value(form, connection),
+        Contributor._meta.pk.get_db_prep_value(contributor.pk, connection),
+        Dish._meta.get_field("created_at").get_db_prep_value(since, connection),
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(KNOWN_AND_SENT, values)
+        known, sent = cursor.fetchone()
+    return bool(known), int(sent)
 
 
 def record(

@@ -15,11 +15,11 @@ FIRST_NUMBER = 10_001
 FIRST_OF_DEMONSTRATION = 1_000_100_001
 # Name of the counter's row → its sequence; migration 0006 makes them.
 SEQUENCES = {"dish": "collection_dish_number", "demonstration": "collection_demonstration_number"}
-NEXT = """SELECT given.number FROM (SELECT nextval(%(sequence)s) AS number) AS given
-  WHERE given.number > COALESCE((SELECT value FROM collection_counter WHERE name = %(name)s), 0)
-  AND NOT EXISTS (SELECT 1 FROM collection_dish WHERE collection_dish.number = given.number)"""
-CATCH_UP = """SELECT setval(%(sequence)s, GREATEST(nextval(%(sequence)s),
-  (SELECT value FROM collection_counter WHERE name = %(name)s)))"""
+NEXT = """SELECT given.number, COALESCE((SELECT value FROM collection_counter WHERE name = %(name)s), 0),
+  EXISTS (SELECT 1 FROM collection_dish WHERE collection_dish.number = given.number)
+  FROM (SELECT nextval(%(sequence)s) AS number) AS given"""
+# Never `setval`: it could go back behind a number that was given meanwhile.
+CATCH_UP = "SELECT COUNT(nextval(%(sequence)s)) FROM generate_series(1, %(behind)s)"
 
 
 def next_number(source: str = Source.FORM) -> int:
@@ -34,9 +34,11 @@ def from_sequence(name: str) -> int:
     with connection.cursor() as cursor:
         while True:
             cursor.execute(NEXT, asked)
-            if row := cursor.fetchone():
-                return int(row[0])
-            cursor.execute(CATCH_UP, asked)
+            number, counted, taken = cursor.fetchone()
+            if number <= counted:
+                cursor.execute(CATCH_UP, {**asked, "behind": counted - number})
+            elif not taken:
+                return int(number)
 
 
 def from_row(name: str, first: int) -> int:

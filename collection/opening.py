@@ -3,12 +3,18 @@
 from datetime import date
 from enum import Enum
 
-from django.db.models import Exists
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from collection.models import ConsentText, Contributor, Opening, Source
 from wwd.asked import asked
+
+# Asked for each form: written out, because Django would take longer to write it than the database to answer.
+TEXT_CONFIRMED = RawSQL(
+    "EXISTS (SELECT 1 FROM collection_consenttext WHERE confirmed_on IS NOT NULL)", (), output_field=BooleanField()
+)
 
 
 class Accepting(Enum):
@@ -26,8 +32,7 @@ def current_opening() -> Opening | None:
 
 
 def newest_opening() -> Opening | None:
-    confirmed = Exists(ConsentText.objects.exclude(confirmed_on=None))
-    return Opening.objects.annotate(text_confirmed=confirmed).order_by("-pk").first()
+    return Opening.objects.annotate(text_confirmed=TEXT_CONFIRMED).order_by("-pk").first()
 
 
 def accepting(today: date | None = None) -> Accepting:

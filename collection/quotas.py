@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from collection.models import Ambassador, Contributor, Dish
+from collection.models import Ambassador, Contributor
 
 DAY = timedelta(hours=24)
 DISHES, DISHES_OF_AMBASSADOR = 40, 200
@@ -22,12 +22,12 @@ def is_ambassador(contributor: Contributor) -> bool:
     return Ambassador.objects.active().filter(contributor=contributor).exists()
 
 
-def take_dish(contributor: Contributor) -> None:
-    """Raises QuotaReached where this person has described enough dishes within a day.
+def take_dish(contributor: Contributor, sent: int) -> None:
+    """Raises QuotaReached where this person has described enough dishes: `sent` within a day.
 
-    The caller holds the person's row until its transaction ends, so that parallel requests do not overshoot.
+    The caller holds the person's row while it counts and until its transaction ends, so that parallel requests do not
+    overshoot.
     """
-    sent = Dish.objects.filter(contributor=contributor, created_at__gte=timezone.now() - DAY).count()
     if sent >= DISHES and (sent >= DISHES_OF_AMBASSADOR or not is_ambassador(contributor)):
         raise QuotaReached(
             _("You have described %(number)d dishes within a day. What you typed is still here: send it tomorrow.")

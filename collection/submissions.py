@@ -10,12 +10,12 @@ from collection.circumstances import Circumstances
 from collection.consents import join, shown_consent
 from collection.counters import recount
 from collection.dishes import change_dish, save_dish
-from collection.ledger import Entry, content_hash, earlier_entry, entered, once, record
+from collection.ledger import Entry, content_hash, earlier_entry, entered, known_and_sent, once, record
 from collection.models import AboutYou, Contributor, Dish, Photo, Submission
 from collection.photos import Prepared
 from collection.places import countries_for
 from collection.proof import Proof
-from collection.quotas import held, take_dish
+from collection.quotas import DAY, held, take_dish
 from collection.words import fold
 
 CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
@@ -33,9 +33,10 @@ def submit_dish(proof: Proof, content: dict[str, Any], how: Circumstances | None
             join(shown, proof.person)
         # One person's dishes are written one after the other: nobody adds to ledger and quota after they were asked.
         contributor = held(proof.person)
-        if known := earlier_entry(proof.form, digest):
-            return known
-        take_dish(contributor)
+        known, sent = known_and_sent(proof.form, contributor, timezone.now() - DAY)
+        if known and (earlier := earlier_entry(proof.form, digest)):
+            return earlier
+        take_dish(contributor, sent)
         dish = save_dish(**content, contributor=contributor, source=contributor.source)
         return entered(proof.form, Submission.Purpose.DISH, contributor, digest, dish, how)
 

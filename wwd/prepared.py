@@ -77,7 +77,10 @@ def render_prepared(
     parts = {name.partition(".")[0] for name in marked}
     if settings.DEBUG or not all(name in parts or name in same or name in constant for name in context):
         return render(request, template, context)
-    looks = tuple((name, context.get(name)) for name in same)
+    values = {name: str(value_of(context, name)) for name in marked}
+    # A template may leave out what is empty, so that an empty value is no mark.
+    marked = [name for name in marked if values[name]]
+    looks = (*marked, *((name, context.get(name)) for name in same))
     address = (template, request.method, request.path_info, get_script_prefix(), request.LANGUAGE_CODE)
     pages = kind((*address, static("site.css"), *looks))
     page = next((page for page in pages if page.serves(context)), None)
@@ -86,7 +89,7 @@ def render_prepared(
         pages += [page] if page else []
     if page is None:
         return render(request, template, context)
-    return HttpResponse(page.filled({name: escape(value_of(context, name)) for name in marked}))
+    return HttpResponse(page.filled({name: escape(value) for name, value in values.items()}))
 
 
 def kind(key: Hashable) -> list[Page]:
@@ -96,9 +99,9 @@ def kind(key: Hashable) -> list[Page]:
     return _pages.setdefault(key, [])
 
 
-def value_of(context: dict[str, Any], name: str) -> str:
+def value_of(context: dict[str, Any], name: str) -> Any:
     first, dot, attribute = name.partition(".")
-    return str(getattr(context[first], attribute) if dot else context[first])
+    return getattr(context[first], attribute) if dot else context[first]
 
 
 def prepare(request: HttpRequest, template: str, context: dict[str, Any], marked: Collection[str]) -> Page | None:

@@ -26,7 +26,7 @@ from collection.proof import Proof
 from collection.quotas import QuotaReached
 from collection.receipts import grouped
 from collection.submissions import submit_correction, submit_dish
-from collection.views.consenting import again_page, collecting, consent_page
+from collection.views.consenting import admitted, again_page, collecting, consent_page
 from collection.views.shown import (
     dish_page,
     empty_dish_page,
@@ -39,6 +39,7 @@ from collection.views.shown import (
 
 
 @public_form("consent", "GET")
+@admitted
 @collecting
 def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
     """GET: the consent, or the dish form where a cookie says that it was given. POST: consent → the dish form."""
@@ -54,7 +55,7 @@ def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
     if "again" not in request.POST and shown.said.corrections(form.answers):
         return again_page(request, sent.proof, form, shown)
     # A new person each time: a consent page from the cache may be sent by the next one who holds the phone.
-    contributor = join(shown, uuid.uuid4(), understood=form.answers)
+    contributor = join(shown, None, understood=form.answers)
     return sign_in(empty_dish_page(request, contributor), contributor)
 
 
@@ -65,6 +66,7 @@ def signed_in(request: HttpRequest) -> Contributor | None:
 
 
 @public_form("dish", "GET")
+@admitted
 @collecting
 def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The four answers → receipt and the next page."""
