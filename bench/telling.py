@@ -133,14 +133,16 @@ def measure(site: Site, seconds: float, clients: int) -> None:
     """Lets the phones at it for so long and adds up what they heard and what it cost."""
     server = postmaster(site.url)
     before = family(site.gunicorn), family(server) if server else 0.0
-    command = [sys.executable, "-m", "bench.telling_clients", str(site.port), str(seconds), str(clients)]
-    found = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    command = [sys.executable, "-m", "bench.telling_clients", str(site.port), str(seconds)]
+    looking = subprocess.Popen([*command, "0"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    found = json.loads(subprocess.run([*command, str(clients)], cwd=ROOT, check=True, capture_output=True).stdout)
+    looked = json.loads(looking.communicate()[0])
     site.spent += family(site.gunicorn) - before[0]
     site.stored += (family(server) if server else 0.0) - before[1]
     site.seconds += found["seconds"]
     site.later += found["later"]
     site.receipts += found["receipts"]
-    site.pages += found["pages"]
+    site.pages += looked["pages"]
     site.dishes += found["dishes"]
 
 

@@ -1,8 +1,8 @@
-"""The phones of `bench.submission --throughput`, in a process of their own: 16 that send dishes, one that opens `/`.
+"""The phones of `bench.submission --throughput`, in processes of their own: many that send dishes, one that opens `/`.
 
     python -m bench.telling_clients PORT SECONDS CLIENTS
 
-Prints one line of JSON: what was answered, how long each page took, and every receipt that a phone was shown.
+Without any clients it opens `/`, so that nobody's dish delays its clock. Prints one line of JSON: what was answered, how long each page took, and every receipt that a phone was shown.
 """
 
 import asyncio
@@ -124,7 +124,7 @@ async def measure(port: int, seconds: float, clients: int) -> Heard:
     heard, started = Heard(), time.monotonic()
     until = started + seconds
     phones = [tell(port, number, until, heard) for number in range(clients)]
-    await asyncio.gather(look(port, until, heard), *phones)
+    await asyncio.gather(*(phones or [look(port, until, heard)]))
     heard.seconds = time.monotonic() - started
     return heard
 

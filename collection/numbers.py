@@ -6,7 +6,7 @@ dish is not stored after all stays unused. SQLite has one writer at a time in an
 """
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 
 from collection.models import Counter, Dish, Source
 
@@ -41,12 +41,14 @@ def from_sequence(name: str) -> int:
                 return int(number)
 
 
+@transaction.atomic(savepoint=False)
 def from_row(name: str, first: int) -> int:
     """Counts in a row, which stays locked until the caller's transaction ends."""
-    with transaction.atomic():
-        Counter.objects.get_or_create(name=name, defaults={"value": first - 1})
-        while True:
-            Counter.objects.filter(name=name).update(value=F("value") + 1)
-            number = Counter.objects.values_list("value", flat=True).get(name=name)
-            if not Dish.objects.filter(number=number).exists():
-                return number
+    rows = Counter.objects.filter(name=name)
+    taken = Exists(Dish.objects.filter(number=OuterRef("value")))
+    while True:
+        if not rows.update(value=F("value") + 1):
+            Counter.objects.create(name=name, value=first)
+        number, is_taken = rows.annotate(taken=taken).values_list("value", "taken").get()
+        if not is_taken:
+            return number

@@ -149,7 +149,7 @@ WEB_PROCESSES = env.whole("WWD_WEB_PROCESSES", 2, least=1)
 # More than 50: so many phones on a 2G line may send a photo to one process at a time.
 WEB_THREADS = env.whole("WWD_WEB_THREADS", 64, least=1)
 # So many dishes a web process stores together; others wait, as long as half of its threads are free for readers.
-WEB_AT_ONCE = env.whole("WWD_WEB_AT_ONCE", 2, least=1)
+WEB_AT_ONCE = env.whole("WWD_WEB_AT_ONCE", 1, least=1)
 # Connections to PostgreSQL that a web process keeps for the next requests.
 WEB_CONNECTIONS = env.whole("WWD_WEB_CONNECTIONS", 8)
 LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
