@@ -2,7 +2,8 @@
 
     python -m bench.telling_clients PORT SECONDS CLIENTS
 
-Without any clients it opens `/`, so that nobody's dish delays its clock. Prints one line of JSON: what was answered, how long each page took, and every receipt that a phone was shown.
+Without any clients it opens `/`, so that nobody's dish delays its clock. Prints one line of JSON: what was answered,
+how long each page took, and every receipt that a phone was shown.
 """
 
 import asyncio

@@ -12,6 +12,7 @@ from django.db import IntegrityError, connection, transaction
 
 from collection.models import Contributor, Dish, Photo, Submission
 from collection.receipts import new_receipt
+from wwd.admission import storing
 
 if TYPE_CHECKING:
     from collection.circumstances import Circumstances
@@ -80,7 +81,9 @@ def once(enter: Callable[[], Entry]) -> Entry:
     for _attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return enter()
+                entry = enter()
+                storing.step_aside()
+            return entry
         except IntegrityError:
             continue
     raise IntegrityError("The submission could not be entered.")

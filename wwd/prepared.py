@@ -6,7 +6,7 @@ that the page serves only where that is the same. Where anything is unclear the 
 """
 
 import secrets
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Iterator
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +19,41 @@ from django.utils.html import escape
 
 MOST_KINDS, MOST_OF_A_KIND = 500, 8
 PLAIN = (str, int, bool, type(None))
+
+
+class NoCookies(dict[str, str]):
+    """The cookies of a request that has none; knows whether anybody looked."""
+
+    looked = False
+
+    def look(self) -> None:
+        self.looked = True
+
+    def __iter__(self) -> Iterator[str]:
+        self.look()
+        return super().__iter__()
+
+    def __contains__(self, name: object) -> bool:
+        self.look()
+        return False
+
+    def __len__(self) -> int:
+        self.look()
+        return 0
+
+    def __getitem__(self, name: str) -> str:
+        self.look()
+        raise KeyError(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.look()
+        return default
+
+    def items(self) -> Any:
+        self.look()
+        return super().items()
+
+    keys = values = items
 
 
 class NotPrepared(Exception):
@@ -44,12 +79,24 @@ class Part:
 
 
 class Page:
-    """A page in pieces: text, the name of a value, text, and so on; and what it depends on (part, attribute, value)."""
+    """A page in pieces: text, the name of a value, text, and so on.
 
-    def __init__(self, pieces: list[str], noted: list[tuple[str, str, Any]]) -> None:
-        self.pieces, self.noted = pieces, noted
+    `noted`: what it depends on (part, attribute, value). `for_strangers`: it looked at cookies, so that it serves only
+    requests without any. `left`: what making it left on its request for the middleware.
+    """
 
-    def serves(self, context: dict[str, Any]) -> bool:
+    def __init__(
+        self,
+        pieces: list[str],
+        noted: list[tuple[str, str, Any]],
+        for_strangers: bool = False,
+        left: dict[str, Any] | None = None,
+    ) -> None:
+        self.pieces, self.noted, self.for_strangers, self.left = pieces, noted, for_strangers, left or {}
+
+    def serves(self, request: HttpRequest, context: dict[str, Any]) -> bool:
+        if self.for_strangers and request.COOKIES:
+            return False
         return all(getattr(context[part], name, NotPrepared) == value for part, name, value in self.noted)
 
     def filled(self, values: dict[str, str]) -> str:
@@ -64,7 +111,7 @@ def render_prepared(
     template: str,
     context: dict[str, Any],
     *,
-    marked: Collection[str],
+    marked: Collection[str] = (),
     same: Collection[str],
     constant: Collection[str] = (),
 ) -> HttpResponse:
@@ -74,6 +121,7 @@ def render_prepared(
     plain values that decide how it looks, `constant` what is equal on all pages with this `same`. A context that holds
     anything else is rendered without preparation.
     """
+    marked = [name for name in marked if name.partition(".")[0] in context]
     parts = {name.partition(".")[0] for name in marked}
     if settings.DEBUG or not all(name in parts or name in same or name in constant for name in context):
         return render(request, template, context)
@@ -81,14 +129,16 @@ def render_prepared(
     # A template may leave out what is empty, so that an empty value is no mark.
     marked = [name for name in marked if values[name]]
     looks = (*marked, *((name, context.get(name)) for name in same))
-    address = (template, request.method, request.path_info, get_script_prefix(), request.LANGUAGE_CODE)
-    pages = kind((*address, static("site.css"), *looks))
-    page = next((page for page in pages if page.serves(context)), None)
+    address = (request.method, request.scheme, request.get_host(), request.path, request.path_info, get_script_prefix())
+    pages = kind((template, *address, request.LANGUAGE_CODE, static("site.css"), *looks))
+    page = next((page for page in pages if page.serves(request, context)), None)
     if page is None and len(pages) < MOST_OF_A_KIND:
         page = prepare(request, template, context, marked)
         pages += [page] if page else []
-    if page is None:
+    if page is None or not page.serves(request, context):
         return render(request, template, context)
+    for name, value in page.left.items():
+        setattr(request, name, value)
     return HttpResponse(page.filled({name: escape(value) for name, value in values.items()}))
 
 
@@ -115,12 +165,15 @@ def prepare(request: HttpRequest, template: str, context: dict[str, Any], marked
             parts.setdefault(first, Part(context[first], {})).marks[attribute] = mark
         else:
             filled[name] = mark
+    asked = nobody(request)
+    before = set(vars(asked))
     try:
-        text = render_to_string(template, {**filled, **parts}, nobody(request))
+        text = render_to_string(template, {**filled, **parts}, asked)
     except NotPrepared:
         return None
+    left = {name: value for name, value in vars(asked).items() if name not in before and isinstance(value, PLAIN)}
     noted = [(first, name, value) for first, part in parts.items() for name, value in part.noted.items()]
-    return Page(cut(text, marks), noted)
+    return Page(cut(text, marks), noted, asked.COOKIES.looked, left)
 
 
 def cut(text: str, marks: dict[str, str]) -> list[str]:
@@ -135,9 +188,23 @@ def cut(text: str, marks: dict[str, str]) -> list[str]:
     return pieces
 
 
-def nobody(request: HttpRequest) -> HttpRequest:
-    """A request for the same page by somebody of whom nothing is known."""
-    asked = HttpRequest()
+class Nobody(HttpRequest):
+    """A request by somebody of whom nothing is known."""
+
+    COOKIES: NoCookies
+
+    def __init__(self, scheme: str, host: str) -> None:
+        super().__init__()
+        self.asked_by, self.COOKIES = scheme, NoCookies()
+        self.META["HTTP_HOST"] = host
+
+    def _get_scheme(self) -> str:
+        return self.asked_by
+
+
+def nobody(request: HttpRequest) -> Nobody:
+    """The same page, asked for by nobody."""
+    asked = Nobody(request.scheme or "http", request.get_host())
     asked.method, asked.path, asked.path_info = request.method, request.path, request.path_info
     asked.LANGUAGE_CODE = request.LANGUAGE_CODE
     return asked

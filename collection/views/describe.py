@@ -36,6 +36,7 @@ from collection.views.shown import (
     typing,
     typing_page,
 )
+from wwd.admission import storing
 
 
 @public_form("consent", "GET")
@@ -54,6 +55,7 @@ def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
         return consent_page(request, form, shown)
     if "again" not in request.POST and shown.said.corrections(form.answers):
         return again_page(request, sent.proof, form, shown)
+    storing.step_aside()
     # A new person each time: a consent page from the cache may be sent by the next one who holds the phone.
     contributor = join(shown, None, understood=form.answers)
     return sign_in(empty_dish_page(request, contributor), contributor)

@@ -259,14 +259,16 @@ class TestPreparedPages:
         made = prepared.render_to_string
 
         def watched(template: str, context: dict[str, Any], request: HttpRequest) -> str:
-            seen.append((request.COOKIES, request.META, hasattr(request, "session"), hasattr(request, "user")))
+            seen.append(
+                (dict(request.COOKIES), list(request.META), hasattr(request, "session"), hasattr(request, "user"))
+            )
             return made(template, context, request)
 
         monkeypatch.setattr(prepared, "render_to_string", watched)
         prepared._pages.clear()
         client.cookies["turn"] = "somebody"
         client.post("/dish/", dish_form(make_contributor()))
-        assert seen == [({}, {}, False, False)]
+        assert seen == [({}, ["HTTP_HOST"], False, False)]
 
     def test_an_attribute_that_a_template_asks_for_besides_makes_a_page_of_its_own(self) -> None:
         @dataclass
@@ -278,10 +280,37 @@ class TestPreparedPages:
         assert (part.token, part.named) == ("mark", True)
         page = prepared.Page(["<", "proof.token", ">"], [("proof", "named", True)])
         assert page.filled({"proof.token": "x"}) == "<x>"
-        assert page.serves({"proof": Asked("other", True)})
-        assert not page.serves({"proof": Asked("other", False)})
+        request = RequestFactory().get("/")
+        request.COOKIES = {"turn": "x"}
+        assert page.serves(request, {"proof": Asked("other", True)})
+        assert not page.serves(request, {"proof": Asked("other", False)})
+        assert not prepared.Page(["<>"], [], for_strangers=True).serves(request, {})
         with pytest.raises(prepared.NotPrepared):
             _ = prepared.Part(consent_for(), {}).text
+
+    def test_a_page_that_looks_at_cookies_serves_only_who_has_none(self, client: Client, settings: Settings) -> None:
+        """And what was left on the request for the middleware is left on each."""
+        first = settings.TEMPLATES[0]
+        options = first["OPTIONS"]
+        processors = [*options["context_processors"], f"{__name__}.looks_at_cookies"]
+        settings.TEMPLATES = [{**first, "OPTIONS": {**options, "context_processors": processors}}]
+        prepared._pages.clear()
+        ways = [client.get("/").wsgi_request for _ in range(2)]
+        client.cookies["turn"] = "somebody"
+        ways.append(client.get("/").wsgi_request)
+        assert [request.looked for request in ways] == [False, False, True]  # type: ignore[attr-defined]
+
+    def test_the_start_page_shows_what_is_counted_now(self, client: Client) -> None:
+        seen = []
+        for number in (1, 2, 3):
+            make_dish(country="Ghana", state="accepted")
+            seen.append(f"{number} dish{'es' if number > 1 else ''}" in client.get("/").content.decode())
+        assert seen == [True] * 3
+
+
+def looks_at_cookies(request: HttpRequest) -> dict[str, Any]:
+    request.looked = any(name.startswith("turn") for name in request.COOKIES)  # type: ignore[attr-defined]
+    return {}
 
 
 def in_language(language: str, view: Callable[[HttpRequest], HttpResponse]) -> str:
