@@ -196,7 +196,7 @@ def test_every_public_address_and_template_is_among_the_faces_that_tests_look_at
     seen = {resolve(path).view_name for path in paths - {NOWHERE}}
     assert public_addresses() - NO_PAGES - seen == set()
     rendered = {template.name for response in faces for template in getattr(response, "templates", [])}
-    assert public_templates() - rendered - {"400.html", "403.html", "413.html", "500.html"} == set()
+    assert public_templates() - rendered - {"400.html", "403.html", "413.html", "500.html", "503.html"} == set()
 
 
 @pytest.mark.looks

@@ -13,7 +13,6 @@ import time
 from typing import Any, NamedTuple
 
 from django.db.backends.postgresql import base
-from django.db.backends.postgresql.psycopg_any import IsolationLevel
 from psycopg2 import extensions
 
 # Seconds that a connection lives: its process in the database grows with what it is asked.
@@ -96,11 +95,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.opened is None:
             self.opened = Opened(super().get_new_connection(conn_params), key, time.monotonic())
         else:
-            self.isolation_level = IsolationLevel.READ_COMMITTED
+            self.isolation_level = extensions.ISOLATION_LEVEL_READ_COMMITTED
         return self.opened.connection
 
     def _close(self) -> Any:
         opened, self.opened = self.opened, None
         if opened is None or opened.connection is not self.connection or self.in_atomic_block or self.errors_occurred:
-            return super()._close()
+            return super()._close()  # type: ignore[misc]
         return kept.give(opened)
