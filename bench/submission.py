@@ -2,7 +2,7 @@
 Then a full leaderboard over the same line, in every language, by a phone that was never here.
 
     python -m bench.submission [--kbit 50] [--latency 500]
-    DATABASE_URL=postgres://… python -m bench.submission --throughput [--baseline PATH] [--seconds 12] [--clients 16]
+    DATABASE_URL=postgres://… python -m bench.submission --throughput [--baseline PATH] [--seconds 6] [--clients 16]
 
 Starts the real web server with the product's configuration on SQLite in a folder of its own, opens the collection,
 and exits with 1 where the journey or the leaderboard needs more than is allowed. With `--throughput` it measures

@@ -24,7 +24,7 @@ from bench.slow_clients import HOST, ROOT, machine, wait_for
 
 BASELINE = "6cce026"
 PORTS = {"then": 8471, "now": 8472}
-ROUNDS, SECONDS, WARM = 4, 12.0, 3.0
+ROUNDS, SECONDS, WARM = 4, 6.0, 2.0
 LEAST_RATE, MOST_COST, MOST_WAIT = 3.0, 1 / 3, 1 / 4
 READY = "from tests.collection.make import make_dish, open_collection; open_collection(); "
 READY += "[make_dish(country=name, state='accepted') for name in ('Ghana', 'Ghana', 'Kenya', 'Peru', 'India')]"
