@@ -2,9 +2,11 @@
 Then a full leaderboard over the same line, in every language, by a phone that was never here.
 
     python -m bench.submission [--kbit 50] [--latency 500]
+    DATABASE_URL=postgres://… python -m bench.submission --throughput [--baseline PATH] [--seconds 6] [--clients 16]
 
 Starts the real web server with the product's configuration on SQLite in a folder of its own, opens the collection,
-and exits with 1 where the journey or the leaderboard needs more than is allowed.
+and exits with 1 where the journey or the leaderboard needs more than is allowed. With `--throughput` it measures
+dishes told at once instead (`bench/telling.py`).
 """
 
 import argparse
@@ -22,6 +24,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from bench import telling
 from bench.slow_clients import HOST, ROOT, machine, server
 
 OPEN = "from tests.collection.make import open_collection; open_collection()"
@@ -227,7 +230,13 @@ def main() -> None:
     parser.add_argument("--kbit", type=int, default=50, help="kilobits a second, both ways")
     parser.add_argument("--latency", type=int, default=500, help="milliseconds added to each request")
     parser.add_argument("--port", type=int, default=8461)
+    parser.add_argument("--throughput", action="store_true", help="dishes told at once, here and at the baseline")
+    parser.add_argument("--baseline", type=Path, help="a checkout of the baseline; made by git where none is given")
+    parser.add_argument("--seconds", type=float, default=telling.SECONDS, help="of each round of --throughput")
+    parser.add_argument("--clients", type=int, default=16, help="phones of --throughput")
     options = parser.parse_args()
+    if options.throughput:
+        sys.exit(0 if telling.run(options) else "A bound is missed.")
     with tempfile.TemporaryDirectory() as folder, server(Path(folder), options.port):
         url, line = f"http://{HOST}:{options.port}", (options.kbit, options.latency)
         tell(Path(folder), OPEN)

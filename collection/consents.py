@@ -162,16 +162,22 @@ def shown_consent(proof: Proof) -> Shown | None:
         text, draft, opening = (int(part) for part in proof.about.removeprefix(MARK).split("."))
     except ValueError:
         return None
-    texts = ConsentText.objects.in_bulk([text, draft])
-    shown = Shown(texts[text], texts.get(draft), Opening.objects.filter(pk=opening).first()) if text in texts else None
+    texts = ConsentText.objects.in_bulk({text, draft} - {0})
+    shown = Shown(texts[text], texts.get(draft), opening_of(opening)) if text in texts else None
     if shown and accepting() is Accepting.OPEN and (missing(shown.opening) or not shown.text.confirmed):
         return None
     return shown
 
 
+def opening_of(pk: int) -> Opening | None:
+    """The opening that stood on a page: mostly the current one, which was asked for already."""
+    current = current_opening()
+    return current if current and current.pk == pk else Opening.objects.filter(pk=pk).first()
+
+
 def join(
     shown: Shown,
-    person: uuid.UUID,
+    person: uuid.UUID | None,
     *,
     way: str = Contributor.Way.READ,
     entered_by: Contributor | None = None,
@@ -180,21 +186,22 @@ def join(
 ) -> Contributor:
     """A contributor who has just agreed to `shown`, with which texts stood there and what was answered.
 
-    `crowd`: many others of the same network agreed within the same minute (`circumstances.in_a_crowd`).
+    `person`: the id that their form names, None for a new one. `crowd`: many others of the same network agreed within
+    the same minute (`circumstances.in_a_crowd`).
     """
     demonstration = accepting() is not Accepting.OPEN
-    contributor, _created = Contributor.objects.get_or_create(
-        pk=person,
-        defaults={
-            "consent": shown.text,
-            "consent_draft": shown.draft,
-            "consent_opening": shown.opening,
-            "consent_way": way,
-            "consent_at": timezone.now(),
-            "understood": list(understood),
-            "entered_by": entered_by,
-            "crowd": crowd,
-            "source": Source.DEMONSTRATION if demonstration else Source.FORM,
-        },
-    )
+    said: dict[str, Any] = {
+        "consent": shown.text,
+        "consent_draft": shown.draft,
+        "consent_opening": shown.opening,
+        "consent_way": way,
+        "consent_at": timezone.now(),
+        "understood": list(understood),
+        "entered_by": entered_by,
+        "crowd": crowd,
+        "source": Source.DEMONSTRATION if demonstration else Source.FORM,
+    }
+    if person is None:
+        return Contributor.objects.create(**said)
+    contributor, _created = Contributor.objects.get_or_create(pk=person, defaults=said)
     return contributor

@@ -1,16 +1,14 @@
-"""Writing dishes: numbers, places, languages, corrections. Used by the forms, the importer and the demonstration."""
+"""Writing dishes: places, languages, corrections. Used by the forms, the importer and the demonstration."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
 
 from collection.following import follow
 from collection.languages import UNKNOWN
 from collection.models import (
     Contributor,
-    Counter,
     Dish,
     DishChange,
     DishContinent,
@@ -18,11 +16,9 @@ from collection.models import (
     DishLanguage,
     Source,
 )
+from collection.numbers import next_number
 from collection.places import continents_of, countries_for
 
-FIRST_NUMBER = 10_001
-# Demonstrations never use up a number that a dish of somebody could get.
-FIRST_OF_DEMONSTRATION = 1_000_100_001
 WORDS = (
     "local_name",
     "english_name",
@@ -42,20 +38,7 @@ WORDS = (
 )
 
 
-def next_number(source: str = Source.FORM) -> int:
-    """A dish number that nobody had before. The counter's row stays locked until the caller's transaction ends."""
-    demonstration = source == Source.DEMONSTRATION
-    name, first = ("demonstration", FIRST_OF_DEMONSTRATION) if demonstration else ("dish", FIRST_NUMBER)
-    with transaction.atomic():
-        Counter.objects.get_or_create(name=name, defaults={"value": first - 1})
-        while True:
-            Counter.objects.filter(name=name).update(value=F("value") + 1)
-            number = Counter.objects.values_list("value", flat=True).get(name=name)
-            if not Dish.objects.filter(number=number).exists():
-                return number
-
-
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def save_dish(
     words: Mapping[str, Any],
     places: Sequence[str],
@@ -78,31 +61,41 @@ def save_dish(
         state=state,
         **{field: words[field] for field in WORDS if field in words},
     )
-    set_places(dish, places, continents)
-    set_languages(dish, languages)
+    add_places(dish, places, continents)
+    add_languages(dish, languages)
     if state == Dish.State.ACCEPTED:
         follow([dish.pk])
     return dish
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def set_places(dish: Dish, names: Sequence[str], continents: Iterable[str] | None = None) -> None:
     """Replaces the dish's places as written, and its continents by `continents` or those of the places."""
-    known = countries_for(names)
     dish.places.all().delete()
+    dish.continents.all().delete()
+    add_places(dish, names, continents)
+
+
+def add_places(dish: Dish, names: Sequence[str], continents: Iterable[str] | None = None) -> None:
+    """Places and continents of a dish that has none yet."""
+    known = countries_for(names)
     DishCountry.objects.bulk_create(
         DishCountry(dish=dish, position=position, name=name, country=known.get(name))
         for position, name in enumerate(names)
     )
     found = continents_of(known.values()) if continents is None else tuple(dict.fromkeys(continents))
-    dish.continents.all().delete()
     DishContinent.objects.bulk_create(DishContinent(dish=dish, continent=continent) for continent in found)
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def set_languages(dish: Dish, languages: Sequence[tuple[str, str]]) -> None:
     """Replaces the dish's languages: (name as called by its contributor, ISO 639-3 code or "")."""
     dish.languages.all().delete()
+    add_languages(dish, languages)
+
+
+def add_languages(dish: Dish, languages: Sequence[tuple[str, str]]) -> None:
+    """Languages of a dish that has none yet."""
     DishLanguage.objects.bulk_create(
         DishLanguage(dish=dish, position=position, name=name, code=code or UNKNOWN)
         for position, (name, code) in enumerate(languages)

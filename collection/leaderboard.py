@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
-from django.db.models import Count, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from collection.counters import EVER, Kind, Period
 from collection.languages import named as language_named
-from collection.models import BoardName, Contributor, Dish, DishCountry, DishQuerySet, Opening, Source, Tally
+from collection.models import BoardName, Contributor, Dish, DishCountry, DishQuerySet, Heard, Opening, Source, Tally
 from collection.places import code_for, named
 
 STEPS = 20
@@ -34,6 +35,13 @@ class Row:
     language: str = ""
 
 
+class First(NamedTuple):
+    """A language or region that was heard for the first time, as the page calls it."""
+
+    kind: str
+    label: str
+
+
 @dataclass(frozen=True)
 class Leaderboard:
     """Places with most dishes first; equal numbers share a rank.
@@ -42,9 +50,9 @@ class Leaderboard:
     campaign also shows public names. `demonstration`: nothing real is there yet.
     """
 
-    rows: list[Row]
+    rows: tuple[Row, ...]
     demonstration: bool = False
-    first: Sequence[BoardName] = ()
+    first: tuple[First, ...] = ()
     names: bool = False
 
 
@@ -67,21 +75,25 @@ def board(when: str = "", kind: str = Kind.COUNTRY, limit: int | None = None) ->
     rows = list(tallies.order_by("-dishes", "name__label")[: limit or (MOST_NAMES if kind == Kind.ALIAS else None)])
     if not rows and not when and kind == Kind.COUNTRY:
         return demonstration(limit)
-    return Leaderboard(ranked(rows), first=heard_first(since), names=any(row.names for row in rows[:1]))
+    return Leaderboard(ranked(rows), first=heard_first(period, since), names=any(row.names for row in rows[:1]))
 
 
-def heard_first(since: datetime) -> list[BoardName]:
-    """Languages, as the page calls them, and regions whose first dish was told since then, the newest first."""
+def heard_first(period: str, since: datetime) -> tuple[First, ...]:
+    """Languages, as the page calls them, and regions whose first dish was told since then, the newest first.
+
+    What an imported dish brought first was heard elsewhere: in no month and on no day.
+    """
     rows = BoardName.objects.filter(kind__in=(Kind.LANGUAGE, Kind.REGION), first_at__gte=since)
-    names = list(rows.order_by("-first_at", "-pk")[:MOST_FIRST])
-    for name in names:
-        if name.kind == Kind.LANGUAGE:
-            name.label = language_named(name.key, name.label).text
-    return names
+    if period != Period.EVER:
+        rows = rows.exclude(Exists(Heard.objects.filter(name=OuterRef("pk"), at=OuterRef("first_at"), imported=True)))
+    names = rows.order_by("-first_at", "-pk").values_list("kind", "key", "label")[:MOST_FIRST]
+    return tuple(
+        First(kind, language_named(key, label).text if kind == Kind.LANGUAGE else label) for kind, key, label in names
+    )
 
 
-def ranked(tallies: Sequence[Tally]) -> list[Row]:
-    return [
+def ranked(tallies: Sequence[Tally]) -> tuple[Row, ...]:
+    return tuple(
         Row(
             rank=rank,
             place=shown.text,
@@ -92,7 +104,7 @@ def ranked(tallies: Sequence[Tally]) -> list[Row]:
         )
         for tally, rank in zip(tallies, ranks([tally.dishes for tally in tallies]), strict=True)
         for shown in (named(tally.name.key, tally.name.label),)
-    ]
+    )
 
 
 def ranks(numbers: Sequence[int]) -> list[int]:
@@ -112,7 +124,7 @@ def demonstration(limit: int | None = None) -> Leaderboard:
         for (place, number), rank in zip(found, ranks(numbers), strict=True)
         for shown in (named(code_for(place), place),)
     ]
-    return Leaderboard(rows, demonstration=True)
+    return Leaderboard(tuple(rows), demonstration=True)
 
 
 def counted(dishes: DishQuerySet) -> QuerySet[DishCountry, tuple[str, int]]:

@@ -5,17 +5,21 @@ import json
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from collection.models import Contributor, Dish, Photo, Submission
 from collection.receipts import new_receipt
+from wwd.admission import storing
 
 if TYPE_CHECKING:
     from collection.circumstances import Circumstances
 
 ATTEMPTS = 5
+KNOWN_AND_SENT = """SELECT EXISTS (SELECT 1 FROM collection_submission WHERE form = %s),
+  (SELECT COUNT(*) FROM collection_dish WHERE contributor_id = %s AND created_at >= %s)"""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,20 @@ def earlier_entry(form: uuid.UUID, digest: str) -> Entry | None:
     return Entry(submission, same=same, other=not same)
 
 
+def known_and_sent(form: uuid.UUID, contributor: Contributor, since: datetime) -> tuple[bool, int]:
+    """Whether the ledger knows this form, and how many dishes of this person there are since then: in one question,
+    because each dish asks it."""
+    values = (
+        Submission._meta.pk.get_db_prep_value(form, connection),
+        Contributor._meta.pk.get_db_prep_value(contributor.pk, connection),
+        Dish._meta.get_field("created_at").get_db_prep_value(since, connection),
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(KNOWN_AND_SENT, values)
+        known, sent = cursor.fetchone()
+    return bool(known), int(sent)
+
+
 def record(
     form: uuid.UUID,
     purpose: str,
@@ -53,30 +71,55 @@ def record(
 ) -> Entry:
     """Runs `write` and enters its row, once for each form: of parallel requests one writes, the others find it.
 
-    `number`: the receipt number that is wanted; where it is taken, and where none is wanted, another is given.
+    `number`: the receipt number that is wanted; where it is taken, and where none is wanted, another is given. The form
+    is looked for before anything is written, and entered after it, in one transaction: where somebody else entered it
+    meanwhile, what was written is taken back.
     """
-    for attempt in range(ATTEMPTS):
-        if entry := earlier_entry(form, digest):
-            return entry
+    wanted = iter([number])
+    return once(
+        lambda: (
+            earlier_entry(form, digest) or entered(form, purpose, contributor, digest, write(), how, next(wanted, ""))
+        )
+    )
+
+
+def once(enter: Callable[[], Entry]) -> Entry:
+    """Runs `enter` in a transaction, again where the form was entered meanwhile or the receipt number is taken."""
+    for _attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                submission = Submission.objects.create(
-                    form=form,
-                    purpose=purpose,
-                    contributor=contributor,
-                    content_hash=digest,
-                    receipt=new_receipt() if attempt or not number else number,
-                    **({"device": how.device, "network": how.network, "flags": list(how.flags)} if how else {}),
-                )
-                row = write()
-                submission.dish = row if isinstance(row, Dish) else row.dish
-                submission.photo = row if isinstance(row, Photo) else None
-                submission.save(update_fields=["dish", "photo"])
-                return Entry(submission)
+                entry = enter()
+                storing.step_aside()
+            return entry
         except IntegrityError:
-            # The form was entered meanwhile, or the receipt number is taken: look again.
             continue
     raise IntegrityError("The submission could not be entered.")
+
+
+def entered(
+    form: uuid.UUID,
+    purpose: str,
+    contributor: Contributor,
+    digest: str,
+    row: Dish | Photo,
+    how: "Circumstances | None" = None,
+    number: str = "",
+) -> Entry:
+    """A new line of the ledger, with the receipt number that is wanted or a new one.
+
+    Raises IntegrityError where the form has a line, or its receipt number is taken.
+    """
+    submission = Submission.objects.create(
+        form=form,
+        purpose=purpose,
+        contributor=contributor,
+        content_hash=digest,
+        dish=row if isinstance(row, Dish) else row.dish,
+        photo=row if isinstance(row, Photo) else None,
+        receipt=number or new_receipt(),
+        **({"device": how.device, "network": how.network, "flags": list(how.flags)} if how else {}),
+    )
+    return Entry(submission)
 
 
 def replayed_receipt(form: uuid.UUID | None, digest: str) -> str | None:

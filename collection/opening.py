@@ -3,10 +3,18 @@
 from datetime import date
 from enum import Enum
 
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from collection.models import ConsentText, Contributor, Opening, Source
+from wwd.asked import asked
+
+# Asked for each form: written out, because Django would take longer to write it than the database to answer.
+TEXT_CONFIRMED = RawSQL(
+    "EXISTS (SELECT 1 FROM collection_consenttext WHERE confirmed_on IS NOT NULL)", (), output_field=BooleanField()
+)
 
 
 class Accepting(Enum):
@@ -20,7 +28,11 @@ class Accepting(Enum):
 
 def current_opening() -> Opening | None:
     """What staff filled in last."""
-    return Opening.objects.order_by("-pk").first()
+    return asked("opening", newest_opening)
+
+
+def newest_opening() -> Opening | None:
+    return Opening.objects.annotate(text_confirmed=TEXT_CONFIRMED).order_by("-pk").first()
 
 
 def accepting(today: date | None = None) -> Accepting:
@@ -39,9 +51,16 @@ def missing(opening: Opening | None) -> list[str]:
         _("Fill in the contact."): opening.contact,
         _("Fill in the reference of the ethics approval."): opening.ethics_reference,
         _("Fill in the day on which the ethics approval ends."): opening.ethics_until,
-        _("Confirm a consent text."): ConsentText.objects.exclude(confirmed_on=None).exists(),
+        _("Confirm a consent text."): text_confirmed(opening),
     }
     return [sentence for sentence, value in wanted.items() if not value]
+
+
+def text_confirmed(opening: Opening) -> bool:
+    """Whether somebody confirmed a consent text; the current opening was read together with the answer."""
+    if hasattr(opening, "text_confirmed"):
+        return bool(opening.text_confirmed)
+    return asked("text confirmed", lambda: ConsentText.objects.exclude(confirmed_on=None).exists())
 
 
 def takes_from(contributor: Contributor | None) -> bool:

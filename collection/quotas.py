@@ -4,6 +4,7 @@ Counted in rows and per person, never by address: many share one. How many come 
 stewards (`circumstances.in_a_crowd`).
 """
 
+import uuid
 from datetime import timedelta
 
 from django.db import transaction
@@ -27,15 +28,13 @@ def is_ambassador(contributor: Contributor) -> bool:
     return Ambassador.objects.active().filter(contributor=contributor).exists()
 
 
-@transaction.atomic
-def take_dish(contributor: Contributor) -> None:
-    """Raises QuotaReached where this person has described enough dishes within a day.
+def take_dish(contributor: Contributor, sent: int) -> None:
+    """Raises QuotaReached where this person has described enough dishes: `sent` within a day.
 
-    Holds the person's row until the caller's transaction ends, so that parallel requests do not overshoot.
+    The caller holds the person's row while it counts and until its transaction ends, so that parallel requests do not
+    overshoot.
     """
-    lock(contributor)
-    sent = Dish.objects.filter(contributor=contributor, created_at__gte=timezone.now() - DAY).count()
-    if sent >= (DISHES_OF_AMBASSADOR if is_ambassador(contributor) else DISHES):
+    if sent >= DISHES and (sent >= DISHES_OF_AMBASSADOR or not is_ambassador(contributor)):
         raise QuotaReached(
             _("You have described %(number)d dishes within a day. What you typed is still here: send it tomorrow.")
             % {"number": sent}
@@ -44,8 +43,8 @@ def take_dish(contributor: Contributor) -> None:
 
 @transaction.atomic
 def take_person(helper: Contributor) -> None:
-    """Raises QuotaReached where `helper` has written for enough people within a day; holds the row like `take_dish`."""
-    lock(helper)
+    """Raises QuotaReached where `helper` has written for enough people within a day; holds the helper's row."""
+    held(helper.pk)
     helped = Contributor.objects.filter(entered_by=helper, created_at__gte=timezone.now() - DAY).count()
     if helped >= (PEOPLE_OF_AMBASSADOR if is_ambassador(helper) else PEOPLE):
         raise QuotaReached(
@@ -68,5 +67,6 @@ def refuse_full(dish: Dish) -> None:
         )
 
 
-def lock(contributor: Contributor) -> None:
-    Contributor.objects.select_for_update().get(pk=contributor.pk)
+def held(person: uuid.UUID) -> Contributor:
+    """A contributor whose row nobody else holds until this transaction ends."""
+    return Contributor.objects.select_for_update().get(pk=person)

@@ -10,33 +10,39 @@ from collection.circumstances import IN_A_CROWD, Circumstances
 from collection.consents import join, shown_consent
 from collection.counters import recount
 from collection.dishes import change_dish, save_dish
-from collection.ledger import Entry, content_hash, earlier_entry, record
+from collection.ledger import Entry, content_hash, earlier_entry, entered, known_and_sent, once, record
 from collection.models import AboutYou, Contributor, Dish, Photo, Submission
 from collection.photos import Prepared
 from collection.places import countries_for
 from collection.proof import Proof
-from collection.quotas import take_dish, take_photo
+from collection.quotas import DAY, held, take_dish, take_photo
 from collection.words import fold
 
 CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
 
 
-@transaction.atomic
 def submit_dish(proof: Proof, content: dict[str, Any], how: Circumstances | None = None, number: str = "") -> Entry:
     """A new dish, once for each form. Somebody who agreed on the same page becomes a contributor with it.
 
     `number`: the receipt number that a phone made; another is given where it is taken. Raises QuotaReached where this
     person has described enough for a day.
     """
-    shown = shown_consent(proof)
+    digest, wanted = content_hash(content), iter([number])
     crowd = how is not None and IN_A_CROWD in how.flags
-    contributor = join(shown, proof.person, crowd=crowd) if shown else Contributor.objects.get(pk=proof.person)
 
-    def write() -> Dish:
-        take_dish(contributor)
-        return save_dish(**content, contributor=contributor, source=contributor.source)
+    def enter() -> Entry:
+        if shown := shown_consent(proof):
+            join(shown, proof.person, crowd=crowd)
+        # One person's dishes are written one after the other: nobody adds to ledger and quota after they were asked.
+        contributor = held(proof.person)
+        known, sent = known_and_sent(proof.form, contributor, timezone.now() - DAY)
+        if known and (earlier := earlier_entry(proof.form, digest)):
+            return earlier
+        take_dish(contributor, sent)
+        dish = save_dish(**content, contributor=contributor, source=contributor.source)
+        return entered(proof.form, Submission.Purpose.DISH, contributor, digest, dish, how, next(wanted, ""))
 
-    return record(proof.form, Submission.Purpose.DISH, contributor, content_hash(content), write, how, number)
+    return once(enter)
 
 
 @transaction.atomic

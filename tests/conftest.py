@@ -14,6 +14,8 @@ from django.test import TestCase
 from playwright.sync_api import Browser, sync_playwright
 from pytest_django import Settings
 
+from wwd import prepared
+
 # Playwright's synchronous interface keeps an event loop in the test's thread; queries beside it are safe here.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 STATEMENT_SECONDS = 120
@@ -91,6 +93,13 @@ def own_storage(settings: Settings, tmp_path: Path) -> None:
         "OPTIONS": {"location": tmp_path / "media"},
     }
     settings.STORAGES = {**settings.STORAGES, "default": local}
+
+
+@pytest.fixture(autouse=True)
+def nothing_prepared() -> Iterator[None]:
+    """Each test renders its pages from their templates first, as a fresh process does."""
+    yield
+    prepared._pages.clear()
 
 
 @pytest.fixture(scope="session")

@@ -147,6 +147,8 @@ def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
         raise EnvError(f"DATABASE_URL names {vendor}. Accepted: postgres:// and sqlite:///.")
     bound = {"options": f"-c statement_timeout={STATEMENT_SECONDS}s"} if STATEMENT_SECONDS else {}
     parsed["OPTIONS"] = {**POSTGRES_OPTIONS, **bound, **parsed.get("OPTIONS", {})}
+    # Django's own, and connections that web processes keep between requests.
+    parsed["ENGINE"] = "wwd.postgresql"
     return {**parsed, "CONN_MAX_AGE": keep_seconds, "CONN_HEALTH_CHECKS": keep_seconds > 0}
 
 
@@ -185,6 +187,10 @@ LEASE_SECONDS = env.whole("WWD_LEASE_SECONDS", 120, least=2)
 WEB_PROCESSES = env.whole("WWD_WEB_PROCESSES", 2, least=1)
 # Requests that have arrived whole are answered at once by so many; who still sends holds none of them.
 WEB_THREADS = env.whole("WWD_WEB_THREADS", 64, least=1)
+# So many dishes a web process stores together; others wait, as long as half of its threads are free for readers.
+WEB_AT_ONCE = env.whole("WWD_WEB_AT_ONCE", 1, least=1)
+# Connections to PostgreSQL that a web process keeps for the next requests.
+WEB_CONNECTIONS = env.whole("WWD_WEB_CONNECTIONS", 8)
 LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
 # A worker process ends between two slices of work after so many of them, or once it holds so much memory.
 WORKER_SLICES = env.whole("WWD_WORKER_SLICES", 500, least=1)

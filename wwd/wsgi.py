@@ -1,6 +1,7 @@
 """The web application for gunicorn."""
 
 import os
+import sys
 from collections.abc import Iterable
 from tempfile import SpooledTemporaryFile
 from typing import Any
@@ -30,3 +31,12 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
         stated = {"wsgi.input": body, "CONTENT_LENGTH": str(settings.MAX_REQUEST_BYTES + 1 - left)}
         given = {name: value for name, value in environ.items() if name != "HTTP_TRANSFER_ENCODING"}
         return django_application({**given, **stated}, start_response)
+
+
+# Seconds after which a thread lets another one go on: a page that is only read waits for a dish that is being stored.
+sys.setswitchinterval(0.001)
+
+if settings.DATABASE_VENDOR == "postgresql":
+    from wwd.postgresql.base import kept
+
+    kept.most = settings.WEB_CONNECTIONS

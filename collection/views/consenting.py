@@ -14,7 +14,10 @@ from collection.consents import Said, Shown, consent_for, texts_in_force, wanted
 from collection.doors import Sent, contributor_for
 from collection.opening import Accepting, accepting, current_opening, takes_from
 from collection.proof import Proof
+from wwd.admission import Busy, storing
+from wwd.asked import asking_once
 from wwd.middleware import uncompressed
+from wwd.unavailable import unavailable_response
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, Sent, P], HttpResponse]
@@ -29,9 +32,26 @@ def collecting(view: View[P]) -> View[P]:
 
     @wraps(view)
     def inner(request: HttpRequest, sent: Sent, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        if takes_from(contributor_for(sent)):
+        with asking_once():
+            if takes_from(contributor_for(sent)):
+                return view(request, sent, *args, **kwargs)
+            return closed_page(request)
+
+    return inner
+
+
+def admitted(view: View[P]) -> View[P]:
+    """For the pages that bring a dish: only so many at once. Goes under `public_form`, over `collecting`."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, sent: Sent, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if request.method != "POST":
             return view(request, sent, *args, **kwargs)
-        return closed_page(request)
+        try:
+            with storing.place():
+                return view(request, sent, *args, **kwargs)
+        except Busy as busy:
+            return unavailable_response(request, busy.seconds)
 
     return inner
 

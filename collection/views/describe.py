@@ -27,7 +27,7 @@ from collection.proof import Proof
 from collection.quotas import QuotaReached
 from collection.receipts import grouped
 from collection.submissions import submit_correction, submit_dish
-from collection.views.consenting import again_page, collecting, consent_page
+from collection.views.consenting import admitted, again_page, collecting, consent_page
 from collection.views.shown import (
     consent_spent,
     dish_page,
@@ -38,9 +38,11 @@ from collection.views.shown import (
     typing,
     typing_page,
 )
+from wwd.admission import storing
 
 
 @public_form("consent", "GET")
+@admitted
 @collecting
 def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
     """GET: the consent, or the dish form where a cookie says that it was given. POST: consent → the dish form."""
@@ -55,9 +57,10 @@ def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
         return consent_page(request, form, shown)
     if "again" not in request.POST and shown.said.corrections(form.answers):
         return again_page(request, sent.proof, form, shown)
+    storing.step_aside()
     # A new person each time: a consent page from the cache may be sent by the next one who holds the phone.
     crowd = in_a_crowd(network_of(request))
-    contributor = join(shown, uuid.uuid4(), understood=form.answers, crowd=crowd)
+    contributor = join(shown, None, understood=form.answers, crowd=crowd)
     return sign_in(empty_dish_page(request, contributor), contributor)
 
 
@@ -68,6 +71,7 @@ def signed_in(request: HttpRequest) -> Contributor | None:
 
 
 @public_form("dish", "GET")
+@admitted
 @collecting
 def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The four answers → receipt and the next page."""
@@ -104,7 +108,7 @@ def save(request: HttpRequest, proof: Proof, form: DishForm, *, newcomer: bool =
     if saved is None or entry.other:
         about = Proof.new("dish", contributor.pk, saved.pk if saved else "")
         return dish_page(request, about, DishForm(initial=typing(request.POST, DishForm)), mode="ask")
-    return more_page(request, contributor, saved)
+    return more_page(request, contributor, saved, receipt=entry.submission.receipt)
 
 
 def sent_and_withdrawn(request: HttpRequest, entry: Entry) -> HttpResponse:

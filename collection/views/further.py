@@ -22,7 +22,7 @@ from collection.submissions import (
     submit_photo,
 )
 from collection.uploads import limited_upload
-from collection.views.consenting import collecting
+from collection.views.consenting import admitted, collecting
 from collection.views.shown import (
     caption_page,
     kept_page,
@@ -35,6 +35,7 @@ from collection.views.shown import (
 
 
 @public_form("more", "GET")
+@admitted
 @collecting
 def more(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The rest of B.4, or *skip* → the photo."""

@@ -11,13 +11,15 @@ from collection.doors import contributor_from_cookie, photo_to_show
 from collection.ingredients import suggest
 from collection.leaderboard import PERIODS, board, waiting
 from collection.opening import current_opening
+from wwd.prepared import render_prepared
 
 FIRST_PLACES = 5
 
 
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
-    return render(request, "collection/start.html", {"board": board(limit=FIRST_PLACES), "by_script": True})
+    context = {"board": board(limit=FIRST_PLACES), "by_script": True}
+    return render_prepared(request, "collection/start.html", context, same=("board", "by_script"))
 
 
 @require_safe

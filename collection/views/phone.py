@@ -24,6 +24,7 @@ from collection.proof import Proof
 from collection.quotas import QuotaReached
 from collection.receipts import grouped, read_receipt
 from collection.submissions import submit_dish
+from collection.views.consenting import admitted
 from collection.views.describe import form_id
 from collection.views.shown import not_known
 from wwd.static import edition
@@ -63,7 +64,8 @@ def worker(request: HttpRequest) -> HttpResponse:
 
 
 @public_form("queue")
-def queued(request: HttpRequest, sent: Sent) -> JsonResponse:
+@admitted
+def queued(request: HttpRequest, sent: Sent) -> HttpResponse:
     """A dish that a phone kept → JSON that names its form: a receipt number, or what is wrong with it.
 
     Its token outlives the turn in which the dish was told. It lets a dish arrive and shows nothing of anybody; only

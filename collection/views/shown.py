@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
 from collection.consents import shown_consent
@@ -31,6 +32,7 @@ from collection.proof import Proof
 from collection.receipts import grouped
 from collection.rights import code_context, first_code
 from wwd.middleware import uncompressed
+from wwd.prepared import render_prepared
 from wwd.static import edition
 
 
@@ -80,8 +82,13 @@ def dish_page(
         "demonstration": accepting() is Accepting.DEMONSTRATION,
     }
     if mode == "new" and not form.asks_consent:
-        context |= {"queue": Proof.new("queue", proof.person), "edition": edition(request.LANGUAGE_CODE)}
+        context |= for_the_phone(request, proof)
     return render(request, "collection/dish.html", context)
+
+
+def for_the_phone(request: HttpRequest, proof: Proof) -> dict[str, Any]:
+    """What a page needs so that the phone can keep dishes until there is a network."""
+    return {"queue": Proof.new("queue", proof.person), "edition": edition(request.LANGUAGE_CODE)}
 
 
 def typing_page(request: HttpRequest, proof: Proof, *, asks_consent: bool) -> HttpResponse:
@@ -96,14 +103,33 @@ def typing_page(request: HttpRequest, proof: Proof, *, asks_consent: bool) -> Ht
 
 def empty_dish_page(request: HttpRequest, contributor: Contributor, place_of: Dish | None = None) -> HttpResponse:
     """A dish not yet told; with `place_of`, from the same place and in the same language."""
-    initial = place_answers(place_of) if place_of else None
-    return dish_page(request, Proof.new("dish", contributor.pk), DishForm(initial=initial))
+    proof = Proof.new("dish", contributor.pk)
+    if place_of:
+        return dish_page(request, proof, DishForm(initial=place_answers(place_of)))
+    context = {
+        "form": SimpleLazyObject(DishForm),
+        "proof": proof,
+        "mode": "new",
+        "speak": "new",
+        "countries": SimpleLazyObject(all_names),
+        "demonstration": accepting() is Accepting.DEMONSTRATION,
+        **for_the_phone(request, proof),
+    }
+    return render_prepared(
+        request,
+        "collection/dish.html",
+        context,
+        marked=("proof.token", "proof.form", "queue.token"),
+        same=("mode", "speak", "demonstration", "edition"),
+        constant=("form", "countries"),
+    )
 
 
-def receipt_context(dish: Dish) -> dict[str, Any]:
+def receipt_context(dish: Dish, receipt: str = "") -> dict[str, Any]:
+    """What a page says of a saved dish; its receipt number is looked up unless it is given."""
     return {
         "dish": dish,
-        "receipt": grouped(receipt_of(dish)),
+        "receipt": grouped(receipt or receipt_of(dish)),
         "demonstration": dish.source == Source.DEMONSTRATION,
     }
 
@@ -116,20 +142,31 @@ def more_page(
     *,
     proof: Proof | None = None,
     notice: str = "",
+    receipt: str = "",
     by_token: bool = True,
 ) -> HttpResponse:
     """The receipt, the way back, and the rest of B.4. `by_token`: the form of this turn says whose dish it is; to a
     cookie alone no code is shown."""
     code = way_back(request, contributor, dish) if by_token else {}
+    answers = more_answers(dish)
+    fresh = form is None and not any(answers.values())
     context = {
-        **receipt_context(dish),
+        **receipt_context(dish, receipt),
         **code,
-        "form": form or MoreForm(initial=more_answers(dish)),
+        "form": form or SimpleLazyObject(lambda: MoreForm(initial=answers)),
         "speak": "more",
         "proof": proof or Proof.new("more", contributor.pk, dish.pk),
         "notice": notice,
     }
-    return kept_by_nobody(render(request, "collection/more.html", context), code.get("code"))
+    response = render_prepared(
+        request,
+        "collection/more.html",
+        context,
+        marked=("proof.token", "dish.pk", "dish.local_name", "receipt", "code", "sms", "whatsapp"),
+        same=("demonstration", "notice", "speak"),
+        constant=("form",) if fresh else (),
+    )
+    return kept_by_nobody(response, code.get("code"))
 
 
 def way_back(request: HttpRequest, contributor: Contributor, dish: Dish) -> dict[str, Any]:

@@ -31,8 +31,9 @@ def from_scratch() -> dict[tuple[str, str, str, str], int]:
     found: Counter[tuple[str, str, str, str]] = Counter()
     for dish in Dish.objects.filter(state="accepted", merged_into=None).exclude(source="demonstration"):
         day = dish.created_at.astimezone(UTC).date()
+        told_here = (("month", day.replace(day=1)), ("day", day)) if dish.source != "import" else ()
         for kind, key in stands_of(dish):
-            for period, start in (("ever", EVER), ("month", day.replace(day=1)), ("day", day)):
+            for period, start in (("ever", EVER), *told_here):
                 found[kind, key, period, start.isoformat()] += 1
     return dict(found)
 
@@ -85,7 +86,8 @@ class Counters(TestCase):
 def act(what: str, one: int, other: int, people: list[Contributor]) -> None:
     dishes = list(Dish.objects.order_by("pk"))
     if what == "submit" or not dishes:
-        dish = told(PLACES[one % 4], contributor=people[one % 3], languages=LANGUAGES[other % 3])
+        source = "import" if one % 2 else "form"
+        dish = told(PLACES[one % 4], contributor=people[one % 3], languages=LANGUAGES[other % 3], source=source)
         at = timezone.now() - timedelta(days=other * 9)
         Dish.objects.filter(pk=dish.pk).update(regions=REGIONS[other % 3], created_at=at)
         return
@@ -114,8 +116,8 @@ def act(what: str, one: int, other: int, people: list[Contributor]) -> None:
 
 def told(places: list[str], state: str = "waiting", languages: Any = (("Wolof", "wol"),), **more: Any) -> Dish:
     words = {"local_name": "Dish", "ingredients": "water", **more}
-    contributor = words.pop("contributor", None)
-    return save_dish(words, places, list(languages), contributor=contributor, state=state)
+    contributor, source = words.pop("contributor", None), words.pop("source", "form")
+    return save_dish(words, places, list(languages), contributor=contributor, state=state, source=source)
 
 
 def accepted(*places: str, **more: Any) -> Dish:
@@ -149,6 +151,25 @@ class TestBoard:
         assert [row.place for row in board("today").rows] == ["Kenya"]
         assert {row.place for row in board().rows} == {"Ghana", "Kenya"}
         assert client.get("/leaderboard/?when=nonsense").status_code == 200
+
+    def test_imported_dishes_count_in_no_month_and_on_no_day(self) -> None:
+        accepted("Ghana", source="import")
+        accepted("Kenya")
+        accepted("Kenya", source="import")
+        assert [(row.place, row.dishes) for row in board().rows] == [("Kenya", 2), ("Ghana", 1)]
+        for when in ("month", "today"):
+            assert [(row.place, row.dishes) for row in board(when).rows] == [("Kenya", 1)]
+        assert rebuild() == 0
+        assert held() == from_scratch()
+
+    def test_what_an_imported_dish_brought_first_was_heard_in_no_month_and_on_no_day(self, client: Client) -> None:
+        accepted("Ghana", source="import", languages=[("Ewe", "ewe")], regions="Volta")
+        accepted("Kenya", languages=[("Luo", "luo")])
+        accepted("Ghana", languages=[("Ewe", "ewe")])
+        assert {name.label for name in board().first} == {"Ewe", "Volta", "Luo"}
+        for when in ("month", "today"):
+            assert [name.label for name in board(when).first] == ["Luo"]
+            assert "Volta" not in client.get(f"/leaderboard/?when={when}").content.decode()
 
     def test_few_people_are_not_numbered(self) -> None:
         for _ in range(4):
