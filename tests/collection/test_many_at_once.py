@@ -116,7 +116,7 @@ class TestNumbers:
     def test_an_upgrade_goes_on_after_the_last_number_and_a_step_back_too(self) -> None:
         Counter.objects.update_or_create(name="dish", defaults={"value": next_number()})
         before = next_number()
-        migration = import_module("collection.migrations.0006_dish_numbers")
+        migration = import_module("collection.migrations.0008_dish_numbers")
         with connection.schema_editor() as editor:
             migration.go_back(apps, editor)
         counted = Counter.objects.get(name="dish").value
