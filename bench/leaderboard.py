@@ -209,6 +209,8 @@ def main() -> None:
     with database(NAME) as url:
         os.environ["DATABASE_URL"] = url
         os.environ["DJANGO_SETTINGS_MODULE"] = "wwd.settings"
+        # All that are told at once may wait: none is asked to come back.
+        os.environ["WWD_WEB_THREADS"] = str(4 * AT_ONCE)
         import django
 
         django.setup()
