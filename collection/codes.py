@@ -18,6 +18,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -70,11 +71,29 @@ def issue(person: uuid.UUID, kind: str) -> str:
 
 def first(person: uuid.UUID, kind: str) -> str | None:
     """The first code of this person; shown again for an hour, None once they have one that is not shown any more."""
-    if PhoneCode.objects.filter(person=person).exists():
-        return None
-    _digits, values = new_code(kind)
-    ReturnCode.objects.bulk_create([ReturnCode(person=person, **values)], ignore_conflicts=True)
-    return shown_again(person)
+    digits, values = new_code(kind)
+    if add_first({"person": person, **values}):
+        return grouped(digits)
+    return None if PhoneCode.objects.filter(person=person).exists() else shown_again(person)
+
+
+def add_first(values: dict[str, Any]) -> bool:
+    """Inserts the row of a return code for a person who has no code of any kind; whether it is there now.
+
+    In one statement, because the page of every first dish asks for it.
+    """
+    fields = [ReturnCode._meta.get_field(name) for name in values]
+    given = [field.get_db_prep_value(value, connection) for field, value in zip(fields, values.values(), strict=True)]
+    columns = ", ".join(str(field.column) for field in fields)
+    places = ", ".join(["%s"] * len(fields))
+    statement = (
+        f"INSERT INTO collection_returncode ({columns}) SELECT {places}"  # noqa: S608  (names of our own columns)
+        " WHERE NOT EXISTS (SELECT 1 FROM collection_phonecode WHERE person = %s) ON CONFLICT (person) DO NOTHING"
+    )
+    person = ReturnCode._meta.get_field("person").get_db_prep_value(values["person"], connection)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*given, person])
+        return bool(cursor.rowcount == 1)
 
 
 def new_code(kind: str) -> tuple[str, dict[str, Any]]:

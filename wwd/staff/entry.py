@@ -21,7 +21,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from collection.alarms import STAFF_FAILURES
 from collection.circumstances import network_of
-from collection.limits import count_try, left_to_wait, tries
+from collection.limits import count_try, left_to_wait, take_back_try, tries
 
 logger = logging.getLogger(__name__)
 KNOWN = "known"
@@ -48,7 +48,7 @@ class EntryForm(AdminAuthenticationForm):
         except ValidationError:
             note_failure(number)
             raise
-        count_try(key, by=-1)
+        take_back_try(key)
         return cleaned
 
     def refuse_for(self, seconds: int) -> None:
