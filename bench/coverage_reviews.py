@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -52,7 +53,8 @@ def covered(pattern: Pattern, share: float, of_dishes: float, of_people: float, 
     """Our interval, and Wilson's on the patterns of the release."""
     setting = f"{pattern.name}; share {share:g}; dishes differ by {of_dishes:g}, people by {of_people:g}"
     random = np.random.default_rng([SEED, crc32(setting.encode())])
-    found, narrow = [], []
+    found: list[Any] = []
+    narrow: list[Any] = []
     while len(found) < samples:
         many = min(AT_ONCE, samples - len(found))
         values = answers(random, pattern, share, of_dishes, of_people, many)

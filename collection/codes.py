@@ -24,7 +24,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from collection.limits import TooManyTries, count_try, wait_after
+from collection.limits import TooManyTries, column_of, count_try, wait_after
 from collection.models import PhoneCode, ReturnCode
 from collection.receipts import check_digit, read_digits
 from collection.turns import come_back
@@ -82,15 +82,15 @@ def add_first(values: dict[str, Any]) -> bool:
 
     In one statement, because the page of every first dish asks for it.
     """
-    fields = [ReturnCode._meta.get_field(name) for name in values]
-    given = [field.get_db_prep_value(value, connection) for field, value in zip(fields, values.values(), strict=True)]
-    columns = ", ".join(str(field.column) for field in fields)
+    fields = {name: column_of(ReturnCode, name) for name in values}
+    given = [fields[name].get_db_prep_value(value, connection) for name, value in values.items()]
+    columns = ", ".join(str(field.column) for field in fields.values())
     places = ", ".join(["%s"] * len(fields))
     statement = (
         f"INSERT INTO collection_returncode ({columns}) SELECT {places}"  # noqa: S608  (names of our own columns)
         " WHERE NOT EXISTS (SELECT 1 FROM collection_phonecode WHERE person = %s) ON CONFLICT (person) DO NOTHING"
     )
-    person = ReturnCode._meta.get_field("person").get_db_prep_value(values["person"], connection)
+    person = fields["person"].get_db_prep_value(values["person"], connection)
     with connection.cursor() as cursor:
         cursor.execute(statement, [*given, person])
         return bool(cursor.rowcount == 1)

@@ -6,9 +6,10 @@ return code is always taken, a password of a device that is not known is not loo
 """
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.db import connection
-from django.db.models import F, Sum
+from django.db.models import F, Field, Model, Sum
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
@@ -44,12 +45,18 @@ def count_try(key: str, window: timedelta = HOUR) -> int:
     `key` is stored as an HMAC, so that what somebody typed cannot be read from the rows.
     """
     now = timezone.now()
-    columns = (Tries._meta.get_field(name) for name in ("key", "window", "number", "last_at"))
-    given = (hidden(key), window_start(now, window), 1, now)
-    values = [column.get_db_prep_value(value, connection) for column, value in zip(columns, given, strict=True)]
+    given = {"key": hidden(key), "window": window_start(now, window), "number": 1, "last_at": now}
+    values = [column_of(Tries, name).get_db_prep_value(value, connection) for name, value in given.items()]
     with connection.cursor() as cursor:
         cursor.execute(COUNT, values)
         return int(cursor.fetchone()[0])
+
+
+def column_of(model: type[Model], name: str) -> "Field[Any, Any]":
+    """A column of a model, for statements of our own."""
+    field = model._meta.get_field(name)
+    assert isinstance(field, Field)
+    return field
 
 
 def take_back_try(key: str, window: timedelta = HOUR) -> None:

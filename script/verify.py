@@ -58,7 +58,7 @@ def coverage_steps(words: list[str]) -> list[Step]:
     tests = pytest_step([*watched, *words])
     return [
         Step(tests.name, tests.command, {**tests.environment, **data}),
-        Step("coverage", [sys.executable, "script/uncovered.py", str(report), "tests/uncovered.txt"], {}),
+        Step("coverage", module("tests.coverage_check", str(report), "tests/uncovered.txt"), {}),
     ]
 
 

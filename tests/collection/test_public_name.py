@@ -41,7 +41,7 @@ def test_a_name_that_somebody_shows_is_refused_and_the_typing_stays(second: str)
 def test_somebody_who_is_faster_by_a_moment_keeps_the_name() -> None:
     """Between the question whether a name is free and the writing of it another person takes it."""
     first, second = make_contributor(), make_contributor()
-    answers = {"nationalities": [], "year_of_birth": None, "name": "", "email": ""}
+    answers: dict[str, Any] = {"nationalities": [], "year_of_birth": None, "name": "", "email": ""}
     answers |= {"alias": "Mama Esi", "credit_me": False, "may_contact": False}
 
     taken: list[str] = []

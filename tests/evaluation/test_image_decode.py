@@ -96,8 +96,7 @@ def small(pixels: np.ndarray) -> np.ndarray:
 
 
 def make_model_data() -> ModelData:
-    named = dict.fromkeys(("slug", "role", "backend", "identifier"), "pixels")
-    return ModelData(id=1, revision="", parameters={}, **named)
+    return ModelData(1, "pixels", "pixels", "pixels", "pixels", "", {})
 
 
 def opened(content: bytes) -> np.ndarray:

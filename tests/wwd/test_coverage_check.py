@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from script.uncovered import check, problems, read_reasons, read_report
+from tests.coverage_check import check, problems, read_reasons, read_report
 
-REACHED = {"missing_lines": [], "missing_branches": []}
+REACHED: dict[str, list[int]] = {"missing_lines": [], "missing_branches": []}
 
 
 def report(folder: Path, covered: int = 99) -> Path:
