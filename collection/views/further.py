@@ -51,7 +51,8 @@ def more(request: HttpRequest, sent: Sent) -> HttpResponse:
         return more_page(request, contributor, dish, typed, proof=sent.proof)
     form = MoreForm(request.POST)
     if not form.is_valid():
-        return more_page(request, contributor, dish, form, proof=sent.proof)
+        # The code stood on the page before. A page with it is not compressed, and with all its errors too large then.
+        return more_page(request, contributor, dish, form, proof=sent.proof, by_token=False)
     submit_more(sent.proof, contributor, dish, form.content)
     return photo_page(request, contributor, dish)
 
