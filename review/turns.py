@@ -121,6 +121,12 @@ def hide(turn: Turn) -> HttpResponse:
     return _picture(turn, given, turn.form(given, turn.page), shown=False)
 
 
+def speak(turn: Turn) -> HttpResponse:
+    """The same page in another language, which the address names; what was typed is kept."""
+    given = turn.in_hand()
+    return _picture(turn, given, turn.form(given, turn.page), shown=_was_shown(turn))
+
+
 def back(turn: Turn) -> HttpResponse:
     """The first questions again, with what was typed on both pages."""
     given = turn.in_hand()
@@ -242,6 +248,8 @@ def _picture(
         "picture": address(given.image) if shown else "",
         "large": large,
         "changing": _changing(turn),
+        "speak": form.page,
+        "speak_at": f"/review/{turn.invitation.code}/pictures/",
         "reasons": Assignment.Reason.choices,
     }
     response = turn.respond("review/picture.html", given.pk, **{**shared, **context})
@@ -251,6 +259,7 @@ def _picture(
 ACTIONS: dict[str, Callable[[Turn], HttpResponse]] = {
     "next": next_picture,
     "show": show,
+    "speak": speak,
     "larger": larger,
     "hide": hide,
     "back": back,

@@ -10,7 +10,6 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext, override
-from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import condition, require_safe
 
 from collection import codes
@@ -32,22 +31,25 @@ from review.campaigns import (
 from review.forms import JoinForm, own_words
 from review.models import Invitation, Reviewer, ReviewerConsent
 from review.refused import Refused
+from review.spoken import review_languages, spoken_by
 from review.turns import PURPOSE, Turn, act, next_picture
 from wwd.middleware import never_compress, uncompressed
 
 JOIN = "review.join"
 START = "review.start"
-DEFAULT = "en"
-ALSO_SPOKEN = ("ar",)
+# Buttons of their own names beside those that say in `do` what to do.
+OTHER_BUTTONS = (("why", "reason"), ("speak", "speak"))
 COOKIE_REACH = timedelta(days=30)
 
 
 def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Answers `Refused` with its sentence. No page of the review is kept by a browser or proxy."""
+    """Answers in a language of the review, and `Refused` with its sentence. No page is kept by a browser or proxy."""
 
     @wraps(view)
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        with override(spoken(request)):
+        languages = review_languages()
+        request.languages_here = languages  # type: ignore[attr-defined]
+        with override(spoken_by(request, languages)):
             try:
                 response = view(request, *args, **kwargs)
             except Refused as no:
@@ -58,17 +60,6 @@ def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         return response
 
     return inner
-
-
-def spoken(request: HttpRequest) -> str:
-    """The language of the review's pages: those of its questionnaires."""
-    current = get_language() or DEFAULT
-    if current.split("-")[0] not in (*ALSO_SPOKEN, DEFAULT):
-        current = DEFAULT
-    for tag, _weight in parse_accept_lang_header(request.headers.get("Accept-Language", "")[:500]):
-        if tag.split("-")[0] in (*ALSO_SPOKEN, current.split("-")[0]):
-            return tag.split("-")[0] if tag.split("-")[0] in ALSO_SPOKEN else current
-    return current
 
 
 @public_form(JOIN, "GET")
@@ -136,7 +127,7 @@ def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
         raise Refused(sentence, 403, own_words(found.campaign.questionnaire.definition, request.POST))
     reviewer = reviewer_for(found, sent.proof.person)
     turn = Turn(request, found, reviewer, sent.proof.about, sent.proof.at)
-    name = "reason" if "why" in request.POST else request.POST.get("do", "")
+    name = next((name for sent_as, name in OTHER_BUTTONS if sent_as in request.POST), request.POST.get("do", ""))
     return mine.ACTIONS[name](turn) if name in mine.ACTIONS else act(turn, name)
 
 
