@@ -239,7 +239,8 @@ def _again(stored: Review, columns: Mapping[str, Any], correction: bool) -> Save
 def _mark_answered(review: Review, now: datetime) -> None:
     """The assignment is done; one that was reported stays reported, so that the picture stays hidden."""
     mine = Assignment.objects.filter(reviewer=review.reviewer, image=review.image, repeat=review.repeat)
-    answered = {"state": Assignment.State.ANSWERED, "handled_at": now}
+    answered: dict[str, Any] = {"state": Assignment.State.ANSWERED, "handled_at": now}
+    mine.update(begun={})
     if not mine.exclude(state=Assignment.State.REPORTED).update(**answered) and not mine.exists():
         who = {"reviewer": review.reviewer, "image": review.image, "repeat": review.repeat}
         Assignment.objects.create(**who, **answered, until=now)

@@ -172,6 +172,12 @@ class QuestionForm(forms.Form):
             for code, sentence in refused.errors.items():
                 self.add_error(code if code in self.fields else None, sentence)
 
+    def chosen(self) -> Typed:
+        """What was chosen so far on any page among the answers that are offered, without free words."""
+        offered = {question.code: set(question.options) for question in questions(self.definition)}
+        kept = ((code, value) for code, value in self.typed.items() if value)
+        return {code: value for code, value in kept if set(_as_list(value)) <= offered.get(code, set())}
+
     def everything(self) -> Iterator[tuple[str, str]]:
         """Names and values of all that was typed, for a page that shows no question."""
         for code, value in self.typed.items():

@@ -32,7 +32,7 @@ from review.forms import JoinForm, own_words
 from review.models import Invitation, Reviewer, ReviewerConsent
 from review.refused import Refused
 from review.spoken import review_languages, spoken_by
-from review.turns import PURPOSE, Turn, act, next_picture
+from review.turns import PURPOSE, Turn, act, loaded_anew, next_picture
 from wwd.middleware import never_compress, uncompressed
 
 JOIN = "review.join"
@@ -119,7 +119,9 @@ def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     """One picture after another; which button was pressed is in `do`."""
     found = invitation_for(code)
     if request.method != "POST":
-        return redirect(found)
+        known = _from_cookies(request, found)
+        turn = Turn(request, found, known, "") if known and known.invitation_id == found.pk else None
+        return (turn and loaded_anew(turn)) or redirect(found)
     if sent.proof is None:
         if sent.finished:
             raise Refused(gettext("The turn of the person before is over. Open the invitation to begin anew."), 403)
