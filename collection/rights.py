@@ -2,6 +2,7 @@
 
 import base64
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -74,8 +75,13 @@ def code_context(code: str | None, address: str) -> dict[str, Any]:
     return {"code": code, "sms": f"sms:?body={text}", "whatsapp": f"https://wa.me/?text={text}"}
 
 
-def everything_about(contributor: Contributor, *, with_photos: bool = False) -> dict[str, Any]:
-    """All that is stored about a person and their dishes, as plain data."""
+def everything_about(
+    contributor: Contributor, *, with_photos: bool = False, photo_files: Mapping[Any, str] | None = None
+) -> dict[str, Any]:
+    """All that is stored about a person and their dishes, as plain data.
+
+    `with_photos`: their bytes are in it. `photo_files`: a photo's key → the file beside it that holds them.
+    """
     consent = contributor.consent
     return {
         "person": {
@@ -94,7 +100,7 @@ def everything_about(contributor: Contributor, *, with_photos: bool = False) -> 
             "answers_to_questions": contributor.understood,
         },
         "details": details(contributor),
-        "dishes": [about_dish(dish, with_photos) for dish in unerased(contributor).order_by("pk")],
+        "dishes": [about_dish(dish, with_photos, photo_files or {}) for dish in unerased(contributor).order_by("pk")],
     }
 
 
@@ -106,7 +112,7 @@ def details(contributor: Contributor) -> dict[str, Any]:
     return found
 
 
-def about_dish(dish: Dish, with_photos: bool) -> dict[str, Any]:
+def about_dish(dish: Dish, with_photos: bool, photo_files: Mapping[Any, str]) -> dict[str, Any]:
     """One dish with its words, history, photos and receipts."""
     sent = list(Submission.objects.filter(dish=dish).order_by("created_at").values_list("receipt", "device"))
     return {
@@ -122,12 +128,14 @@ def about_dish(dish: Dish, with_photos: bool) -> dict[str, Any]:
         "continents": list(dish.continents.values_list("continent", flat=True)),
         "earlier_words": list(dish.changes.values("at", "before")),
         "links": list(dish.links.values("kind", "url", "caption")),
-        "photos": [about_photo(photo, with_photos) for photo in dish.photos.order_by("created_at")],
+        "photos": [about_photo(photo, with_photos, photo_files) for photo in dish.photos.order_by("created_at")],
     }
 
 
-def about_photo(photo: Photo, with_bytes: bool) -> dict[str, Any]:
+def about_photo(photo: Photo, with_bytes: bool, files: Mapping[Any, str]) -> dict[str, Any]:
     found = {name: getattr(photo, name) for name in SHOWN_WITH_PHOTO}
+    if photo.pk in files:
+        found["file"] = files[photo.pk]
     if with_bytes and photo.file:
         try:
             with default_storage.open(photo.file) as file:

@@ -68,7 +68,7 @@ def reserve(reviewer: Reviewer) -> Assignment | None:
     in_hand = live(reviewer).select_related("image").first()
     if in_hand:
         return in_hand
-    reviewer.assignments.filter(state=State.RESERVED).update(state=State.EXPIRED)
+    reviewer.assignments.filter(state=State.RESERVED).update(state=State.EXPIRED, begun={})
     if repeated := due_repeat(reviewer, campaign):
         return _give(reviewer, repeated, now, repeat=True)
     while found := next_image(reviewer, campaign):
@@ -90,6 +90,7 @@ def _give(reviewer: Reviewer, image: CampaignImage, now: datetime, *, repeat: bo
     former = reviewer.assignments.filter(image=image, repeat=repeat).first()
     assignment = former or Assignment(reviewer=reviewer, image=image, repeat=repeat)
     assignment.state, assignment.until, assignment.shown_at = State.RESERVED, now + RESERVATION, None
+    assignment.begun = {}
     assignment.save()
     return assignment
 
@@ -216,19 +217,24 @@ def mark_shown(assignment: Assignment) -> None:
     Assignment.objects.filter(pk=assignment.pk, shown_at=None).update(shown_at=Now())
 
 
+def keep_begun(assignment: Assignment, chosen: dict[str, str | list[str]]) -> None:
+    """Remembers what was chosen on the first page of questions, so that whoever loads anew is asked the second one."""
+    Assignment.objects.filter(pk=assignment.pk, state=State.RESERVED).update(begun=chosen)
+
+
 @transaction.atomic
 def skip(assignment: Assignment) -> None:
     """Leaves the picture out for this person. One that was answered stays answered."""
     unanswered = (State.RESERVED, State.EXPIRED)
     mine = Assignment.objects.filter(pk=assignment.pk, state__in=unanswered)
-    if mine.update(state=State.SKIPPED, handled_at=Now()):
+    if mine.update(state=State.SKIPPED, handled_at=Now(), begun={}):
         tables.bump(SKIPS)
 
 
 @transaction.atomic
 def report(assignment: Assignment) -> None:
     """Hides the picture in this campaign until staff have looked at it. An answer given before is kept."""
-    Assignment.objects.filter(pk=assignment.pk).update(state=State.REPORTED, handled_at=Now())
+    Assignment.objects.filter(pk=assignment.pk).update(state=State.REPORTED, handled_at=Now(), begun={})
     tables.bump(SKIPS)
 
 
@@ -254,7 +260,7 @@ def take_back(assignment: Assignment) -> None:
     hold_images(CampaignImage.objects.filter(pk=assignment.image_id))
     if not assignment.repeat and load_without(assignment.image, reviewer) >= campaign.wanted_opinions:
         raise Refused(gettext("Others judge that picture now. Go on to the next picture."))
-    reviewer.assignments.filter(state=State.RESERVED).update(state=State.EXPIRED)
+    reviewer.assignments.filter(state=State.RESERVED).update(state=State.EXPIRED, begun={})
     back = {"state": State.RESERVED, "until": now + RESERVATION, "reason": "", "handled_at": None}
     left = Assignment.objects.filter(pk=assignment.pk, state__in=(State.SKIPPED, State.REPORTED))
     if left.update(**back):

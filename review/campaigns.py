@@ -131,6 +131,15 @@ def refuse_unless_open(campaign: Campaign, invitation: Invitation | None) -> Non
         raise Refused(gettext("This round of pictures is not open now. Answers that you gave are kept."), 403)
 
 
+class BegunBefore(Exception):
+    """Others have joined: ask whoever sends the form whether they are one of them before another one is made."""
+
+
+def others_joined(campaign: Campaign) -> bool:
+    """Whether somebody takes part in `campaign` by an invitation, so that whoever comes may be that person."""
+    return Reviewer.objects.filter(campaign=campaign).exclude(invitation=None).exists()
+
+
 @transaction.atomic
 def join(
     code: str,
@@ -139,10 +148,13 @@ def join(
     role: str,
     consent: ReviewerConsent,
     draft: ReviewerConsent | None = None,
+    *,
+    asked: bool = True,
 ) -> Reviewer:
     """The reviewer with this id, who joins now unless they did before. Counts the invitation once. Raises Refused.
 
-    The row of the invitation is held, so that two people at once do not overshoot its limit.
+    `asked`: whether they said that they have not begun before. Raises BegunBefore where that must be asked first. The
+    row of the invitation is held, so that two people at once do not overshoot its limit.
     """
     invitation = Invitation.objects.select_for_update(of=("self",)).select_related("campaign").get(code=code)
     refuse_unless_open(invitation.campaign, invitation)
@@ -151,6 +163,8 @@ def join(
         return joined
     if invitation.limit is not None and invitation.used >= invitation.limit:
         raise Refused(gettext("Everybody who was invited with this link has joined. Ask for another link."))
+    if not asked and others_joined(invitation.campaign):
+        raise BegunBefore
     Invitation.objects.filter(pk=invitation.pk).update(used=F("used") + 1)
     return Reviewer.objects.create(
         id=reviewer,
@@ -225,7 +239,8 @@ def _again(stored: Review, columns: Mapping[str, Any], correction: bool) -> Save
 def _mark_answered(review: Review, now: datetime) -> None:
     """The assignment is done; one that was reported stays reported, so that the picture stays hidden."""
     mine = Assignment.objects.filter(reviewer=review.reviewer, image=review.image, repeat=review.repeat)
-    answered = {"state": Assignment.State.ANSWERED, "handled_at": now}
+    answered: dict[str, Any] = {"state": Assignment.State.ANSWERED, "handled_at": now}
+    mine.update(begun={})
     if not mine.exclude(state=Assignment.State.REPORTED).update(**answered) and not mine.exists():
         who = {"reviewer": review.reviewer, "image": review.image, "repeat": review.repeat}
         Assignment.objects.create(**who, **answered, until=now)

@@ -25,9 +25,28 @@ ROLES = [
 ]
 
 
-class JoinForm(forms.Form):
-    """Age, consent, whose dishes are theirs, how they came here."""
+BEGUN = [
+    ("yes", _("Yes. I go on with what I have")),
+    ("no", _("No. I begin now")),
+]
 
+
+class JoinForm(forms.Form):
+    """Age, consent, whose dishes are theirs, how they came here.
+
+    `asked`: whether the form asks first if somebody has begun already, since one person is one reviewer of a campaign.
+    """
+
+    begun = forms.ChoiceField(
+        label=_("Have you begun already, on this phone or another?"),
+        help_text=_("Each person counts once. If you have begun, your earlier answers are kept."),
+        choices=BEGUN,
+        widget=forms.RadioSelect,
+        error_messages={
+            "required": _("Say whether you have begun already."),
+            "invalid_choice": _("Choose one of the answers that are shown."),
+        },
+    )
     country = forms.ChoiceField(
         label=_("Which country’s dishes do you know well?"),
         help_text=_("You judge pictures of dishes of this country."),
@@ -55,9 +74,11 @@ class JoinForm(forms.Form):
         error_messages={"required": _("We need your agreement before we show you pictures.")},
     )
 
-    def __init__(self, countries: list[str], data: QueryDict | None = None) -> None:
+    def __init__(self, countries: list[str], data: QueryDict | None = None, *, asked: bool = False) -> None:
         initial = {"country": countries[0]} if len(countries) == 1 else {}
         super().__init__(data, initial=initial)
+        if not asked:
+            del self.fields["begun"]
         field = self.fields["country"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(name, named(code_for(name), name).text) for name in countries]
@@ -150,6 +171,12 @@ class QuestionForm(forms.Form):
         except AnswersRefused as refused:
             for code, sentence in refused.errors.items():
                 self.add_error(code if code in self.fields else None, sentence)
+
+    def chosen(self) -> Typed:
+        """What was chosen so far on any page among the answers that are offered, without free words."""
+        offered = {question.code: set(question.options) for question in questions(self.definition)}
+        kept = ((code, value) for code, value in self.typed.items() if value)
+        return {code: value for code, value in kept if set(_as_list(value)) <= offered.get(code, set())}
 
     def everything(self) -> Iterator[tuple[str, str]]:
         """Names and values of all that was typed, for a page that shows no question."""

@@ -33,6 +33,15 @@ def _files(folder: str) -> Iterator[dict[str, Any]]:
 
 
 @cache
+def asked_in() -> frozenset[str]:
+    """Languages in which some questionnaire among the data files asks every question."""
+    found: set[str] = set()
+    for data in _files("questionnaires"):
+        found |= set.intersection(*(set(question["text"]) for question in data["questions"]))
+    return frozenset(found)
+
+
+@cache
 def drafts_of(slug: str, version: str) -> tuple[str, ...]:
     """Languages in which nobody has confirmed the wording yet. Who confirms one takes it out of the data file."""
     found = (data for data in _files("questionnaires") if (data["slug"], data["version"]) == (slug, version))

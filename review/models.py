@@ -370,6 +370,12 @@ class Assignment(models.Model):
     state = models.CharField(max_length=8, choices=State, default=State.RESERVED)
     reason = models.CharField(max_length=10, choices=Reason, blank=True, help_text=_("Of a skip or a report."))
     until = models.DateTimeField()
+    begun = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text=_("What was chosen on the first page of questions while the second one is asked; no free words."),
+    )
     shown_at = models.DateTimeField(null=True, blank=True)
     handled_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)

@@ -43,7 +43,7 @@ def withdraw(reviewer: Reviewer, keep_answers: bool) -> None:
     """Ends taking part at once. With `keep_answers` they stay in the tables, otherwise they no longer count."""
     changed = Reviewer.objects.filter(pk=reviewer.pk, withdrawn_at=None)
     if changed.update(withdrawn_at=Now(), keep_answers=keep_answers):
-        reviewer.assignments.filter(state=Assignment.State.RESERVED).update(state=Assignment.State.EXPIRED)
+        reviewer.assignments.filter(state=Assignment.State.RESERVED).update(state=Assignment.State.EXPIRED, begun={})
         _recounted(reviewer)
 
 
@@ -103,5 +103,6 @@ def everything(reviewer: Reviewer) -> dict[str, object]:
         "background": background,
         "answers": list(said.values(*fields)),
         "former_answers": list(ReviewChange.objects.filter(review__reviewer=reviewer).values("at", "before")),
+        "begun": list(reviewer.assignments.exclude(begun={}).values("image__dish_name", "begun")),
         "notes": list(Note.objects.filter(reviewer=reviewer).values("text", "at", "answer")),
     }

@@ -80,8 +80,20 @@ def next_picture(turn: Turn, message: str = "", left: Assignment | None = None, 
     given = assignment.reserve(turn.reviewer)
     if given is None:
         return personal(turn, "review/done.html", reasons=Assignment.Reason.choices, code=code, **asked)
-    form = QuestionForm(turn.definition, 1, given.image.dish_name, {})
-    return _picture(turn, given, form, shown=False, code=code, **asked)
+    return _picture(turn, given, _begun(turn, given), shown=False, code=code, **asked)
+
+
+def _begun(turn: Turn, given: Assignment) -> QuestionForm:
+    """The first questions about a picture, or the second ones where the first were answered."""
+    return QuestionForm(turn.definition, 2 if given.begun else 1, given.image.dish_name, given.begun)
+
+
+def loaded_anew(turn: Turn) -> HttpResponse | None:
+    """The picture in hand once more, covered, for somebody whom the browser knows; it gives out no new one."""
+    given = assignment.live(turn.reviewer).select_related("image").first()
+    if given is None or turn.reviewer.withdrawn_at or not turn.campaign.is_open() or turn.invitation.revoked_at:
+        return None
+    return _picture(turn, given, _begun(turn, given), shown=False)
 
 
 def resting(turn: Turn, why: rest.Why, **context: Any) -> HttpResponse:
@@ -119,6 +131,12 @@ def larger(turn: Turn) -> HttpResponse:
 def hide(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
     return _picture(turn, given, turn.form(given, turn.page), shown=False)
+
+
+def speak(turn: Turn) -> HttpResponse:
+    """The same page in another language, which the address names; what was typed is kept."""
+    given = turn.in_hand()
+    return _picture(turn, given, turn.form(given, turn.page), shown=_was_shown(turn))
 
 
 def back(turn: Turn) -> HttpResponse:
@@ -236,12 +254,16 @@ def _picture(
 ) -> HttpResponse:
     """The page with the frame. The picture's address is in it only where the picture is to be shown."""
     address = large_address if large else picture_address
+    if form.page == 2 and form.typed != given.begun:
+        assignment.keep_begun(given, form.chosen())
     shared = {
         "form": form,
         "dish_name": given.image.dish_name,
         "picture": address(given.image) if shown else "",
         "large": large,
         "changing": _changing(turn),
+        "speak": form.page,
+        "speak_at": f"/review/{turn.invitation.code}/pictures/",
         "reasons": Assignment.Reason.choices,
     }
     response = turn.respond("review/picture.html", given.pk, **{**shared, **context})
@@ -251,6 +273,7 @@ def _picture(
 ACTIONS: dict[str, Callable[[Turn], HttpResponse]] = {
     "next": next_picture,
     "show": show,
+    "speak": speak,
     "larger": larger,
     "hide": hide,
     "back": back,

@@ -10,36 +10,47 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext, override
-from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import condition, require_safe
 
 from collection import codes
 from collection.circumstances import network_of
 from collection.doors import Sent, finished_form, public_form, sign_out
 from collection.proof import Proof, ProofError, check_origin
-from collection.turns import COOKIE, during, end_here, known_here, remember
+from collection.turns import COOKIE, during, end_here, finish_turn, known_here, remember
 from evaluation import files
 from review import links, mine, rights
-from review.campaigns import countries_of, current_consent, draft_beside, join, refuse_unless_open, text_of
+from review.campaigns import (
+    BegunBefore,
+    countries_of,
+    current_consent,
+    draft_beside,
+    join,
+    others_joined,
+    refuse_unless_open,
+    text_of,
+)
 from review.forms import JoinForm, own_words
 from review.models import Invitation, Reviewer, ReviewerConsent
 from review.refused import Refused
-from review.turns import PURPOSE, Turn, act, next_picture
+from review.spoken import review_languages, spoken_by
+from review.turns import PURPOSE, Turn, act, loaded_anew, next_picture
 from wwd.middleware import never_compress, uncompressed
 
 JOIN = "review.join"
 START = "review.start"
-DEFAULT = "en"
-ALSO_SPOKEN = ("ar",)
+# Buttons of their own names beside those that say in `do` what to do.
+OTHER_BUTTONS = (("why", "reason"), ("speak", "speak"))
 COOKIE_REACH = timedelta(days=30)
 
 
 def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Answers `Refused` with its sentence. No page of the review is kept by a browser or proxy."""
+    """Answers in a language of the review, and `Refused` with its sentence. No page is kept by a browser or proxy."""
 
     @wraps(view)
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        with override(spoken(request)):
+        languages = review_languages()
+        request.languages_here = languages  # type: ignore[attr-defined]
+        with override(spoken_by(request, languages)):
             try:
                 response = view(request, *args, **kwargs)
             except Refused as no:
@@ -52,17 +63,6 @@ def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return inner
 
 
-def spoken(request: HttpRequest) -> str:
-    """The language of the review's pages: those of its questionnaires."""
-    current = get_language() or DEFAULT
-    if current.split("-")[0] not in (*ALSO_SPOKEN, DEFAULT):
-        current = DEFAULT
-    for tag, _weight in parse_accept_lang_header(request.headers.get("Accept-Language", "")[:500]):
-        if tag.split("-")[0] in (*ALSO_SPOKEN, current.split("-")[0]):
-            return tag.split("-")[0] if tag.split("-")[0] in ALSO_SPOKEN else current
-    return current
-
-
 @public_form(JOIN, "GET")
 @says_no
 def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
@@ -73,24 +73,43 @@ def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     if request.method == "POST":
         return _join(request, sent, found)
     refuse_unless_open(found.campaign, found)
-    return _welcome(request, found, JoinForm(countries_of(found)), known=_from_cookie(request, found))
+    known = _from_cookies(request, found)
+    asked = known is not None or others_joined(found.campaign)
+    return _welcome(request, found, JoinForm(countries_of(found), asked=asked), known=known)
 
 
 def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
+    """Makes one reviewer of one person: asks before it makes a second in a browser, or beside others."""
+    known = _from_cookies(request, found)
+    another = known is not None and sent.person not in (None, known.pk)
+    asked = another or "begun" in request.POST
     # What somebody chose whose turn is over is not shown to whoever has the phone now.
-    form = JoinForm(countries_of(found), None if sent.finished else request.POST)
+    data = None if sent.finished else request.POST.copy()
+    consent, draft, before = _agreed(found, sent.proof)
+    if data and known and another and before != known.pk:
+        # That they begin now was said on a page that did not know of the one who has begun here.
+        data.pop("begun", None)
+    form = JoinForm(countries_of(found), data, asked=asked)
     if sent.finished:
         return _welcome(request, found, form, message=gettext("The turn of the person before is over. Begin anew."))
-    consent, draft = _agreed(found, sent.proof)
-    if consent is None:
+    if consent is None or sent.proof is None:
         form.add_error(None, gettext("This page was open for too long, or did not come from here. Send it once more."))
-    if not form.is_valid() or consent is None or sent.proof is None:
-        return _welcome(request, found, form)
+        return _welcome(request, found, form, known)
+    if request.POST.get("begun") == "yes":
+        return act(Turn(request, known.invitation or found, known, ""), "next") if known else _code_page(request)
+    if not form.is_valid():
+        return _welcome(request, found, form, known)
     chosen = (form.cleaned_data["country"], form.cleaned_data["role"])
-    reviewer = join(found.code, sent.proof.person, *chosen, consent, draft)
+    try:
+        reviewer = join(found.code, sent.proof.person, *chosen, consent, draft, asked=asked)
+    except BegunBefore:
+        return _welcome(request, found, JoinForm(countries_of(found), data, asked=True))
     if (reviewer.country, reviewer.role) != chosen:
+        form = JoinForm(countries_of(found), data, asked=True)
         form.add_error(None, gettext("Somebody already began with this page. Send it once more to begin as yourself."))
-        return _welcome(request, found, form)
+        return _welcome(request, found, form, known)
+    if known and known.pk != reviewer.pk:
+        finish_turn(known.pk)
     code = rights.first_code(reviewer)
     return _remember(next_picture(Turn(request, found, reviewer, ""), code=code), reviewer, found)
 
@@ -101,7 +120,9 @@ def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     """One picture after another; which button was pressed is in `do`."""
     found = invitation_for(code)
     if request.method != "POST":
-        return redirect(found)
+        known = _from_cookies(request, found)
+        turn = Turn(request, found, known, "") if known and known.invitation_id == found.pk else None
+        return (turn and loaded_anew(turn)) or redirect(found)
     if sent.proof is None:
         if sent.finished:
             raise Refused(gettext("The turn of the person before is over. Open the invitation to begin anew."), 403)
@@ -109,7 +130,7 @@ def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
         raise Refused(sentence, 403, own_words(found.campaign.questionnaire.definition, request.POST))
     reviewer = reviewer_for(found, sent.proof.person)
     turn = Turn(request, found, reviewer, sent.proof.about, sent.proof.at)
-    name = "reason" if "why" in request.POST else request.POST.get("do", "")
+    name = next((name for sent_as, name in OTHER_BUTTONS if sent_as in request.POST), request.POST.get("do", ""))
     return mine.ACTIONS[name](turn) if name in mine.ACTIONS else act(turn, name)
 
 
@@ -230,22 +251,27 @@ def _welcome(
         "form": form,
         "full": full,
         "message": message,
-        "proof": Proof.new(JOIN, about=f"{found.code} {consent.pk} {draft.pk if draft else ''}"),
+        "proof": Proof.new(
+            JOIN, about=f"{found.code} {consent.pk} {draft.pk if draft else ''} {known.pk if known else ''}"
+        ),
         "known": Proof.new(PURPOSE, known.pk) if known else None,
+        "known_by": (known.invitation or found) if known else None,
     }
     return render(request, "review/welcome.html", {**context, "named_by_cookie": False} if forgotten else context)
 
 
-def _agreed(found: Invitation, proof: Proof | None) -> tuple[ReviewerConsent | None, ReviewerConsent | None]:
-    """The consent text, and the draft beside it, that stood on the page which was sent.
+def _agreed(
+    found: Invitation, proof: Proof | None
+) -> tuple[ReviewerConsent | None, ReviewerConsent | None, uuid.UUID | None]:
+    """What stood on the page which was sent: the consent text, the draft beside it, and who was known there.
 
     None where that was no page of this invitation.
     """
-    code, text, draft = ([*proof.about.split(" "), "", ""] if proof else [""] * 3)[:3]
+    code, text, draft, known = ([*proof.about.split(" "), "", "", ""] if proof else [""] * 4)[:4]
     if code != found.code or not text:
-        return None, None
+        return None, None, None
     texts = ReviewerConsent.objects.in_bulk([int(key) for key in (text, draft) if key])
-    return texts.get(int(text)), texts.get(int(draft or 0))
+    return texts.get(int(text)), texts.get(int(draft or 0)), uuid.UUID(known) if known else None
 
 
 def _forget(request: HttpRequest, found: Invitation) -> HttpResponse:
@@ -272,8 +298,9 @@ def _cookie_of(found: Invitation) -> str:
     return f"{COOKIE}-{found.pk}"
 
 
-def _from_cookie(request: HttpRequest, found: Invitation) -> Reviewer | None:
-    known = known_here(request).get(_cookie_of(found))
-    if known is None or known.person is None or not known.younger_than(COOKIE_REACH):
-        return None
-    return Reviewer.objects.filter(pk=known.person, invitation=found).first()
+def _from_cookies(request: HttpRequest, found: Invitation) -> Reviewer | None:
+    """Who of this campaign has begun in this browser, with this invitation or another one; the last of them."""
+    rows = [row for name, row in known_here(request).items() if name.startswith(f"{COOKIE}-")]
+    began = {row.person: row.at for row in rows if row.person and row.younger_than(COOKIE_REACH)}
+    people = Reviewer.objects.filter(pk__in=began, campaign=found.campaign).exclude(invitation=None)
+    return max(people.select_related("invitation"), key=lambda one: began[one.pk], default=None)

@@ -22,7 +22,7 @@ COPIES = ("copy_sha256", "large_sha256")
 def hide(dishes: Sequence[int], **signal: Any) -> None:
     """Pictures in hand are taken back: the next request gets another one."""
     held = Assignment.objects.filter(image__image__subject__dish__in=dishes, state=Assignment.State.RESERVED)
-    held.update(state=Assignment.State.EXPIRED)
+    held.update(state=Assignment.State.EXPIRED, begun={})
     count_again(dishes)
     bump("reviews")
 

@@ -316,7 +316,11 @@ function enhance() {
   if (consent && pass) consent.remove();
   if (!form.dataset.queue) form.elements.form.value = newForm();
   save.addEventListener("click", (event) => {
-    if (!form.checkValidity()) return;
+    // The server says what is missing; without a network only the browser can, and nothing is sent.
+    if (!(navigator.onLine ? form.checkValidity() : form.reportValidity())) {
+      if (!navigator.onLine) event.preventDefault();
+      return;
+    }
     event.preventDefault();
     give();
   });

@@ -1,7 +1,7 @@
 // Where the network does not answer, shows the page of this phone's dishes. Everything else goes its own way.
 // No other page that is sent: Back finds the answer of a POST only where the browser asked for it itself.
 const FINISH = /(\/|\?)finish\/?$/;
-const OTHERS = /^\/(admin|healthz|photos|readyz|recordings|review|static)(\/|$)/;
+const OTHERS = /^(\/[a-z]{2})?\/(admin|healthz|photos|readyz|recordings|review|static)(\/|$)/;
 
 self.addEventListener("install", () => self.skipWaiting());
 

@@ -1,8 +1,8 @@
 """The language of public pages: in the address (`/fr/describe/`), else as the browser asks.
 
 An address that begins with a language keeps it: every link and form of the page does too, without any cookie, because
-the prefix is part of what `reverse` puts before all addresses. Pages of staff are in English; the review has languages
-of its own, those of its questionnaires.
+the prefix is part of what `reverse` puts before all addresses. Pages of staff are in English. The review offers fewer
+languages, those of its texts (`review.spoken`), in the same way.
 """
 
 import gettext
@@ -21,7 +21,7 @@ from django.utils.encoding import escape_uri_path
 from django.utils.translation import get_language_from_request
 
 # Addresses that have no language: staff, files, machines.
-WITHOUT = ("admin", "healthz", "photos", "readyz", "recordings", "review", "static")
+WITHOUT = ("admin", "healthz", "photos", "readyz", "recordings", "static")
 STAFF = ("admin",)
 # Codes by which phones still ask for a language of ours: withdrawn ones, and members of a group.
 ARABIC = ("acm", "aeb", "ajp", "apc", "arb", "arq", "ary", "arz")
@@ -75,7 +75,8 @@ def context(request: HttpRequest) -> dict[str, Any]:
     of this address, without a language, where it can be asked for in another one.
     """
     return {
-        "all_languages": spoken(),
+        # A part of the site that has fewer languages says so.
+        "all_languages": getattr(request, "languages_here", None) or spoken(),
         "home": get_script_prefix(),
         # Asked for by pages that are sent to others; a page that says that the host is wrong has none.
         "site_address": lambda: f"{request.scheme}://{request.get_host()}",

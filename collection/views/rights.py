@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from collection import codes, rights, withdrawal
+from collection import codes, rights, taking_along, withdrawal
 from collection.circumstances import network_of
 from collection.doors import Sent, finished_form, public_form, sign_in
 from collection.forms import DishForm, dish_answers
@@ -171,9 +170,19 @@ def new_code(request: HttpRequest, contributor: Contributor) -> HttpResponse:
 
 
 def download(request: HttpRequest, contributor: Contributor) -> HttpResponse:
-    content = rights.everything_about(contributor, with_photos=request.POST["download"] == "photos")
+    """Everything of theirs: a page to read and print, a ZIP with the photos, or JSON for programs."""
+    how, name = request.POST["download"], taking_along.file_name()
+    if how == "zip":
+        made = taking_along.zip_along(contributor)
+        # Sent piece by piece. The door asks nothing of an answer that this one lacks.
+        sent = FileResponse(made, as_attachment=True, filename=f"{name}.zip", content_type="application/zip")
+        return cast(HttpResponse, sent)
+    if how == "page":
+        response = HttpResponse(taking_along.page_along(contributor))
+        response["Content-Disposition"] = f'attachment; filename="{name}.html"'
+        return response
+    content = rights.everything_about(contributor, with_photos=how == "photos")
     response = JsonResponse(content, json_dumps_params={"ensure_ascii": False, "indent": 1})
-    name = slugify(_("my dishes")) or "dishes"
     response["Content-Disposition"] = f'attachment; filename="{name}.json"'
     return response
 

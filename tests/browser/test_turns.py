@@ -1,11 +1,13 @@
 """*Finish* ends a turn on the server, with or without scripts and cookies; offline nobody goes without a code."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from playwright.sync_api import Error as BrowserError
 
+from tests.browser.conftest import without_cookies
 from tests.browser.portal import Network, network_before
 from tests.browser.server import Server
 from tests.browser.test_queue import OFFLINE, PHONE, queued, until
@@ -34,18 +36,16 @@ def behind(network: Network, server: Server) -> Server:
 
 
 @pytest.fixture(params=[(True, True), (False, True), (True, False), (False, False)], ids=str)
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+def page(browser: Browser, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Page]:
     """A phone with or without scripts (first) and cookies (second)."""
     scripts, cookies = request.param
-    context = browser.new_context(viewport=PHONE, java_script_enabled=scripts, service_workers="block")
-    if not cookies:
-        context.route("**/*", lambda route: route.continue_(headers=without_cookies(route.request.headers)))
-    yield context.new_page()
-    context.close()
-
-
-def without_cookies(headers: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in headers.items() if name != "cookie"}
+    if cookies:
+        context = browser.new_context(viewport=PHONE, java_script_enabled=scripts, service_workers="block")
+        yield context.new_page()
+        context.close()
+    else:
+        with without_cookies(browser, tmp_path / "profile", scripts=scripts, service_workers="block") as context:
+            yield context.new_page()
 
 
 def finish_is_offered(page: Page) -> bool:

@@ -40,7 +40,7 @@ class Phone:
 
     def join(self, country: str = "Nigeria") -> str:
         self.send(self.address)
-        choices = {"country": country, "role": "volunteer", "adult": "on", "agree": "on"}
+        choices = {"begun": "no", "country": country, "role": "volunteer", "adult": "on", "agree": "on"}
         return self.send(self.address, proof=self.proof(), **choices)
 
     def say_why(self, why: str, **fields: Any) -> str:

@@ -50,7 +50,7 @@ def walk(campaign: Campaign) -> list[tuple[str, HttpResponse]]:
     start = invitation.get_absolute_url()
     here = f"{start}pictures/"
     page = send(start)
-    choices = {"country": "Nigeria", "role": "volunteer", "adult": "on", "agree": "on"}
+    choices = {"begun": "no", "country": "Nigeria", "role": "volunteer", "adult": "on", "agree": "on"}
     page = send(start, proof=proof(page), **choices)
     for answers in (GOOD, NOT_FOOD):
         shown = send(here, proof=proof(page), do="show")

@@ -57,7 +57,9 @@ class Phone:
         return self._took(Client().get(self.invitation.get_absolute_url()))
 
     def join(self, **changes: Any) -> str:
-        sent = {"proof": self.proof, "country": "Nigeria", "role": "volunteer", "adult": "on", "agree": "on"}
+        choices = {"country": "Nigeria", "role": "volunteer", "adult": "on", "agree": "on"}
+        asked = {"begun": "no"} if 'name="begun"' in self.page else {}
+        sent = {"proof": self.proof, **asked, **choices}
         sent = {name: value for name, value in {**sent, **changes}.items() if value is not None}
         return self._took(Client().post(self.invitation.get_absolute_url(), sent))
 

@@ -102,7 +102,14 @@ def test_after_a_walk_of_all_pages_with_genuine_keys_no_log_holds_one(formatter:
 
 @pytest.mark.django_db
 def test_an_address_with_a_key_is_named_to_nobody(client: Client) -> None:
-    for path in ("/review/back/abc/", "/review/abc/", "/ambassador/abc/", "/fr/ambassador/abc/", "/review/picture/abc"):
+    for path in (
+        "/review/back/abc/",
+        "/review/abc/",
+        "/ambassador/abc/",
+        "/fr/ambassador/abc/",
+        "/ar/review/abc/",
+        "/review/picture/abc",
+    ):
         assert client.get(path).headers["Referrer-Policy"] == "no-referrer", path
 
 

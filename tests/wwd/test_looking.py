@@ -89,6 +89,7 @@ class World:
             "code": self.invitation.short,
             "country": "Ghana",
             "role": "volunteer",
+            "begun": "no",
             "when": "today",
             "by": "name",
             "place": "Ghana",
@@ -200,7 +201,8 @@ def test_fifty_fetchers_leave_invitations_that_open_once_unopened(world: World, 
     assert changed(before, rows()) == []
     page = Client().get(mine[0]).content.decode()
     proof = re.findall(r'name="proof" value="([^"]+)"', page)[-1]
-    choices = {"country": "Nigeria", "role": "volunteer", "adult": "on", "agree": "on", "proof": proof}
+    said = {"begun": "no", "country": "Nigeria", "role": "volunteer"}
+    choices = {**said, "adult": "on", "agree": "on", "proof": proof}
     assert Client().post(mine[0], choices).status_code == 200
     assert Invitation.objects.get(pk=world.invitation.pk).used == 1
 
