@@ -34,13 +34,16 @@ PAGES: Mapping[str, str] = {
     "evaluation.change_plan": "plan-freeze",
     "evaluation.unmask_plan": "plan-unmask",
     "collection.change_dish": "takeback",
+    "collection.change_report": "undo-reports",
+    "collection.change_withdrawal": "undo-reports",
     "collection.change_consenttext": "collection_consenttext_recording",
     "review.change_campaign": "review_campaign_pictures review_campaign_look",
     "review.view_campaign": "review_campaign_preview",
     "review.view_reviewer": "review_reviewer_report",
     # Tables or dishes: each of two permissions is enough, and the page shows what each may see. How many texts are
     # translated is open to all of the staff.
-    "": "overview translations",
+    # The second factor is each person's own.
+    "": "overview translations second-factor second-factor-set-up",
 }
 REQUIRED = {
     name: {permission for permission, names in PAGES.items() if permission and name in names.split()}
