@@ -117,7 +117,7 @@ def test_reviewer_finishes_on_the_leaderboard_or_in_the_review_and_the_invitatio
     picture = page.url
     page.goto(f"{server.url}/leaderboard/")
     if not finish_is_offered(page):
-        page.go_back()
+        send_again(page)
     press(page, FINISH)
     page.goto(invitation)
     assert "You have begun on this phone" not in page.content() and not finish_is_offered(page)
