@@ -25,12 +25,15 @@ def page_along(reviewer: Reviewer) -> str:
 
 def in_words(definition: Mapping[str, Any], review: Review) -> list[tuple[str, list[str]]]:
     """What was answered, as (question, answers) in the reader's language."""
-    name, found = review.image.dish_name, []
+    name = review.image.dish_name
+    found: list[tuple[str, list[str]]] = []
     for question in questions(definition):
         said = review.answers.get(question.code)
         if said:
             values = said if isinstance(said, list) else [said]
-            words = [with_name(question.options[value], name) if question.options else value for value in values]
+            words: list[str] = [
+                with_name(question.options[value], name) if question.options else value for value in values
+            ]
             found.append((with_name(question.text, name), words))
     return found
 
