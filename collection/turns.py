@@ -105,7 +105,8 @@ class Belonging:
 
     @cached_property
     def turn(self) -> uuid.UUID:
-        sent = [self.proof] if self.proof else [proof for proof in proofs_in(self.request) if not over(proof)]
+        proved = self.proof if not getattr(self.request, "turn_ended", False) else None
+        sent = [proved] if proved else [proof for proof in proofs_in(self.request) if not over(proof)]
         for proof in sent:
             if proof.turn:
                 return proof.turn
@@ -193,6 +194,7 @@ def end_here(request: HttpRequest) -> Here:
     here = named_here(request)
     finish_turn(*here.ids)
     request.known_turns = {}  # type: ignore[attr-defined]
+    request.turn_ended = True  # type: ignore[attr-defined]
     return here
 
 

@@ -13,6 +13,7 @@ from review import rest, rights
 from review.forms import AvoidForm, BackgroundForm, NoteForm
 from review.models import Assignment, Note, Reviewer, ReviewerBackground
 from review.refused import Refused
+from review.taking_along import page_along
 from review.turns import PURPOSE, Turn, personal
 from wwd.middleware import uncompressed
 
@@ -92,6 +93,13 @@ def download(turn: Turn) -> HttpResponse:
     return uncompressed(HttpResponse(text, content_type="application/json", headers=headers))
 
 
+def download_page(turn: Turn) -> HttpResponse:
+    """The same for people: a page that a phone shows and prints."""
+    _needs_code(turn)
+    headers = {"Content-Disposition": 'attachment; filename="my-answers.html"'}
+    return uncompressed(HttpResponse(page_along(turn.reviewer), headers=headers))
+
+
 def withdraw(turn: Turn) -> HttpResponse:
     """Ends taking part, with or without the answers. Seven days to undo."""
     _needs_code(turn)
@@ -138,6 +146,7 @@ ACTIONS = {
     "background": background,
     "new-code": new_code,
     "download": download,
+    "download-page": download_page,
     "withdraw": withdraw,
     "undo-withdrawal": undo_withdrawal,
 }

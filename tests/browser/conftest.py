@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, ViewportSize
 from pytest_django import DjangoDbBlocker
 
 from tests.browser.server import Server, running_server
@@ -23,7 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, django_db_blocker: DjangoDb
         yield server
 
 
-PHONE = {"width": 360, "height": 640}
+PHONE: ViewportSize = {"width": 360, "height": 640}
 
 
 @contextmanager

@@ -75,3 +75,15 @@ def test_invitation_without_anybody_offers_no_finish_and_claims_nothing() -> Non
     phone = Phone()
     assert "Finish" not in phone.send(phone.address)
     assert "does not remember" not in phone.send(phone.address, forget="1")
+
+
+def test_page_on_which_finish_was_pressed_begins_the_next_turn() -> None:
+    address, browser = make_invitation().get_absolute_url(), Client()
+    choices = {"country": "Nigeria", "role": "volunteer", "adult": "on", "agree": "on"}
+    begin(browser, address)
+    known = browser.get(address).content.decode()
+    foot = {"proof": PROOF.findall(known)[-1], "forget": "1"}
+    after = browser.post(f"{address}?finish", foot).content.decode()
+    assert "does not remember you any more" in after
+    form = {"proof": PROOF.findall(after)[0], "begun": "no", **choices}
+    assert "Picture 1 of" in browser.post(address, form).content.decode()
