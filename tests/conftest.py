@@ -14,6 +14,7 @@ from django.test import TestCase
 from playwright.sync_api import Browser, sync_playwright
 from pytest_django import Settings
 
+from collection import circumstances
 from wwd import prepared
 
 # Playwright's synchronous interface keeps an event loop in the test's thread; queries beside it are safe here.
@@ -97,9 +98,10 @@ def own_storage(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_prepared() -> Iterator[None]:
-    """Each test renders its pages from their templates first, as a fresh process does."""
+    """Each test renders its pages and reads the month's key anew, as a fresh process does."""
     yield
     prepared._pages.clear()
+    circumstances._kept.clear()
 
 
 @pytest.fixture(scope="session")

@@ -374,11 +374,14 @@ def wrong(way: Walk) -> None:
 
 
 def request_in(language: str) -> HttpRequest:
-    return RequestFactory().get(f"/{language}/")
+    asked = RequestFactory().get(f"/{language}/")
+    asked.LANGUAGE_CODE = language
+    return asked
 
 
 def sent_in(language: str) -> HttpRequest:
     """A form whose typing was read before something went wrong."""
     asked = RequestFactory().post(f"/{language}/dish/", {**TYPED, "proof": "x"})
+    asked.LANGUAGE_CODE = language
     assert asked.POST
     return asked

@@ -25,7 +25,8 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def add_model(server: Provider, role: str, **parameters: Any) -> None:
-    given = {"base_url": f"{server.url}/v1", "seeds": False, "queue": "api", "timeout": 5, **parameters}
+    given = {"base_url": f"{server.url}/v1", "queue": "api", "timeout": 5, **parameters}
+    given |= {"seeds": False} if role == "image_generator" else {}
     values = {"title": "P", "backend": "openai", "identifier": "p", "parameters": given}
     Model.objects.create(slug=f"p-{role}", role=role, **values)
 

@@ -23,6 +23,7 @@ from tests.evaluation.opens import watched
 from tests.evaluation.tiny import model_at, save_chat, save_clip, save_llava, save_siglip
 from tests.evaluation.tiny_pipelines import save_pipeline, stable_diffusion_3
 
+CLIP_TOLD = "family CLIP, texts up to 77 tokens, decode-1 pillow-like-1 bicubic 32 crop 32x32"
 pytestmark = pytest.mark.torch
 SETTINGS = {"steps": 2, "guidance": 4.0, "size": 32}
 # Of different lengths: what fills the shorter ones up must change nothing.
@@ -286,7 +287,12 @@ def test_the_check_finds_a_whole_pipeline(name: str, folders: Folders, capsys: p
 @pytest.mark.parametrize(
     ("build", "role", "backend", "told"),
     [
-        (save_clip, "encoder", "clip", "family CLIP, texts up to 77 tokens, pillow-like-1 bicubic 32 crop 32x32"),
+        (
+            save_clip,
+            "encoder",
+            "clip",
+            CLIP_TOLD,
+        ),
         (lambda folder: save_siglip(folder, second=True), "encoder", "clip", "family SigLIP 2, texts up to 64 tokens"),
         (save_llava, "vqa", "llava-next", "family llava_next"),
         (save_chat, "chat", "transformers", "family llama"),

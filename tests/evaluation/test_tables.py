@@ -320,7 +320,7 @@ def test_json_holds_what_csv_has_no_place_for() -> None:
     assert set(document["metrics"]) == {"normalised_score", "normalised_over_all", "net", "as_printed"}
     assert document["notes"]
     row = document["rows"][0]
-    assert row["reason"] == "fewer than 10 clusters: no interval is claimed"
+    assert row["reason"] == "fewer than 10 dishes: no interval is claimed"
     assert row["small"] is True
 
 

@@ -195,7 +195,7 @@ def test_a_long_table_says_what_it_leaves_out(researcher: Client, monkeypatch: p
 def test_what_is_not_claimed_stands_below_with_its_reason(researcher: Client) -> None:
     make_stored(pictures=3)
     shown = text_of(researcher, PAGE)
-    assert "fewer than 10 clusters: no interval is claimed" in shown
+    assert "fewer than 10 dishes: no interval is claimed" in shown
     assert "taste, Africa, painter (normalised score, normalised over all, net, as printed)" in shown
     assert '<td class="num small-group">' in shown
 
@@ -298,7 +298,8 @@ def test_a_value_that_nothing_has_is_not_found_and_names_the_near_ones(
 def test_the_page_says_how_the_numbers_were_made(researcher: Client) -> None:
     make_stored()
     shown = text_of(researcher, PAGE)
-    assert "Association with descriptor words: table association.scores, version 2 of its definition" in shown
+    version = tables.spec(NAME).version
+    assert f"Association with descriptor words: table association.scores, version {version} of its definition" in shown
     assert "The run vectors of the study association (version " in shown
     assert "Counted: 14 outcomes, 14 done, 14 clusters." in shown
 

@@ -151,7 +151,8 @@ def test_what_one_transaction_lost_is_not_tried_again_within_it() -> None:
 def make_provided(server: Provider, role: str, dishes: int, **parameters: Any) -> Run:
     for number in range(dishes):
         make_dish(f"Dish {number}", country=make_country())
-    given = {"base_url": f"{server.url}/v1", "seeds": False, "queue": "api", "timeout": 5, **parameters}
+    given = {"base_url": f"{server.url}/v1", "queue": "api", "timeout": 5, **parameters}
+    given |= {"seeds": False} if role == "image_generator" else {}
     Model.objects.create(slug="p", title="P", role=role, backend="openai", identifier="p", parameters=given)
     if role == "chat":
         return create_run("knowledge", {"models": ["p"], "samples": 1})

@@ -1,6 +1,7 @@
 """A plan is frozen, data comes, somebody looks at more than was planned: it says so, and hides names until it ran."""
 
 import re
+from string import ascii_uppercase
 
 import pytest
 from django.core.management import call_command
@@ -61,7 +62,9 @@ def test_what_was_planned_what_was_not_and_names_only_after_the_analyses() -> No
         for ending in ("table", "csv", "json"):
             assert NAMES.findall(page(client, table, ending)) == [], (table, ending)
     lines = page(client, PLANNED, "csv").splitlines()
-    assert {line.split(",")[1] for line in lines[1:]} == set("ABC")
+    # Pages of staff hide every model there is, so that a table may show any three of their letters.
+    shown = {line.split(",")[1] for line in lines[1:]}
+    assert len(shown) == len(MODELS) and shown < set(ascii_uppercase)
     assert {line.rpartition(",")[2] for line in lines if ",food," in line} == {"planned"}
     assert {line.rpartition(",")[2] for line in lines if ",disturbing," in line} == {"exploratory"}
     assert {line.rpartition(",")[2] for line in page(client, EXTRA, "csv").splitlines()[1:]} == {"exploratory"}

@@ -128,7 +128,7 @@ def test_it_names_commit_versions_lock_and_terms(world: Campaign, tmp_path: Path
     assert manifest(folder)["code"] == {"commit": "a" * 40, "changed": False}
     assert (folder / "requirements.txt").read_text() == (source.ROOT / "requirements.txt").read_text()
     assert "No model is trained" in (folder / "TERMS.md").read_text()
-    assert (folder / "source" / "evaluation" / "metrics" / "bootstrap.py").exists()
+    assert (folder / "source" / "evaluation" / "metrics" / "intervals.py").exists()
 
 
 def test_the_commit_is_what_git_says_or_nothing(
@@ -242,7 +242,7 @@ def test_addresses_and_keys_of_providers_stay(world: Campaign, tmp_path: Path) -
         ("", "There is no table"),
         ("review.quality?contry=Kenya", "Did you mean country"),
         ("review.quality?country", "cannot be read"),
-        ("review.quality?interval=none", "bootstrap"),
+        ("review.quality?interval=none", "clustered"),
         ("review.quality?country=a\x00b", "signs that no value has"),
         (f"review.quality?country={'x' * 200}", "too long"),
         ("review.quality?country=\udcff", "cannot be read"),
