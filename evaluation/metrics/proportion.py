@@ -12,7 +12,7 @@ from evaluation.metrics.intervals import Interval, fewer, none
 LEAST = 50
 Z = 1.959963984540054  # 97.5 % point of the standard normal distribution
 WILSON = (
-    "Wilson, as if observations were independent: of clustered reviews it holds the truth in 25 to 96 % "
+    "Wilson, as if observations were independent: of clustered reviews it holds the truth in 24 to 98 % "
     "(bench.coverage: reviews, Wilson)"
 )
 ALONE = "Wilson, of independent dishes (bench.coverage: Wilson, independent)"

@@ -14,7 +14,7 @@ from evaluation.metrics.proportion import Z
 
 SEM = (
     "mean ± 1.96 population SEM, as if observations were independent: of clustered ones it holds the truth in "
-    "61 to 97 % (bench.coverage: SEM)"
+    "71 to 100 % (bench.coverage: SEM)"
 )
 
 
