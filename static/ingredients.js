@@ -60,3 +60,7 @@ if (field && button && window.fetch) {
     waiting = setTimeout(ask, 500);
   });
 }
+
+// typing.js brings typing back, where there is some.
+const bring = () => import(field.form.dataset.typing);
+history.state?.typed ? bring() : field.form.addEventListener("input", bring, { once: true });

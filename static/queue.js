@@ -1,5 +1,4 @@
-// Writes each dish down on the phone before it is sent, and keeps it until the project has it. Only our own answer that
-// names the dish's form counts as received. Where anything here is missing or goes wrong, the plain form sends the dish.
+// Keeps each dish on the phone until our own answer names its form; where anything fails, the plain form sends it.
 const found = (id) => document.getElementById(id);
 const [shell, form, save] = ["queue", "dish", "save"].map(found);
 const texts = shell.dataset;
@@ -70,7 +69,7 @@ const changeTurn = (change) =>
     return now;
   });
 
-// From here on nobody sees what stands in the dishes of this turn; they are still sent.
+// Nobody sees the dishes of this turn any more; they are still sent.
 const finishTurn = (owed) =>
   changeTurn((now) => ({ turn: now.turn + 1, pass: "", code: "", owed: owed && (now.owed || owed) }));
 
@@ -78,7 +77,7 @@ class Over extends Error {}
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-// One row for each form and for each same typing; of somebody whose turn is over nothing is written down any more.
+// One row for each form and each same typing; none for somebody whose turn is over.
 const keep = (dish) =>
   stored("readwrite", async (rows, turns) => {
     const now = await asked(turns.get("now"));
@@ -91,7 +90,7 @@ const keep = (dish) =>
     return kept;
   });
 
-// Changes or removes a dish, unless its words were changed while it was under way.
+// Changes or removes a dish, unless its words changed under way.
 const settle = (dish, change) =>
   stored("readwrite", async (rows) => {
     const now = await asked(rows.get(dish.place));
@@ -109,7 +108,7 @@ function newForm() {
 
 class Unsent extends Error {}
 
-// What the project says about a dish. Throws Unsent with a sentence where the project did not answer.
+// What the project says of a dish. Throws Unsent where it did not answer.
 async function deliver(dish) {
   const body = new URLSearchParams(dish.words);
   body.append("form", dish.form);
@@ -241,7 +240,7 @@ function change(dish) {
   form.elements.local_name.focus();
 }
 
-// Place and language stay for the next dish.
+// Place and language stay.
 function empty() {
   for (const name of ["local_name", "ingredients", "website"]) form.elements[name].value = "";
   for (const choice of form.querySelectorAll("[name=also]")) choice.checked = false;
@@ -263,7 +262,7 @@ async function numbered(dish) {
   dish.seal = await make.seal(code);
 }
 
-// The plain form, with the first token of the page: the server answers with a page.
+// The plain form, with the first token of the page.
 function plainly() {
   save.disabled = false;
   form.submit();
@@ -316,7 +315,7 @@ function enhance() {
   if (consent && pass) consent.remove();
   if (!form.dataset.queue) form.elements.form.value = newForm();
   save.addEventListener("click", (event) => {
-    // The server says what is missing; without a network only the browser can, and nothing is sent.
+    // Without a network only the browser can say what is missing.
     if (!(navigator.onLine ? form.checkValidity() : form.reportValidity())) {
       if (!navigator.onLine) event.preventDefault();
       return;

@@ -196,7 +196,8 @@ def about(request: HttpRequest, sent: Sent) -> HttpResponse:
     contributor, dish = author_and_dish(sent)
     form = AboutForm(request.POST)
     if not form.is_valid():
-        return thanks_page(request, contributor, dish, form)
+        # As in `more`: the code stood on the page before, and would keep this one from being compressed.
+        return thanks_page(request, contributor, dish, form, by_token=False)
     try:
         save_about(contributor, form.cleaned_data)
     except NameTaken:

@@ -116,7 +116,7 @@ def test_ambassador_comes_back_with_the_code_and_the_invitation_is_used_up(
 
 def test_two_phones_at_once_open_one_invitation_once(server: Server) -> None:
     address = invitation(server)
-    form = re.compile(r'<form method="post"><input type="hidden" name="proof" value="([^"]+)"')
+    form = re.compile(r'<form method="post"[^>]*><input type="hidden" name="proof" value="([^"]+)"')
     proofs = form.findall("".join(fetch(address)[0] for _ in range(4)))
     sent = [{"adult": "on", "agree": "on", "proof": proof} for proof in proofs]
     with ThreadPoolExecutor(4) as pool:

@@ -254,7 +254,7 @@ def invitation_of(ambassador: Ambassador) -> str:
 
 def invitation_form(address: str) -> dict[str, str]:
     shown = stranger().get(address).content.decode()
-    found = re.search(r'<form method="post"><input type="hidden" name="proof" value="([^"]+)"', shown)
+    found = re.search(r'<form method="post"[^>]*><input type="hidden" name="proof" value="([^"]+)"', shown)
     assert found is not None
     return {**CONSENT, "proof": found[1]}
 

@@ -140,7 +140,7 @@ class Person:
     async def join(self) -> None:
         page = Page(await self.line.get(f"/review/{self.invitation}/"))
         (form,) = (form for form in page.forms if "role" in form.radios)
-        await self._press(form, "", country=self.country)
+        await self._press(form, "", country=self.country, begun="no")
 
     async def review_everything(self) -> int:
         """Takes pictures until there are no more; returns how many pages that were."""
