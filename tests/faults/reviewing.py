@@ -138,9 +138,13 @@ class Person:
         return self.line.chance
 
     async def join(self) -> None:
-        page = Page(await self.line.get(f"/review/{self.invitation}/"))
-        (form,) = (form for form in page.forms if "role" in form.radios)
-        await self._press(form, "", country=self.country, begun="no")
+        self.page = await self.line.get(f"/review/{self.invitation}/")
+        # Whoever joins meanwhile makes the project ask whether this one has begun already.
+        for _asked in range(3):
+            form = next((form for form in Page(self.page).forms if "role" in form.radios), None)
+            if form is None:
+                return
+            await self._press(form, "", country=self.country, begun="no")
 
     async def review_everything(self) -> int:
         """Takes pictures until there are no more; returns how many pages that were."""
