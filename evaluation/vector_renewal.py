@@ -45,8 +45,6 @@ def renew_vectors() -> Renewal:
         with transaction.atomic():
             renew_some(rows, done)
     for run in Run.objects.filter(pk__in=done.runs):
-        Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, finished_at=None, problem="")
-        bump(f"runs.{run.study}")
         announce(run)
     return done
 
@@ -102,5 +100,10 @@ def compute_again(row: Embedding, done: Renewal) -> None:
     keep_earlier(units)
     row.delete()
     Unit.objects.filter(pk__in=[unit.pk for unit in units]).update(state=Unit.State.PENDING, deliveries=0, batch=None)
+    # In the same transaction, so that a renewal that is cut short leaves no run done whose units wait.
+    runs = Run.objects.filter(pk__in={unit.run_id for unit in units})
+    runs.filter(state=Run.State.DONE).update(state=Run.State.RUNNING, finished_at=None, problem="")
+    for run in runs:
+        bump(f"runs.{run.study}")
+        done.runs.add(run.pk)
     done.again += 1
-    done.runs |= {unit.run_id for unit in units}

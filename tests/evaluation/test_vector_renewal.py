@@ -1,16 +1,17 @@
 """After an upgrade each vector names its decode, none is lost, and no table mixes two."""
 
 import io
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from django.core.management import call_command
 from PIL import Image
 
-from evaluation import files, image_decode
+from evaluation import files, image_decode, vector_renewal
 from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Model, Outcome, Run, Unit
 from evaluation.runner import create_run, import_run, outcomes, work
-from evaluation.vector_renewal import renew_vectors
+from evaluation.vector_renewal import Renewal, renew_vectors
 from tests.evaluation.make import make_image, make_model, make_subject, plan, vector_result
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +73,24 @@ def test_a_second_renewal_finds_nothing_to_do(scored: Run, capsys: pytest.Captur
         pass
     call_command("renew_vectors")
     assert capsys.readouterr().out == "0 vectors renamed, 0 of unknown decode, 0 computed again in 0 runs.\n"
+
+
+def test_a_renewal_that_is_cut_short_leaves_no_run_done_whose_units_wait(
+    scored: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = vector_renewal.renew_some
+
+    def cut(rows: Sequence[Embedding], done: Renewal) -> None:
+        if done.again:
+            raise KeyboardInterrupt
+        whole(rows, done)
+
+    monkeypatch.setattr(vector_renewal, "CHUNK", 1)
+    monkeypatch.setattr(vector_renewal, "renew_some", cut)
+    with pytest.raises(KeyboardInterrupt):
+        renew_vectors()
+    assert Unit.objects.filter(run=scored, state=Unit.State.PENDING).count() == 1
+    assert Run.objects.get(pk=scored.pk).state == Run.State.RUNNING
 
 
 def test_outcomes_never_mix_two_decodes(scored: Run) -> None:
