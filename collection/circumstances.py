@@ -15,11 +15,14 @@ from datetime import date, timedelta
 from django.http import HttpRequest
 from django.utils import timezone
 
-from collection.devices import device_class
 from collection.limits import count_try
 from collection.models import NetworkKey, Report, Submission, Withdrawal
 from collection.proof import Proof, wall
 from wwd.addresses import client_address
+
+import re
+from collections.abc import Mapping
+from collection.models import Submission
 
 # Bits that an operator gives to one customer or one mast.
 PREFIX = {4: 24, 6: 48}
@@ -38,7 +41,7 @@ MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class Circumstances:
-    """`device`: see `collection/devices.py`; `network`: a hash, empty where the address is not known; `flags`: what
+    """`device`: see `device_class`; `network`: a hash, empty where the address is not known; `flags`: what
     looked odd, for stewards."""
 
     device: str = ""
@@ -102,3 +105,22 @@ def forget_networks() -> int:
         Withdrawal.objects.filter(at__lt=before),
     )
     return sum(rows.exclude(network="").update(network="") for rows in old)
+
+
+# Browsers on phones and tablets, those of simple phones and of data savers among them.
+MOBILE = re.compile(r"Mobi|Android|iPhone|iPad|iPod|Opera Mini|UCBrowser|UCWEB|KAIOS|BlackBerry|Nokia|J2ME|MIDP", re.I)
+DESKTOP = re.compile(r"Windows NT|Macintosh|X11|CrOS")
+HINTS = {"?1": Submission.Device.MOBILE, "?0": Submission.Device.DESKTOP}
+
+
+def device_class(headers: Mapping[str, str]) -> str:
+    """Mobile or desktop, by the browser's own hint, else by the name that it gives; else unknown.
+
+    Tablets that call themselves desktops (iPads since 2019) are counted as what they say.
+    """
+    if hint := HINTS.get(headers.get("Sec-CH-UA-Mobile", "").strip()):
+        return hint
+    name = headers.get("User-Agent", "")[:500]
+    if MOBILE.search(name):
+        return Submission.Device.MOBILE
+    return Submission.Device.DESKTOP if DESKTOP.search(name) else Submission.Device.UNKNOWN

@@ -4,30 +4,13 @@ A phone without a network makes one by the same rule (`static/queue.js`).
 """
 
 import secrets
+from collection.check_digits import check_digit
 
 LENGTH = 9
 # Letters that people write for a nought or a one, in the scripts where they look the same.
 LOOK_LIKE = str.maketrans({**dict.fromkeys("OoОоΟο", "0"), **dict.fromkeys("IiLl|ІіΙι", "1")})
-DAMM = (
-    "0317598642",
-    "7092154863",
-    "4206871359",
-    "1750983426",
-    "6123045978",
-    "3674209581",
-    "5869720134",
-    "8945362017",
-    "9438617205",
-    "2581436790",
-)
 
 
-def check_digit(digits: str) -> str:
-    """Damm's check digit of a row of digits."""
-    state = 0
-    for digit in digits:
-        state = int(DAMM[state][int(digit)])
-    return str(state)
 
 
 def new_receipt() -> str:

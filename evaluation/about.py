@@ -8,15 +8,12 @@ value → how many outcomes), `counted` (what → how many).
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.metrics.tidy import TidyTable
 from evaluation.ordering import ordered
 from evaluation.studies.base import OutcomeData
 from evaluation.table_spec import Filters, TableSpec
-
-if TYPE_CHECKING:
-    from evaluation.masking import Mask
 
 About = Mapping[str, Any]
 # Filters that choose what is counted by the labels of a subject, and by the prompt of a picture.
@@ -66,14 +63,6 @@ def columns_of(table: TidyTable, accepted: Iterable[str]) -> dict[str, list[str]
     return {name: ordered((row.groups[name] for row in table.rows), name)[:MOST_OPTIONS] for name in names}
 
 
-def masked(found: About, mask: "Mask") -> About:
-    """`found` without names that a plan hides. What a run was made with would tell its model, so it is left out."""
-    kept = {key: value for key, value in found.items() if key in ("options", "counted", "questionnaire")}
-    hidden = {
-        name: sorted(mask.name(name, value) for value in values) if mask.hides(name) else [*map(mask.text, values)]
-        for name, values in found.get("options", {}).items()
-    }
-    return {**kept, "options": hidden}
 
 
 class Watched:

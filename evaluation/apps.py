@@ -8,11 +8,11 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         from collection.signals import dish_erased, dish_restored, dish_withdrawn, dishes_changed
-        from evaluation import changes, withdrawals
+        from evaluation import withdrawals
         from evaluation.reference import load_reference
 
         post_migrate.connect(load_reference, sender=self, dispatch_uid="evaluation.reference")
         dish_withdrawn.connect(withdrawals.stop)
         dish_restored.connect(withdrawals.go_on)
         dish_erased.connect(withdrawals.erase)
-        dishes_changed.connect(changes.count_anew)
+        dishes_changed.connect(withdrawals.count_anew)

@@ -27,6 +27,7 @@ from evaluation.models import Run
 from evaluation.observations import ALL, Observations, stacked
 from evaluation.ordering import ordered
 from evaluation.table_spec import Filters, PValue, TableSpec
+from evaluation.registry.runs import chosen_run
 
 METRICS: Mapping[str, str] = {
     "difference": _(
@@ -135,8 +136,6 @@ def comparison(base: TableSpec, filters: Filters) -> Comparison | str:
 
 def with_run(base: TableSpec, filters: Filters, found: Observations, other: str) -> Comparison | str:
     """Two runs of one study."""
-    from evaluation.study_tables import chosen_run
-
     runs = [chosen_run(base.study, {**filters, **more}) for more in ({}, {"run": other})]
     if None in runs:
         return NO_RUN

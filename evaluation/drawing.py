@@ -4,14 +4,13 @@ import io
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation import fonts, palette
 from evaluation.fonts import text_width, wrapped
 from evaluation.metrics.tidy import Estimate
 
-if TYPE_CHECKING:
-    from evaluation.figures import Bar, Ending, Panel, Plan
+from evaluation.figures.model import Bar, Ending, Panel, Plan
 
 # Inches, but for sizes of letters in points: 6 at least, so that a figure of 8 cm can be read.
 ROW, BETWEEN, LINE, AXIS, GAP, EDGE = 0.125, 0.05, 0.125, 0.2, 0.12, 0.04
@@ -33,14 +32,14 @@ _one_at_a_time = threading.Lock()
 class Page:
     """One sheet: panels in lines from top to bottom, each line with its height in inches."""
 
-    lines: tuple[tuple[tuple["Panel", ...], float], ...]
+    lines: tuple[tuple[tuple[Panel, ...], float], ...]
 
     @property
     def height(self) -> float:
         return sum(height for _panels, height in self.lines)
 
 
-def draw(plan: "Plan", ending: "Ending", width: float) -> bytes:
+def draw(plan: Plan, ending: Ending, width: float) -> bytes:
     """The figure of `plan`, `width` inches wide; a PDF has several pages where one is not enough."""
     with _one_at_a_time:
         import matplotlib as mpl
@@ -50,7 +49,7 @@ def draw(plan: "Plan", ending: "Ending", width: float) -> bytes:
             return _as_pdf(sheets) if ending == "pdf" else _as_picture(sheets[0], ending)
 
 
-def style(plan: "Plan") -> Any:
+def style(plan: Plan) -> Any:
     """Settings of one figure: TrueType letters in a PDF, letters as shapes in an SVG, a dollar sign is no formula."""
     return {
         "font.family": fonts.families(plan.texts()),
@@ -68,12 +67,12 @@ def style(plan: "Plan") -> Any:
     }
 
 
-def columns(plan: "Plan", width: float) -> int:
+def columns(plan: Plan, width: float) -> int:
     """How many panels stand beside one another."""
     return 2 if width > WIDE and len(plan.panels) > 1 else 1
 
 
-def pages(plan: "Plan", width: float, tallest: float | None) -> list[Page]:
+def pages(plan: Plan, width: float, tallest: float | None) -> list[Page]:
     """The panels in lines, and the lines on pages of at most `tallest` inches where a height is given."""
     beside = columns(plan, width)
     room = (tallest or float("inf")) - _height(legend_lines(plan, width)) - _height(foot_lines(plan, width))
@@ -87,12 +86,12 @@ def pages(plan: "Plan", width: float, tallest: float | None) -> list[Page]:
     return [Page(tuple(lines)) for lines in found]
 
 
-def panel_height(panel: "Panel", width: float) -> float:
+def panel_height(panel: Panel, width: float) -> float:
     rows = sum(place_height(name, bars, width) + BETWEEN for name, bars in panel.places())
     return len(title_lines(panel, width)) * LINE + rows + AXIS + GAP
 
 
-def place_height(name: str, bars: Sequence["Bar"], width: float) -> float:
+def place_height(name: str, bars: Sequence[Bar], width: float) -> float:
     """What the bars of a place need, or its name where that is taller."""
     return max(len(bars) * ROW, len(name_lines(name, width)) * LINE)
 
@@ -101,15 +100,15 @@ def name_lines(name: str, width: float) -> list[str]:
     return wrapped(name, NAMES, width * NAMES_SHARE)
 
 
-def title_lines(panel: "Panel", width: float) -> list[str]:
+def title_lines(panel: Panel, width: float) -> list[str]:
     return wrapped(panel.title, NAMES + 0.5, width - 2 * EDGE)
 
 
-def foot_lines(plan: "Plan", width: float) -> list[str]:
+def foot_lines(plan: Plan, width: float) -> list[str]:
     return [line for sentence in plan.foot for line in wrapped(sentence, SMALL, width - 2 * EDGE)]
 
 
-def legend_lines(plan: "Plan", width: float) -> list[list[str]]:
+def legend_lines(plan: Plan, width: float) -> list[list[str]]:
     """Names of models as they fit beside one another."""
     found: list[list[str]] = [[]]
     taken = 0.0
@@ -127,7 +126,7 @@ def _height(lines: Sequence[object]) -> float:
     return len(lines) * LINE + (GAP / 2 if lines else 0)
 
 
-def _sheet(plan: "Plan", page: Page, width: float) -> Any:
+def _sheet(plan: Plan, page: Page, width: float) -> Any:
     """One page, a `matplotlib.figure.Figure`."""
     from matplotlib.figure import Figure
 
@@ -149,7 +148,7 @@ def _sheet(plan: "Plan", page: Page, width: float) -> Any:
     return figure
 
 
-def _legend(figure: Any, plan: "Plan", lines: Sequence[Sequence[str]]) -> None:
+def _legend(figure: Any, plan: Plan, lines: Sequence[Sequence[str]]) -> None:
     """Colours of models along the top."""
     from matplotlib.patches import Rectangle
 
@@ -163,7 +162,7 @@ def _legend(figure: Any, plan: "Plan", lines: Sequence[Sequence[str]]) -> None:
             x += text_width(name, NAMES) + 0.32
 
 
-def _panel(figure: Any, plan: "Plan", panel: "Panel", where: tuple[float, float, float]) -> None:
+def _panel(figure: Any, plan: Plan, panel: Panel, where: tuple[float, float, float]) -> None:
     """One panel; `where`: its left edge, its top and its width in inches."""
     left, top, share = where
     width, height = figure.get_size_inches()
@@ -181,7 +180,7 @@ def _panel(figure: Any, plan: "Plan", panel: "Panel", where: tuple[float, float,
     _finish(axis, panel, tall, inside[2])
 
 
-def _bars(axis: Any, plan: "Plan", panel: "Panel", share: float) -> None:
+def _bars(axis: Any, plan: Plan, panel: Panel, share: float) -> None:
     """The bars from top to bottom, in inches from the top; names at the left, n and clusters at the right."""
     beside = axis.get_yaxis_transform()
     at = 0.0
@@ -216,7 +215,7 @@ def counts(estimate: Estimate) -> str:
     return f"{estimate.n} / {estimate.clusters}"
 
 
-def _finish(axis: Any, panel: "Panel", tall: float, wide: float) -> None:
+def _finish(axis: Any, panel: Panel, tall: float, wide: float) -> None:
     """Scale, zero line, grid; nothing at the sides."""
     from matplotlib.ticker import MaxNLocator
 

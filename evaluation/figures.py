@@ -16,8 +16,9 @@ from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, Estim
 from evaluation.observations import ALL
 from evaluation.ordering import ordered, place
 from evaluation.plan_marks import in_short
+from evaluation.figures.model import Bar, Ending, Look, Panel, Plan, scale
+from evaluation.figures.files import drawn
 
-Ending = Literal["svg", "pdf", "png"]
 PLACES = ("continent", "country", "language")
 MOST_BARS = 500  # those of the first panels; a filter shows the others
 MOST_REASONS = 4
@@ -33,67 +34,17 @@ MARKS = (
 )
 
 
-@dataclass(frozen=True)
-class Bar:
-    """One number: `place` is the name at the side, `model` decides the colour."""
-
-    place: str
-    model: str
-    estimate: Estimate
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Bars of one metric, those of a place together. `scale` is that of the metric."""
-
-    title: str
-    scale: tuple[float, float]
-    bars: tuple[Bar, ...]
-
-    def places(self) -> list[tuple[str, tuple[Bar, ...]]]:
-        return [(name, tuple(held)) for name, held in groupby(self.bars, lambda bar: bar.place)]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """`models`: model → colour, in order, empty where the table has none. `foot`: sentences under the figure."""
-
-    panels: tuple[Panel, ...]
-    models: Mapping[str, str]
-    foot: tuple[str, ...] = ()
-    left_out: int = 0
-    demonstration: bool = False
-
-    def colour(self, model: str) -> str:
-        return self.models.get(model, palette.COLOURS["dalle2"])
-
-    def texts(self) -> Iterator[str]:
-        """Every text that is drawn."""
-        yield from (*self.models, *self.foot)
-        for panel in self.panels:
-            yield panel.title
-            yield from (bar.place for bar in panel.bars)
 
 
-@dataclass(frozen=True)
-class Look:
-    """How a figure is wanted: `width` in cm (one printed column, or a page), `source` a sentence for its foot."""
-
-    width: int = 17
-    source: str = ""
-    colours: palette.Palette = field(default_factory=lambda: palette.COLOURS)
 
 
 WIDTHS = (8, 17)
 
 
-def drawn(table: TidyTable, metrics: Sequence[str], ending: Ending, look: Look | None = None) -> bytes | None:
-    """The figure of `table` as a file, the same bytes for the same table; None where there is nothing to draw."""
-    from evaluation import drawing
-
-    look = look or Look()
-    plan = layout(table, metrics, look)
-    return drawing.draw(plan, ending, look.width / 2.54) if plan else None
 
 
 def layout(table: TidyTable, metrics: Sequence[str], look: Look | None = None) -> Plan | None:
@@ -159,13 +110,6 @@ def _in_order(bars: Sequence[Bar], along: str) -> list[Bar]:
     return sorted(bars, key=lambda bar: (bar.place == ALL, place(along, bar.place), place("model", bar.model)))
 
 
-def scale(estimates: Iterator[Estimate]) -> tuple[float, float]:
-    """The range that all values and intervals lie in, zero included; 0 to 1 where nothing else says it."""
-    ends = [0.0]
-    for estimate in estimates:
-        ends += [float(end) for end in (estimate.value, estimate.low, estimate.high) if end is not None]
-    low, high = min(ends), max(ends)
-    return (low, high) if low < high else (0.0, 1.0)
 
 
 def _parted(panel: Panel) -> Iterator[Panel]:

@@ -5,7 +5,7 @@ names of runs are those of finished runs.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from evaluation.about import LABELS, MOST_OPTIONS, PROMPT
 from evaluation.metrics.tidy import TidyTable
@@ -14,8 +14,7 @@ from evaluation.names import unknown
 from evaluation.ordering import model_key
 from evaluation.table_spec import Filters, TableSpec
 
-if TYPE_CHECKING:
-    from evaluation.masking import Mask
+from evaluation.masking import Mask
 
 RUNS = ("run", "with")
 OF_RUNS = "runs."
@@ -63,7 +62,7 @@ class Named(NamedTuple):
         return model_key(text) in (model_key(self.slug), model_key(self.title))
 
 
-def wrong(table: TableSpec, filters: Filters, made: TidyTable | None, whole: TidyTable | None, mask: "Mask") -> str:
+def wrong(table: TableSpec, filters: Filters, made: TidyTable | None, whole: TidyTable | None, mask: Mask) -> str:
     """The sentence about the first value that nothing has, with the near ones; empty where there is none.
 
     `made`: the table of these filters, `whole`: that without any; None where it is not stored. What is not known is

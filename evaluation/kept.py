@@ -16,6 +16,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from evaluation.models import KeptReport
+from evaluation.queue import request_tables
 
 # Up to so many rows are counted while somebody waits.
 LARGE = 5000
@@ -58,7 +59,7 @@ def read(kind: str, pks: list[int], *, settled: Mapping[int, datetime | None] | 
     if missing := [f"{kind}:{pk}" for pk in due if pk not in rows]:
         begin(missing)
     if due and ask([f"{kind}:{pk}" for pk in due]):
-        transaction.on_commit(announce)
+        transaction.on_commit(request_tables)
     return {pk: Kept(rows[pk].content, rows[pk].counted_at) if pk in rows else Kept(None, None) for pk in pks}
 
 
@@ -77,12 +78,6 @@ def ask(names: list[str]) -> bool:
     """Notes that somebody waits; True where a worker should be told."""
     quiet = Q(wanted_at=None) | Q(wanted_at__lte=Now() - timedelta(seconds=10))
     return bool(KeptReport.objects.filter(quiet, name__in=names).update(wanted_at=Now()))
-
-
-def announce() -> None:
-    from evaluation import tables
-
-    tables.announce()
 
 
 def wanted() -> QuerySet[KeptReport]:

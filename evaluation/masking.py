@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evaluation.about import masked as about_masked
 from evaluation.masked_names import Names, kind_of
 from evaluation.masked_pairs import turned
 from evaluation.masked_words import Words
@@ -19,6 +18,8 @@ from evaluation.ordering import in_order
 from evaluation.plan_data import Data, data_of, meet, of_table
 from evaluation.plan_standing import frozen_plans
 from evaluation.table_spec import Filters, TableSpec
+from evaluation.about import About
+from evaluation.registry.lookup import spec
 
 LIFTED = (PlanAct.Kind.UNMASKED, PlanAct.Kind.EARLY)
 
@@ -80,7 +81,7 @@ class Mask:
             table,
             rows=in_order(rows, table.columns, metrics),
             notes=(about(self.plan, self.places), *self._words.notes(table.notes)),
-            about=about_masked(table.about, self),
+            about=mask_metadata(table.about, self),
             extra=dict(sorted(extra.items())),
         )
 
@@ -135,8 +136,6 @@ def mask_for(name: str, filters: Filters, plans: Sequence[Plan] | None = None) -
 
     Where several plans mask the same data, the oldest gives the names, and places are hidden if any wishes it.
     """
-    from evaluation.tables import spec
-
     over = plans_over(spec(name), filters, frozen_plans() if plans is None else plans)
     return Mask(over[0], any(plan.mask_places for plan in over)) if over else NO_MASK
 
@@ -151,3 +150,15 @@ def mask_of_models(plans: Sequence[Plan] | None = None) -> Mask:
     """The mask of pages about pictures of any run or campaign: that of the oldest masked plan, if there is one."""
     masked = masked_plans(frozen_plans() if plans is None else plans)
     return Mask(masked[0], any(plan.mask_places for plan in masked)) if masked else NO_MASK
+
+
+
+
+def mask_metadata(found: About, mask: Mask) -> About:
+    """`found` without names that a plan hides. What a run was made with would tell its model, so it is left out."""
+    kept = {key: value for key, value in found.items() if key in ("options", "counted", "questionnaire")}
+    hidden = {
+        name: sorted(mask.name(name, value) for value in values) if mask.hides(name) else [*map(mask.text, values)]
+        for name, values in found.get("options", {}).items()
+    }
+    return {**kept, "options": hidden}

@@ -9,13 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    from evaluation.table_spec import Filters, TableSpec
+from evaluation.tables.observe import of
 
 # The value of a column whose row takes all the others together.
 ALL = "all"
@@ -199,14 +197,3 @@ def cells(found: Observations, columns: Sequence[str]) -> Iterator[tuple[dict[st
     yield from parts
 
 
-def of(table: "TableSpec", filters: "Filters") -> Observations | None:
-    """The observations of a table under `filters`; None where its numbers are no means of any."""
-    if table.observe:
-        found = table.observe(filters)
-    elif table.observed:
-        from evaluation.study_tables import study_observations
-
-        found = study_observations(table, filters)
-    else:
-        return None
-    return found.only({column: value for column, value in filters.items() if column in found.groups})

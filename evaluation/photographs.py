@@ -14,6 +14,7 @@ from evaluation.runner import import_run
 from evaluation.studies.base import ConfigError, ImageResult, Result, UnitPlan
 from evaluation.studies.generation import short
 from evaluation.subjects import in_countries, subject_for
+from evaluation.images.shared_photos import shared_photos
 
 SLUG = "real"
 MEDIA_TYPE = "image/jpeg"
@@ -27,12 +28,6 @@ def camera() -> Model:
     )
 
 
-def shared_photos(*, demonstration: bool = False) -> QuerySet[Photo]:
-    """Accepted photos of accepted dishes that may be shared, by people whose consent covers photos."""
-    dishes = Dish.objects.accepted().filter(source=Source.DEMONSTRATION) if demonstration else Dish.objects.released()
-    shared = Photo.objects.filter(state=Photo.State.ACCEPTED, may_be_shared=True, dish__in=dishes)
-    agreed = shared.exclude(dish__contributor__consent=None).exclude(dish__contributor__consent__licence_photos="")
-    return agreed.exclude(file="").select_related("dish").order_by("dish__number", "created_at", "pk")
 
 
 def import_photographs(slug: str, countries: Iterable[str] = (), *, demonstration: bool = False) -> tuple[Run, int]:

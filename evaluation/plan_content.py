@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from evaluation.models import Plan
 from evaluation.plan_data import evidence
 from evaluation.plan_models import FROZEN, FrozenPlan
+from evaluation.registry.lookup import spec
 
 FORMAT = "world-wide-dishes-plan/1"
 FIELDS = (
@@ -78,8 +79,6 @@ def freeze(plan: Plan, by: AbstractBaseUser) -> Plan:
 
 def version(table: str) -> str:
     """The version of a table's definition: a later one is not what was planned."""
-    from evaluation.tables import spec
-
     return spec(table).version
 
 

@@ -9,6 +9,7 @@ from django.utils.module_loading import import_string
 from evaluation.models import Plan, Run, Unit
 from evaluation.table_spec import TableSpec
 from wwd.evidence import COUNTS
+from evaluation.registry.lookup import spec
 
 RUNS = "runs."
 
@@ -59,8 +60,6 @@ def of_table(spec: TableSpec, filters: Mapping[str, str]) -> set[Data]:
 
 def of_plan(plan: Plan) -> list[Data]:
     """The data of its tables, and of the campaigns, runs and studies that it names, in one order."""
-    from evaluation.tables import spec
-
     found = {Data("reviews", name) for name in plan.campaigns} | {Data("units", name) for name in plan.studies}
     studies = dict(Run.objects.filter(slug__in=plan.runs).values_list("slug", "study"))
     found |= {Data("units", studies.get(name, ""), name) for name in plan.runs}

@@ -10,16 +10,11 @@ from evaluation.models import Run
 from evaluation.observations import Observations, nothing
 from evaluation.runner.results import labels_of, outcomes, subjects_of, withdrawn_dishes
 from evaluation.table_spec import Filters, TableSpec
+from evaluation.registry.runs import chosen_run
 
 NO_RUN = "There is no finished run of this study yet, or none with the chosen name."
 
 
-def chosen_run(study: str, filters: Filters) -> Run | None:
-    """The run that the filter names, else the latest finished one, demonstrations only where there is nothing else."""
-    finished = Run.objects.filter(study=study, state=Run.State.DONE)
-    if "run" in filters:
-        return finished.filter(slug=filters["run"]).first()
-    return finished.order_by("demonstration", "-finished_at", "-pk").first()
 
 
 def study_table(table: TableSpec, filters: Filters) -> TidyTable:

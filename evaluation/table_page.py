@@ -15,10 +15,10 @@ from evaluation.figures import drawable
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.palette import Palette, colour
 from evaluation.table_spec import TableSpec
+from evaluation.tables.format import number
 
 # Lines of a page; the files hold all.
 MOST_LINES = 500
-MINUS = "−"
 
 
 @dataclass(frozen=True)
@@ -151,12 +151,6 @@ def cell(estimate: Estimate, digits: int) -> Cell:
     )
 
 
-def number(value: float, digits: int) -> str:
-    """`value` rounded for reading, a count as it is, with a true minus sign and none before a zero."""
-    text = str(value) if isinstance(value, int) else f"{value:.{digits}f}"
-    if float(text) == 0:
-        text = text.lstrip("-")
-    return text.replace("-", MINUS)
 
 
 def methods(table: TidyTable) -> list[str]:

@@ -18,6 +18,10 @@ from evaluation.subjects import subject_for
 from evaluation.table_scrubbing import scrub_tables
 from evaluation.tables import bump
 
+from collections.abc import Sequence
+from typing import Any
+from evaluation.tables import bump
+
 Removals = list[Callable[[], None]]
 
 
@@ -101,3 +105,10 @@ def erased_key() -> Concat:
 
 def forget(model: type[Model], pks: Iterable[int]) -> None:
     forget_in_admin(model, list(pks), "erased")
+
+
+
+
+def count_anew(dishes: Sequence[int], **signal: Any) -> None:
+    """Tables about dishes (input "dishes") are stale."""
+    bump("dishes")

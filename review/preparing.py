@@ -13,6 +13,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from evaluation.models import GeneratedImage
+from evaluation.queue import send_task
 from review.campaigns import prepare
 from review.models import Preparation
 from review.real import add_real_photographs
@@ -30,12 +31,7 @@ def start(preparation: Preparation) -> None:
 
 
 def announce(pk: int) -> None:
-    from review.tasks import prepare_pictures
-
-    try:
-        prepare_pictures.apply_async((pk,), queue="cpu", retry=False)
-    except Exception:  # Brokers fail in many ways, and none of them may reach whoever asked; the sweep tries again.
-        logger.warning("Preparation %s could not be announced; the sweep will try again.", pk, exc_info=True)
+    send_task("review.tasks.prepare_pictures", pk)
 
 
 def waiting() -> list[int]:

@@ -15,6 +15,9 @@ from evaluation.withdrawals import erased_key
 from review.assignment import hold_images
 from review.models import Assignment, CampaignImage, Review, ReviewChange
 
+from django.db.models import QuerySet
+from review.models import Campaign, Review
+
 STANDING = "campaign"
 COPIES = ("copy_sha256", "large_sha256")
 
@@ -64,3 +67,17 @@ def forget_words(shown: QuerySet[CampaignImage]) -> None:
     reviews.update(answers={})
     shown.exclude(country__in=Country.objects.values("name")).update(country=erased_key())
     bump("reviews")
+
+
+
+
+def count(campaign: str, run: str) -> int | None:
+    """All reviews of a campaign, or of all campaigns; None where there is no such campaign. Reviews have no run."""
+    if campaign and not Campaign.objects.filter(slug=campaign).exists():
+        return None
+    return _of(campaign).count()
+
+
+def _of(campaign: str) -> QuerySet[Review]:
+    rows = Review.objects.all()
+    return rows.filter(reviewer__campaign__slug=campaign) if campaign else rows

@@ -5,6 +5,6 @@ yet. This list stands above the apps because data comes from `evaluation` and `r
 """
 
 COUNTS = {
-    "reviews": "review.evidence:count",
+    "reviews": "review.withdrawals:count",
     "units": "evaluation.plan_data:count_units",
 }

@@ -16,19 +16,15 @@ from celery import bootsteps
 from django.conf import settings
 from django.db import connections
 from django.db.models.functions import Now
+from wwd.base.stopping import ENDING
 
 logger = logging.getLogger(__name__)
 # Held while the thread uses the database, and around every fork: no child inherits an open connection.
 FORKING = threading.Lock()
 HOUR = 60 * 60
 DAY = 24 * HOUR
-# One byte that all processes of a worker share: set once it was told to stop.
-ENDING = mmap.mmap(-1, 1)
 
 
-def ending() -> bool:
-    """True once the worker was told to stop: whoever works in slices ends after what is in hand."""
-    return ENDING[0] == 1
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from celery import shared_task
 TIME_LIMIT = 3000
 
 
-@shared_task(time_limit=TIME_LIMIT)
+@shared_task(name="wwd.tasks.export", time_limit=TIME_LIMIT)
 def export(pk: int) -> None:
     from wwd.bundles import jobs
 

@@ -1,14 +1,12 @@
 """Telling the workers that a run waits. The broker may lose what it is told: the sweep says it again."""
 
-import logging
 from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import F
 
 from evaluation.models import Run
-
-logger = logging.getLogger(__name__)
+from evaluation.queue import send_task
 
 
 class Announcement(NamedTuple):
@@ -32,9 +30,4 @@ def announcement(run_id: int) -> Announcement:
 
 def post(given: Announcement) -> None:
     """Hands an announcement to the broker."""
-    from evaluation.tasks import work_on_run
-
-    try:
-        work_on_run.apply_async((given.run, given.number), queue=given.queue, retry=False)
-    except Exception:  # Brokers fail in many ways, and none of them may reach whoever started the run.
-        logger.warning("Run %s could not be announced; the sweep will try again.", given.run, exc_info=True)
+    send_task("evaluation.tasks.work_on_run", given.run, given.number, queue=given.queue)

@@ -23,6 +23,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from evaluation import files
+from evaluation.queue import send_task
 from evaluation.models import ExportJob
 from wwd.bundles import chosen, making, pdf
 from wwd.bundles.chosen import ChosenError
@@ -61,12 +62,7 @@ def start(kind: str, request: Request, by: AbstractBaseUser | None) -> ExportJob
 
 
 def announce(pk: int) -> None:
-    from wwd.tasks import export
-
-    try:
-        export.apply_async((pk,), queue="cpu", retry=False)
-    except Exception:  # Brokers fail in many ways, and none of them may reach whoever asked; the sweep tries again.
-        logger.warning("Export %s could not be announced; the sweep will try again.", pk, exc_info=True)
+    send_task("wwd.tasks.export", pk)
 
 
 def waiting() -> list[int]:

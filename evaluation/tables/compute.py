@@ -1,0 +1,121 @@
+"""Computes tables and stores them."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from celery import current_app
+from django.db import IntegrityError, transaction
+from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.db.models.functions import Now
+from django.utils.module_loading import import_string
+from evaluation import derived
+from evaluation.about import about, with_narrowing
+from evaluation.claims import within_claims
+from evaluation.filter_values import canonical, wrong
+from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for
+from evaluation.metrics.tidy import TidyRow, TidyTable
+from evaluation.models import InputCounter, Plan, StoredTable
+from evaluation.names import unknown
+from evaluation.ordering import in_order
+from evaluation.plan_marks import Standing
+from evaluation.plan_standing import frozen_plans, marked
+from evaluation.table_scrubbing import without_withdrawn
+from evaluation.table_spec import Filters, TableSpec
+from evaluation.table_text import from_content, to_content
+from evaluation.study_tables import study_table
+from wwd.planner_statistics import is_statement_timeout
+from wwd.tables import TABLES
+from evaluation.registry.lookup import UnknownFilter, UnknownTable, checked_filters, names, spec
+from evaluation.counters import bump
+from evaluation.tables.read import fresh, read
+from evaluation.tables import TableView, fingerprint, logger, stored_rows, table_key, view_table
+
+# `wanted_at` lies this far ahead while a worker computes; if the worker dies, the table is wanted again after it.
+CLAIM = timedelta(minutes=10)
+
+
+def compute_and_store(name: str, filters: Filters) -> TableView:
+    """Computes the table now and stores it; what is returned is neither masked nor marked.
+
+    Raises UnknownTable, UnknownFilter, and whatever the computation does.
+    """
+    table = spec(name)
+    chosen = checked_filters(table, filters)
+    # Read before the data: a change in between makes the stored table stale, never falsely fresh.
+    present = fingerprint(table)
+    content = to_content(kept_of_whole(table, chosen, present) or compute(table, chosen))
+    row, _ = StoredTable.objects.update_or_create(
+        **table_key(table, chosen),
+        defaults={
+            "filters": chosen,
+            "fingerprint": present,
+            "content": content,
+            "error": "",
+            "wanted_at": None,
+            "computed_at": Now(),
+        },
+    )
+    row.refresh_from_db()
+    return view_table(table, chosen, row, present)
+
+
+def recompute_wanted() -> int:
+    """Computes every table that was asked for; returns how many. Called by the task and by the sweep.
+
+    Each table is claimed by one conditional update, so two workers never compute the same one. A table that cannot
+    be computed keeps its last content and says so; the others go on.
+    """
+    done = 0
+    for row in StoredTable.objects.filter(wanted_at__lte=Now()).order_by("wanted_at"):
+        claimed = StoredTable.objects.filter(pk=row.pk, wanted_at__lte=Now()).update(wanted_at=Now() + CLAIM)
+        if claimed and _recompute(row):
+            done += 1
+    return done
+
+
+def compute(table: TableSpec, filters: Filters) -> TidyTable:
+    """The table of `filters` from the data as it is now, in the one order of rows. Nothing is stored."""
+    made = table.compute(filters) if table.compute else study_table(table, filters)
+    rows = rows_with(
+        within_claims(table, made.rows), {name: value for name, value in filters.items() if name in table.columns}
+    )
+    kept = about(table, filters, made)
+    return replace(made, rows=in_order(rows, table.columns, table.metrics), about=kept)
+
+
+def kept_of_whole(table: TableSpec, filters: Filters, present: str) -> TidyTable | None:
+    """What filters that only keep rows leave of the table without them, where that is stored and fresh; else None.
+
+    `present`: the fingerprint of the inputs now. Millions of rows need not be read again for one country.
+    """
+    columns = {name: value for name, value in filters.items() if table.keeps_rows(name)}
+    if not columns:
+        return None
+    rest = {name: value for name, value in filters.items() if name not in columns}
+    whole = view_table(table, rest, stored_rows(table, rest).first(), present)
+    if whole.state != "fresh" or whole.table is None:
+        return None
+    return replace(whole.table, rows=rows_with(whole.table.rows, columns))
+
+
+def rows_with(rows: Iterable[TidyRow], columns: Filters) -> tuple[TidyRow, ...]:
+    return tuple(row for row in rows if all(row.groups[name] == value for name, value in columns.items()))
+
+
+def _recompute(row: StoredTable) -> bool:
+    """Computes a claimed row; whatever goes wrong is logged and noted, so that one table cannot stop the others."""
+    try:
+        table = spec(row.name)
+        if row.version == table.version:
+            compute_and_store(row.name, row.filters)
+            return True
+        error = ""
+    except Exception as failure:
+        logger.exception("table %s could not be computed", row.name)
+        error = "StatementTimeout" if is_statement_timeout(failure) else type(failure).__name__
+    StoredTable.objects.filter(pk=row.pk).update(wanted_at=None, error=error)
+    return False

@@ -1,0 +1,94 @@
+"""Reads stored tables: masked where a plan wishes it, and marked as planned or exploratory."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from celery import current_app
+from django.db import IntegrityError, transaction
+from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.db.models.functions import Now
+from django.utils.module_loading import import_string
+from evaluation import derived
+from evaluation.about import about, with_narrowing
+from evaluation.claims import within_claims
+from evaluation.filter_values import canonical, wrong
+from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for
+from evaluation.metrics.tidy import TidyRow, TidyTable
+from evaluation.models import InputCounter, Plan, StoredTable
+from evaluation.names import unknown
+from evaluation.ordering import in_order
+from evaluation.plan_marks import Standing
+from evaluation.plan_standing import frozen_plans, marked
+from evaluation.table_scrubbing import without_withdrawn
+from evaluation.table_spec import Filters, TableSpec
+from evaluation.table_text import from_content, to_content
+from evaluation.study_tables import study_table
+from wwd.planner_statistics import is_statement_timeout
+from wwd.tables import TABLES
+from evaluation.registry.lookup import UnknownFilter, UnknownTable, checked_filters, names, spec
+from evaluation.counters import bump
+from evaluation.tables import TableView, compute_and_store, filters_hash, fingerprint, stored_rows, view_table
+
+
+
+def read(name: str, filters: Filters, *, unmasked: bool = False, frozen: Sequence[Plan] | None = None) -> TableView:
+    """The table as stored, never computed here, masked where a plan wishes it and marked as planned or exploratory.
+
+    `unmasked` only where that was decided and recorded; `frozen`: the frozen plans, where they are read already.
+    Raises UnknownTable, UnknownFilter.
+    """
+    table = spec(name)
+    shown = checked_filters(table, filters)
+    plans = frozen_plans() if frozen is None else frozen
+    mask = NO_MASK if unmasked else mask_for(name, shown, plans)
+    try:
+        real = mask.filters(table, shown)
+    except UnknownMaskedName as error:
+        raise UnknownFilter(str(error)) from error
+    view = view_table(table, real, stored_rows(table, real).first(), fingerprint(table))
+    if view.table is None:
+        view = replace(view, filters=shown, mask=mask)
+    else:
+        content, standing = marked(table, real, view.table, plans)
+        view = replace(view, filters=shown, table=mask.table(content), standing=standing, mask=mask)
+    if sentence := wrong_value(view):
+        raise UnknownFilter(sentence)
+    return view
+
+
+def wrong_value(view: TableView) -> str:
+    """The sentence about a value of a filter that nothing has, where that is known; or an empty text."""
+    chosen = {name: value for name, value in view.filters.items() if not view.mask.hides(name)}
+    if not chosen:
+        return ""
+    whole = view_table(view.spec, {}, stored_rows(view.spec, {}).first(), view.fingerprint)
+    known = whole.table if whole.state == "fresh" else None
+    return wrong(view.spec, chosen, view.table, known, view.mask)
+
+
+def read_whole(names: Sequence[str]) -> dict[str, TableView]:
+    """Several tables without filters, as stored, in two queries. For those that no plan masks or marks."""
+    specs = {name: spec(name) for name in names}
+    inputs = {counter for table in specs.values() for counter in table.inputs}
+    counts = dict(InputCounter.objects.filter(name__in=inputs).values_list("name", "value"))
+    found = {
+        (row.name, row.version): row
+        for row in StoredTable.objects.filter(name__in=specs, filters_hash=filters_hash({}))
+    }
+    return {
+        name: view_table(table, {}, found.get((name, table.version)), fingerprint(table, counts))
+        for name, table in specs.items()
+    }
+
+
+def fresh(name: str, filters: Filters, *, unmasked: bool = False) -> TableView:
+    """The stored table where it is fresh, else computed now and read: for the command line. See `read`."""
+    view = read(name, filters, unmasked=unmasked)
+    if view.state == "fresh":
+        return view
+    compute_and_store(name, view.stored)
+    return read(name, filters, unmasked=unmasked)
