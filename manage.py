@@ -10,7 +10,7 @@ def main() -> None:
     from django.core.management import execute_from_command_line
     from django.db import OperationalError
 
-    from wwd.planner_statistics import TIMEOUT_SENTENCE, is_statement_timeout
+    from wwd.base.planner_statistics import TIMEOUT_SENTENCE, is_statement_timeout
 
     try:
         execute_from_command_line(sys.argv)

@@ -18,9 +18,9 @@ import numpy as np
 from PIL import Image
 
 from bench.cards import about, over_cards
-from evaluation.backends.base import Vectors
 from evaluation.backends.clip import ClipEncoder
-from evaluation.studies.base import ModelData
+from evaluation.contracts.backend import Vectors
+from evaluation.contracts.study import ModelData
 
 DISTINCT = 64
 WANTED = {"PNG": 20, "JPEG": 60}

@@ -20,9 +20,9 @@ Judged = tuple[str, str, str, str, str]
 def judged(folder: Path) -> Iterator[Judged]:
     """Answer, countries, what was read, and both judgements, of every row of the three files."""
     from evaluation.readers.countries import countries_in, read_countries, right
-    from wwd.published import knowledge
-    from wwd.published.models import ANSWERERS
-    from wwd.published.source import Report, rows
+    from wwd.exchange.published import knowledge
+    from wwd.exchange.published.models import ANSWERERS
+    from wwd.exchange.published.source import Report, rows
 
     for name in ANSWERERS:
         file = f"{knowledge.FOLDER}/{name}{knowledge.COMPARED}"

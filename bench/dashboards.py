@@ -84,12 +84,12 @@ def child(share: float, chosen: list[str], workers: int, parts: Sequence[str]) -
 
 def keep_counts() -> None:
     """Large runs and campaigns were looked at before: what a worker keeps of them is there."""
-    from evaluation import kept
+    from evaluation import cached_counts
 
     names = [f"run:{pk}" for pk in range(1, 7)] + [f"campaign:{pk}" for pk in range(1, 5)]
-    kept.begin(names)
-    kept.ask(names)
-    kept.recount_wanted()
+    cached_counts.begin(names)
+    cached_counts.ask(names)
+    cached_counts.recount_wanted()
 
 
 def staff() -> Any:
@@ -133,11 +133,11 @@ def begin() -> None:
 
 def seconds(name: str, filters: dict[str, str]) -> float:
     """How long a worker takes for a table."""
-    from evaluation import tables
+    from evaluation.tables import compute
 
     started = time.monotonic()
     try:
-        tables.compute_and_store(name, filters)
+        compute.compute_and_store(name, filters)
     except Exception as error:  # A table that fails is a finding too.
         print(f"table {name} could not be computed: {error!r}", file=sys.stderr)
     took = time.monotonic() - started
@@ -178,8 +178,8 @@ def unseen(client: Any, chosen: list[str], workers: int) -> Iterator[dict[str, A
     from django.utils.http import urlencode
 
     from bench.dashboards_pages import names, unseen
-    from evaluation import tables
     from evaluation.models import StoredTable
+    from evaluation.tables import read
 
     asked = [(name, filters) for name in names() if not chosen or name in chosen for filters in unseen(name)]
     rows: list[dict[str, Any]] = []
@@ -191,7 +191,7 @@ def unseen(client: Any, chosen: list[str], workers: int) -> Iterator[dict[str, A
         answered = (time.perf_counter() - started) * 1000
         rows.append({"name": name, "filters": filters, "said": "being computed" in text, "ms": answered})
     for row, took in zip(rows, over_workers(asked, workers), strict=True):
-        yield {**row, "seconds": took, "state": tables.read(row["name"], row["filters"]).state}
+        yield {**row, "seconds": took, "state": read.read(row["name"], row["filters"]).state}
 
 
 def run(share: float, name: str, options: argparse.Namespace) -> dict[str, Any]:

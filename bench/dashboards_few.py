@@ -18,7 +18,7 @@ from collection.models import (
     Withdrawal,
 )
 from evaluation.models import ExportJob, GeneratedImage, ImageDownload, Model, Plan, ReferenceList
-from evaluation.plan_content import freeze
+from evaluation.plans.freezing import freeze
 from review.models import (
     Campaign,
     CampaignText,

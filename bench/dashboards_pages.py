@@ -11,12 +11,14 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, URLPattern, reverse
 
 from bench.dashboards_few import DRAFT, FROZEN
-from evaluation import derived, tables, urls
-from evaluation.behind import cell_query
-from evaluation.gallery_views import has_gallery
+from evaluation import urls
+from evaluation.drilldown.cells import cell_query
 from evaluation.models import GeneratedImage, Outcome, Run, Unit
+from evaluation.registry import derived, lookup
+from evaluation.registry.names import TABLES
+from evaluation.tables import read
+from evaluation.views.gallery import has_gallery
 from review.models import Campaign, Reviewer
-from wwd.tables import TABLES
 
 OURS = ("auth", "collection", "evaluation", "review")
 # Figures are drawn once and kept; files are no pages.
@@ -130,7 +132,7 @@ def pages_of(name: str, arguments: list[str]) -> Iterator[Page]:
     elif name == "subject-pictures":
         yield from made(name, {"pk": value_of("subject")})
     elif arguments == ["name"]:
-        for table in names() if name != "gallery" else [each for each in names() if has_gallery(tables.spec(each))]:
+        for table in names() if name != "gallery" else [each for each in names() if has_gallery(lookup.spec(each))]:
             yield from made(name, {"name": table}, stored=True)
     elif arguments == ["slug"] and name.startswith("plan"):
         for slug in (DRAFT, FROZEN):
@@ -155,7 +157,7 @@ def made(
 def cells(name: str) -> Iterator[Page]:
     """What stands behind the first and the last cell of every table, each with its second page."""
     for table in names():
-        stored = tables.read(table, {}).table
+        stored = read.read(table, {}).table
         for row in (stored.rows[0], stored.rows[-1]) if stored and stored.rows else ():
             query = cell_query({}, row.groups, row.metric)
             for page in made(name, {"name": table}):
@@ -184,8 +186,8 @@ def names() -> list[str]:
 
 def unseen(name: str) -> Iterator[dict[str, str]]:
     """Filters of a table that nobody asked for yet: one that keeps some of its rows, and one that is counted anew."""
-    spec = tables.spec(name)
-    whole = tables.read(name, {}).table
+    spec = lookup.spec(name)
+    whole = read.read(name, {}).table
     options = whole.about.get("options", {}) if whole else {}
     values = {"country": "Angola", "continent": "Africa", "model": "bench-one", "run": "bench-4", "label": "any"}
     for keeps in (True, False):

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from bench.cards import about, over_cards
-from evaluation.backends import loading
-from evaluation.backends.base import ImageRequest
+from evaluation.backends import weights
 from evaluation.backends.diffusion import DiffusersPipeline
-from evaluation.backends.sketch import png
-from evaluation.studies.base import ModelData
+from evaluation.backends.standin.images import png
+from evaluation.contracts.backend import ImageRequest
+from evaluation.contracts.study import ModelData
 
 PER_DISH = 5
 GUIDANCE = 7.5
@@ -94,7 +94,7 @@ def made_on_the_device() -> AbstractContextManager[Any]:
     """Random numbers for a billion weights are drawn on the card, where there is one."""
     import torch
 
-    return torch.device(loading.device())
+    return torch.device(weights.device())
 
 
 def requests(count: int) -> list[ImageRequest]:
@@ -115,8 +115,8 @@ class OneByOne:
         from diffusers import StableDiffusionPipeline
 
         start = time.perf_counter()
-        self.pipeline = StableDiffusionPipeline.from_pretrained(folder, dtype=loading.dtype_of(precision))
-        self.pipeline.to(loading.device())
+        self.pipeline = StableDiffusionPipeline.from_pretrained(folder, dtype=weights.dtype_of(precision))
+        self.pipeline.to(weights.device())
         self.load_seconds = time.perf_counter() - start
         self.pipeline.set_progress_bar_config(disable=True)
         self.options = options
@@ -164,7 +164,7 @@ def report_published(folder: Path, options: argparse.Namespace) -> tuple[float, 
     """Seconds per picture as published, the pipeline loaded for every dish, and the pictures."""
     published, pictures = 0.0, []
     for precision in ("fp32", "fp16"):
-        if precision == "fp16" and loading.device() == "cpu":
+        if precision == "fp16" and weights.device() == "cpu":
             continue
         single = OneByOne(options, folder, precision)
         single.made(requests(1))

@@ -82,7 +82,7 @@ def fill(first: int, last: int) -> None:
 
 def night() -> tuple[int, float]:
     """How many counters the count from scratch found wrong, and how many seconds it took."""
-    from collection.counters import rebuild
+    from collection.leaderboard.counters import rebuild
 
     start = time.perf_counter()
     return rebuild(), time.perf_counter() - start
@@ -110,8 +110,8 @@ def tell() -> uuid.UUID:
     """Somebody agrees and sends one dish through the site; its contributor."""
     from django.test import Client
 
-    from collection.consents import consent_for, join
-    from collection.proof import Proof
+    from collection.access.form_tokens import Proof
+    from collection.consent.record import consent_for, join
 
     contributor = join(consent_for(), uuid.uuid4())
     proof = Proof.new("dish", contributor.pk).token
@@ -123,7 +123,7 @@ def tell() -> uuid.UUID:
 
 def submit() -> None:
     """One dish told, and accepted: only then it is counted."""
-    from collection.curation import decide_dishes
+    from collection.dishes.curation import decide_dishes
     from collection.models import Dish
 
     decide_dishes(Dish.objects.filter(contributor=tell()), "accepted", None)
@@ -154,7 +154,7 @@ def cost(measure: Callable[[], float], rounds: int) -> tuple[float, float]:
 
     plain, counted = [], []
     for _ in range(rounds):
-        with patch("collection.following.recount", lambda pks: None):
+        with patch("collection.dishes.events.recount", lambda pks: None):
             plain.append(measure())
         counted.append(measure())
     return statistics.median(plain), statistics.median(counted)

@@ -5,9 +5,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from evaluation import backends, studies
-from evaluation.backends import declared
+from evaluation.contracts import parameters
+from evaluation.contracts.study import (
+    Catalogue,
+    ModelData,
+    OutcomeData,
+    Plan,
+    Result,
+    Study,
+    SubjectData,
+    UnitPlan,
+    Work,
+)
 from evaluation.metrics.tidy import TidyTable
-from evaluation.studies.base import Catalogue, ModelData, OutcomeData, Plan, Result, Study, SubjectData, UnitPlan, Work
 
 QUESTIONS = 15
 LETTERS = "ABCD"
@@ -68,4 +78,4 @@ def register(batch: int = Study.batch_size) -> None:
     Nothing.batch_size = batch
     studies.STUDIES["nothing"] = "bench.nothing:Nothing"
     cast(MutableMapping[str, str], backends.BACKENDS["vqa"])["nothing"] = "bench.nothing:Idle"
-    cast(MutableMapping[tuple[str, str], tuple[()]], declared.DECLARED)["vqa", "nothing"] = ()
+    cast(MutableMapping[tuple[str, str], tuple[()]], parameters.DECLARED)["vqa", "nothing"] = ()

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evaluation.backends.base import Question
-from evaluation.backends.tiling import Tiling, tiling
-from evaluation.backends.vlm import PictureAnswerer
+from evaluation.backends.vlm.backend import PictureAnswerer
+from evaluation.backends.vlm.tiling import Tiling, tiling
+from evaluation.contracts.backend import Question
 
 END = "</s>"
 PLACES = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]

@@ -14,7 +14,7 @@ from functools import partial
 from evaluation.readers.countries import countries_in, read_countries
 from evaluation.readers.ingredients import ingredients_in, read_ingredients
 from evaluation.readers.lists import read_list, read_options
-from evaluation.studies.knowledge_fields import OPTIONS
+from evaluation.studies.knowledge.fields import OPTIONS
 
 SEED = 20250623
 MOST = 0.05

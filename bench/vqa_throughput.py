@@ -17,9 +17,9 @@ import numpy as np
 from bench.cards import about, over_cards
 from bench.clip_throughput import pictures
 from bench.random_vlm import answerer, questions, spread
-from evaluation.backends.base import Asked, Question, Reading
-from evaluation.backends.decoding import decoded
-from evaluation.backends.vlm import PictureAnswerer, of_letters
+from evaluation.backends.image_decode import decoded
+from evaluation.backends.vlm.backend import PictureAnswerer, of_letters
+from evaluation.contracts.backend import Asked, Question, Reading
 
 WANTED = 25
 NEAR = 1e-4

@@ -7,6 +7,6 @@ class CollectionConfig(AppConfig):
     verbose_name = "Collection"
 
     def ready(self) -> None:
-        from collection.reference import load_reference
+        from collection.seed_data import load_reference
 
-        post_migrate.connect(load_reference, sender=self, dispatch_uid="collection.reference")
+        post_migrate.connect(load_reference, sender=self, dispatch_uid="collection.seed_data")

@@ -1,7 +1,5 @@
 """Check digits by the Damm algorithm."""
 
-import secrets
-
 DAMM = (
     "0317598642",
     "7092154863",

@@ -8,11 +8,11 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         from collection.signals import dish_erased, dish_restored, dish_withdrawn, dishes_changed
-        from evaluation import withdrawals
-        from evaluation.reference import load_reference
+        from evaluation import receivers
+        from evaluation.seed_data import load_reference
 
-        post_migrate.connect(load_reference, sender=self, dispatch_uid="evaluation.reference")
-        dish_withdrawn.connect(withdrawals.stop)
-        dish_restored.connect(withdrawals.go_on)
-        dish_erased.connect(withdrawals.erase)
-        dishes_changed.connect(withdrawals.count_anew)
+        post_migrate.connect(load_reference, sender=self, dispatch_uid="evaluation.seed_data")
+        dish_withdrawn.connect(receivers.stop)
+        dish_restored.connect(receivers.go_on)
+        dish_erased.connect(receivers.erase)
+        dishes_changed.connect(receivers.count_anew)

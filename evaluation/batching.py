@@ -1,11 +1,8 @@
 """Splits long sequences into batches."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
-from evaluation.models import Run, RunLabel, Unit
-from evaluation.studies.base import ConfigError, SubjectData, UnitPlan
-from evaluation.subjects import WRITTEN
 
 CHUNK = 1000
 Item = TypeVar("Item")

@@ -1,7 +1,6 @@
 """Sends tasks to workers by name, so that code that asks for work does not import the code that does it."""
 
 import logging
-from collections.abc import Sequence
 
 from celery import current_app
 

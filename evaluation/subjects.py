@@ -6,9 +6,9 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from collection.models import Continent, Country, Dish, Source
+from evaluation.contracts.study import ConfigError
 from evaluation.models import Subject
-from evaluation.names import unknown
-from evaluation.studies.base import ConfigError
+from evaluation.suggestions import unknown
 
 FIELDS = {
     Subject.Kind.DISH: ("kind", "countries", "demonstration", "limit"),

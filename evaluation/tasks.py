@@ -5,10 +5,11 @@ import socket
 
 from celery import shared_task
 
-from evaluation import kept, runner, tables
+from evaluation import cached_counts, runner
 from evaluation.models import Run
 from evaluation.runner import purging
-from wwd.sweeper import ending
+from evaluation.tables import compute
+from wwd.base.stopping import ending
 
 # Below the broker's visibility timeout: a task that hangs is gone before its message comes again.
 TIME_LIMIT = 3000
@@ -22,8 +23,8 @@ def work_on_run(run_id: int, announcement: int) -> None:
 
 @shared_task(time_limit=TIME_LIMIT)
 def recompute_tables() -> None:
-    kept.recount_wanted()
-    tables.recompute_wanted()
+    cached_counts.recount_wanted()
+    compute.recompute_wanted()
 
 
 @shared_task(time_limit=TIME_LIMIT)

@@ -6,19 +6,19 @@ from django.db.models.signals import post_delete, post_migrate, post_save
 
 def removed_review_makes_tables_stale(**signal: Any) -> None:
     """However a review goes (withdrawal, admin, cascade), its picture wants one more and tables are not fresh."""
-    from evaluation import tables
-    from review.campaigns import recount
+    from evaluation import counters
+    from review.campaigns.service import recount
     from review.models import CampaignImage
 
     recount(CampaignImage.objects.filter(pk=signal["instance"].image_id))
-    tables.bump("reviews")
+    counters.bump("reviews")
 
 
 def exclusion_makes_tables_stale(**signal: Any) -> None:
     """Somebody was left out of the tables, or counts again."""
-    from evaluation import tables
+    from evaluation import counters
 
-    tables.bump("reviews")
+    counters.bump("reviews")
 
 
 class ReviewConfig(AppConfig):
@@ -28,18 +28,18 @@ class ReviewConfig(AppConfig):
     def ready(self) -> None:
         from collection.signals import dish_restored, dish_withdrawn
         from evaluation.signals import pictures_erased, pictures_renamed
-        from review import withdrawals
-        from review.loading import load_all
+        from review import receivers
+        from review.admin.todo import register_kinds
         from review.models import Exclusion, Review
-        from review.tables import describing  # noqa: F401 (registers what describes tables of reviews)
-        from review.waiting import register_kinds
+        from review.seed_data import load_all
+        from review.tables import metadata  # noqa: F401 (registers what describes tables of reviews)
 
         register_kinds()
         post_migrate.connect(load_all, sender=self)
         post_delete.connect(removed_review_makes_tables_stale, sender=Review)
         post_save.connect(exclusion_makes_tables_stale, sender=Exclusion)
         post_delete.connect(exclusion_makes_tables_stale, sender=Exclusion)
-        dish_withdrawn.connect(withdrawals.hide)
-        dish_restored.connect(withdrawals.show_again)
-        pictures_erased.connect(withdrawals.erase)
-        pictures_renamed.connect(withdrawals.rename)
+        dish_withdrawn.connect(receivers.hide)
+        dish_restored.connect(receivers.show_again)
+        pictures_erased.connect(receivers.erase)
+        pictures_renamed.connect(receivers.rename)

@@ -21,16 +21,16 @@ from django.db.models.functions import MD5, Cast, Coalesce, Concat, Now
 from django.utils.translation import gettext
 
 from collection.models import Dish
-from evaluation import tables
+from evaluation import counters
 from evaluation.models import Role
+from review.errors import Refused
 from review.models import Assignment, Campaign, CampaignImage, ContentTag, Reviewer
-from review.refused import Refused
 
 RESERVATION = timedelta(hours=1)
 # So many other pictures lie between a picture and its repeat.
 REPEAT_GAP = 10
 REPORTS_FOR_ALL = 2
-# What tables count as an input of theirs (see `evaluation.tables.bump`).
+# What tables count as an input of theirs (see `evaluation.counters.bump`).
 SKIPS = "skips"
 State = Assignment.State
 HANDLED = (State.ANSWERED, State.SKIPPED, State.REPORTED)
@@ -228,14 +228,14 @@ def skip(assignment: Assignment) -> None:
     unanswered = (State.RESERVED, State.EXPIRED)
     mine = Assignment.objects.filter(pk=assignment.pk, state__in=unanswered)
     if mine.update(state=State.SKIPPED, handled_at=Now(), begun={}):
-        tables.bump(SKIPS)
+        counters.bump(SKIPS)
 
 
 @transaction.atomic
 def report(assignment: Assignment) -> None:
     """Hides the picture in this campaign until staff have looked at it. An answer given before is kept."""
     Assignment.objects.filter(pk=assignment.pk).update(state=State.REPORTED, handled_at=Now(), begun={})
-    tables.bump(SKIPS)
+    counters.bump(SKIPS)
 
 
 def give_reason(assignment: Assignment, reason: str) -> None:
@@ -264,4 +264,4 @@ def take_back(assignment: Assignment) -> None:
     back = {"state": State.RESERVED, "until": now + RESERVATION, "reason": "", "handled_at": None}
     left = Assignment.objects.filter(pk=assignment.pk, state__in=(State.SKIPPED, State.REPORTED))
     if left.update(**back):
-        tables.bump(SKIPS)
+        counters.bump(SKIPS)

@@ -10,10 +10,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from collection.places import code_for, named
-from review.loading import drafts_of
+from collection.vocabularies.places import code_for, named
 from review.models import ContentTag, Reviewer
 from review.questionnaires import Answers, AnswersRefused, Question, Texts, check, clean_text, questions, worded
+from review.seed_data import drafts_of
 
 PREFIX = "q"
 NAME = "{dish_name}"

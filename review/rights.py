@@ -6,10 +6,10 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models.functions import Now
 
-from collection import codes
-from evaluation import tables
+from collection.access import return_codes
+from evaluation import counters
 from review.assignment import hold_images
-from review.campaigns import recount
+from review.campaigns.service import recount
 from review.models import (
     Assignment,
     CampaignImage,
@@ -26,14 +26,14 @@ UNDO = timedelta(days=7)
 
 def first_code(reviewer: Reviewer) -> str:
     """A new code for somebody who has none, or theirs again while its page may have been lost; otherwise nothing."""
-    if codes.has_code(reviewer.pk):
-        return codes.shown_again(reviewer.pk) or ""
-    return codes.issue(reviewer.pk, KIND)
+    if return_codes.has_code(reviewer.pk):
+        return return_codes.shown_again(reviewer.pk) or ""
+    return return_codes.issue(reviewer.pk, KIND)
 
 
 def reviewer_by_code(text: str, network: str = "") -> Reviewer | None:
     """Whose return code this is. Raises codes.Mistyped and codes.TooManyTries; call it outside transactions."""
-    person = codes.person_for(text, KIND, network)
+    person = return_codes.person_for(text, KIND, network)
     rows = Reviewer.objects.select_related("campaign__questionnaire", "invitation")
     return rows.filter(pk=person).exclude(invitation=None).first() if person else None
 
@@ -56,7 +56,7 @@ def undo_withdrawal(reviewer: Reviewer) -> None:
 
 def _recounted(reviewer: Reviewer) -> None:
     recount(CampaignImage.objects.filter(pk__in=reviewer.reviews.values("image")))
-    tables.bump("reviews")
+    counters.bump("reviews")
 
 
 def erase_withdrawn() -> int:
@@ -72,7 +72,7 @@ def erase_withdrawn() -> int:
             hold_images(judged)
             reviewer.delete()
             recount(judged)
-        codes.forget(reviewer.pk)
+        return_codes.forget(reviewer.pk)
     return len(found)
 
 

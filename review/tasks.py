@@ -2,10 +2,10 @@
 
 from celery import shared_task
 
-from review import preparing
-from wwd.sweeper import ending
+from review.campaigns import prepare_job
+from wwd.base.stopping import ending
 
 
 @shared_task(time_limit=3000)
 def prepare_pictures(pk: int) -> None:
-    preparing.work(pk, stop=ending)
+    prepare_job.work(pk, stop=ending)

@@ -2,13 +2,13 @@
 
 from django.urls import URLPattern, path
 
-from review import views
+from review.views import pages
 
 app_name = "review"
 urlpatterns: list[URLPattern] = [
-    path("", views.start, name="start"),
-    path("picture/<token>", views.picture, name="picture"),
-    path("back/<token>/", views.back, name="back"),
-    path("<slug:code>/", views.invitation, name="invitation"),
-    path("<slug:code>/pictures/", views.pictures, name="pictures"),
+    path("", pages.start, name="start"),
+    path("picture/<token>", pages.picture, name="picture"),
+    path("back/<token>/", pages.back, name="back"),
+    path("<slug:code>/", pages.invitation, name="invitation"),
+    path("<slug:code>/pictures/", pages.pictures, name="pictures"),
 ]

@@ -33,7 +33,7 @@ DRAFT = (
 
 def renewed(language: str) -> polib.POFile:
     """The catalogue with exactly the texts that are said now."""
-    from wwd.messages import wanted
+    from wwd.message_catalogues import wanted
 
     path = ROOT / "locale" / language / "LC_MESSAGES" / "django.po"
     old = polib.pofile(str(path)) if path.exists() else polib.POFile()

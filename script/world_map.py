@@ -129,7 +129,7 @@ def dot(shapes: Sequence[Sequence[Point]]) -> list[float]:
 
 def countries(file: Path) -> Iterator[tuple[str, list[list[Point]]]]:
     """(code, rings) of each country that our list of places knows."""
-    from collection.places import code_for
+    from collection.vocabularies.places import code_for
 
     atlas = json.loads(file.read_text(encoding="utf-8"))
     arcs = arcs_of(atlas)

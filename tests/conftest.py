@@ -14,8 +14,8 @@ from django.test import TestCase
 from playwright.sync_api import Browser, sync_playwright
 from pytest_django import Settings
 
-from collection import circumstances
-from wwd import prepared
+from collection.access import request_info
+from wwd.base import prepared_pages
 
 # Playwright's synchronous interface keeps an event loop in the test's thread; queries beside it are safe here.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
@@ -100,8 +100,8 @@ def own_storage(settings: Settings, tmp_path: Path) -> None:
 def nothing_prepared() -> Iterator[None]:
     """Each test renders its pages and reads the month's key anew, as a fresh process does."""
     yield
-    prepared._pages.clear()
-    circumstances._kept.clear()
+    prepared_pages._pages.clear()
+    request_info._kept.clear()
 
 
 @pytest.fixture(scope="session")

@@ -18,16 +18,16 @@ from django.utils import timezone
 from django.utils.translation import override
 from django.views import defaults
 
-from collection import codes
-from collection.counters import recount
-from collection.dishes import save_dish
-from collection.ingredients import index_ingredients
+from collection.access import return_codes
+from collection.access.form_tokens import Proof, read_token
+from collection.dishes.write import save_dish
+from collection.leaderboard.counters import recount
 from collection.models import Ambassador, ConsentText, Contributor, Country, Dish, Opening, Photo, Source, Withdrawal
-from collection.places import all_places
-from collection.proof import Proof, read_token
-from collection.withdrawal import confirm, withdraw_dish
-from review.links import back_address
+from collection.vocabularies.ingredients import index_ingredients
+from collection.vocabularies.places import all_places
+from collection.withdrawal.withdraw import confirm, withdraw_dish
 from review.models import Campaign, CampaignText, ContentTag, Reviewer, SupportContact
+from review.signed_links import back_address
 from tests.collection.make import (
     ANSWERS,
     CONSENT,
@@ -44,9 +44,9 @@ from tests.collection.make import (
 )
 from tests.review.make import FOOD, GOOD, first_image, form_of, make_campaign, make_invitation
 from tests.review.phone import LEFT, PROOF
-from wwd import errors
+from wwd.base import errors
+from wwd.base.unavailable import unavailable_response
 from wwd.staff.typing import csrf_failure
-from wwd.unavailable import unavailable_response
 
 NOWHERE = "/nowhere/"
 SPOKEN_BY_REVIEW = ("en", "ar")
@@ -197,7 +197,7 @@ def helper(way: Walk) -> None:
     photo = way.send("photo, beside", more, "/more/", skip="1")
     thanks = way.send("thanks, beside", photo, "/photo/", skip="1")
     way.send("slip", thanks, "/slip/")
-    codes.forget(Contributor.objects.latest("created_at").pk)
+    return_codes.forget(Contributor.objects.latest("created_at").pk)
 
 
 def ambassador(way: Walk) -> None:
@@ -222,12 +222,12 @@ def own(way: Walk) -> None:
     way.post("lost code, errors", "/return/lost/", {})
     way.post("lost code, done", "/return/lost/", {"receipt": "123456782", "name": NAME})
     person = make_contributor()
-    way.post("return, nothing told", "/return/", {"code": codes.issue(person.pk, "contributor")})
+    way.post("return, nothing told", "/return/", {"code": return_codes.issue(person.pk, "contributor")})
     dish = make_dish(NAME, contributor=person)
     make_dish(OTHER_NAME, contributor=person, state=Dish.State.ACCEPTED)
     hidden = make_dish("Hidden", contributor=person)
     withdraw_dish(hidden, Withdrawal.Reason.LOST_CODE)
-    page = way.post("own", "/return/", {"code": codes.issue(person.pk, "contributor")})
+    page = way.post("own", "/return/", {"code": return_codes.issue(person.pk, "contributor")})
 
     def act(name: str, **button: Any) -> str:
         return way.send(name, page, "/return/dishes/", **button)
@@ -345,7 +345,7 @@ def reviewer(way: Walk) -> None:
         if "judge" in page:
             page = press(f"skipped {number}", page, "skip")
     person = Reviewer.objects.latest("pk")
-    code = codes.issue(person.pk, "reviewer")
+    code = return_codes.issue(person.pk, "reviewer")
     mine = way.post("review, mine by code", "/review/", {"code": code})
     press("new code", mine, "new-code", "new-code")
     press("gone", mine, "withdraw", "new-code", answers="keep")

@@ -14,11 +14,11 @@ from django.urls import resolve
 from django.utils.module_loading import import_string
 
 from collection import urls as collection_urls
+from evaluation.registry.names import TABLES
 from evaluation.studies import STUDIES
 from review import urls as review_urls
 from tests.faces import NOWHERE, faces_of
-from wwd.languages import split
-from wwd.tables import TABLES
+from wwd.base.languages import split
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("wwd", "collection", "evaluation", "review")
@@ -48,7 +48,7 @@ FORBIDDEN = {
     ),
     "evaluation/studies": ("django.db", "evaluation.models", "evaluation.runner", "collection.models"),
     "wwd/settings.py": ("collection", "evaluation", "review"),
-    "wwd/env.py": ("django", "collection", "evaluation", "review"),
+    "wwd/base/env.py": ("django", "collection", "evaluation", "review"),
 }
 
 

@@ -11,7 +11,7 @@ MOST_PIXELS = 64_000_000
 
 def exports_go(dishes: Sequence[int], **signal: Any) -> None:
     """Bundles and reports that were made before a dish was withdrawn may hold it."""
-    from wwd.bundles import jobs
+    from wwd.exchange.bundles import jobs
 
     jobs.remove_all(dishes)
 

@@ -51,3 +51,4 @@ app.conf.update(
 )
 app.steps["worker"].add(SweepStep)
 app.autodiscover_tasks()
+app.autodiscover_tasks(["wwd.exchange"])

@@ -12,7 +12,7 @@ from typing import Any
 import dj_database_url
 from django.conf.locale import LANG_INFO
 
-from wwd.env import Env, EnvError
+from wwd.base.env import Env, EnvError
 
 env = Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -76,18 +76,18 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "wwd.middleware.CompressMiddleware",
-    "wwd.middleware.HeadersMiddleware",
-    "wwd.middleware.BodyMiddleware",
+    "wwd.base.middleware.CompressMiddleware",
+    "wwd.base.middleware.HeadersMiddleware",
+    "wwd.base.middleware.BodyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "wwd.languages.LanguageMiddleware",
+    "wwd.base.languages.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "wwd.staff.middleware.StaffMiddleware",
-    "evaluation.masked_pages.MaskedPagesMiddleware",
+    "evaluation.plans.mask_pages.MaskedPagesMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -104,8 +104,8 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.i18n",
-                "wwd.languages.context",
-                "collection.turns.context",
+                "wwd.base.languages.context",
+                "collection.access.turns.context",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
@@ -148,7 +148,7 @@ def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
     bound = {"options": f"-c statement_timeout={STATEMENT_SECONDS}s"} if STATEMENT_SECONDS else {}
     parsed["OPTIONS"] = {**POSTGRES_OPTIONS, **bound, **parsed.get("OPTIONS", {})}
     # Django's own, and connections that web processes keep between requests.
-    parsed["ENGINE"] = "wwd.postgresql"
+    parsed["ENGINE"] = "wwd.base.postgresql"
     return {**parsed, "CONN_MAX_AGE": keep_seconds, "CONN_HEALTH_CHECKS": keep_seconds > 0}
 
 
@@ -167,14 +167,14 @@ MEDIA_ROOT = VAR_DIR / "media"
 STORAGES = {
     "default": (
         {
-            "BACKEND": "wwd.bucket.PatientBucket",
+            "BACKEND": "wwd.base.object_storage.PatientBucket",
             # No ACL: the bucket has uniform access, and files are served by the application only.
             "OPTIONS": {"bucket_name": GS_BUCKET_NAME, "default_acl": None, "file_overwrite": True},
         }
         if GS_BUCKET_NAME
         else {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": MEDIA_ROOT}}
     ),
-    "staticfiles": {"BACKEND": "wwd.static.HashedStaticStorage"},
+    "staticfiles": {"BACKEND": "wwd.base.static.HashedStaticStorage"},
 }
 STATIC_URL = "/static/"
 STATIC_ROOT = env.path("WWD_STATIC_ROOT", VAR_DIR / "static")
@@ -273,8 +273,11 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "console": {"()": "wwd.logs.ConsoleFormatter", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
-        "json": {"()": "wwd.logs.JsonFormatter"},
+        "console": {
+            "()": "wwd.base.logs.ConsoleFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        },
+        "json": {"()": "wwd.base.logs.JsonFormatter"},
     },
     "handlers": {"out": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["out"], "level": LOG_LEVEL},

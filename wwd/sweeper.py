@@ -4,7 +4,6 @@ It needs neither a broker nor a clock service. What is due is found by asking th
 """
 
 import logging
-import mmap
 import os
 import threading
 import time
@@ -16,6 +15,7 @@ from celery import bootsteps
 from django.conf import settings
 from django.db import connections
 from django.db.models.functions import Now
+
 from wwd.base.stopping import ENDING
 
 logger = logging.getLogger(__name__)
@@ -23,8 +23,6 @@ logger = logging.getLogger(__name__)
 FORKING = threading.Lock()
 HOUR = 60 * 60
 DAY = 24 * HOUR
-
-
 
 
 @dataclass(frozen=True)
@@ -44,70 +42,71 @@ def sweep_runs() -> list[Callable[[], None]]:
 
 
 def sweep_tables() -> list[Callable[[], None]]:
-    from evaluation import kept, tables
+    from evaluation import cached_counts, queue
     from evaluation.models import StoredTable
 
-    wanted = StoredTable.objects.filter(wanted_at__lte=Now()).exists() or kept.wanted().exists()
-    return [tables.announce] if wanted else []
+    wanted = StoredTable.objects.filter(wanted_at__lte=Now()).exists() or cached_counts.wanted().exists()
+    return [queue.request_tables] if wanted else []
 
 
 def sweep_files() -> list[Callable[[], None]]:
-    from evaluation import files
+    from evaluation import content_store
 
-    files.remove_orphans()
+    content_store.remove_orphans()
     return []
 
 
 def erase_withdrawn() -> list[Callable[[], None]]:
-    from collection import codes, erasure
+    from collection.access import return_codes
+    from collection.withdrawal import erase
 
-    erasure.erase_due()
-    codes.forget_seeds()
+    erase.erase_due()
+    return_codes.forget_seeds()
     return []
 
 
 def retire_old() -> list[Callable[[], None]]:
-    from collection import retention
+    from collection.withdrawal import retention
 
     retention.retire()
     return []
 
 
 def sweep_parts() -> list[Callable[[], None]]:
-    from collection import parts
+    from collection.photos import chunked_upload
 
-    parts.sweep()
+    chunked_upload.sweep()
     return []
 
 
 def sweep_leaderboard() -> list[Callable[[], None]]:
-    from collection import counters
+    from collection.leaderboard import counters
 
     counters.rebuild()
     return []
 
 
 def sweep_ingredients() -> list[Callable[[], None]]:
-    from collection import ingredients
+    from collection.vocabularies import ingredients
 
     ingredients.rebuild()
     return []
 
 
 def sweep_preparations() -> list[Callable[[], None]]:
-    from review import preparing
+    from review.campaigns import prepare_job
 
-    return [partial(preparing.announce, pk) for pk in preparing.waiting()]
+    return [partial(prepare_job.announce, pk) for pk in prepare_job.waiting()]
 
 
 def sweep_exports() -> list[Callable[[], None]]:
-    from wwd.bundles import jobs
+    from wwd.exchange.bundles import jobs
 
     return [partial(jobs.announce, pk) for pk in jobs.waiting()]
 
 
 def remove_exports() -> list[Callable[[], None]]:
-    from wwd.bundles import jobs
+    from wwd.exchange.bundles import jobs
 
     jobs.remove_old()
     return []
@@ -121,9 +120,9 @@ def erase_reviewers() -> list[Callable[[], None]]:
 
 
 def recheck_campaigns() -> list[Callable[[], None]]:
-    from review import opening
+    from review.campaigns import readiness
 
-    opening.recheck()
+    readiness.recheck()
     return []
 
 

@@ -4,19 +4,19 @@ from django.contrib import admin
 from django.urls import include, path
 from django.utils.translation import gettext_lazy as _
 
+from collection.views.bulk_rollback import undo_reports
 from collection.views.takeback import takebacks
-from collection.views.undoing import undo_reports
 from wwd import health
-from wwd.staff.entry import EntryForm, log_in
+from wwd.staff.log_in import EntryForm, log_in
 from wwd.staff.views import second_factor_page, set_up
-from wwd.translation_page import translations
+from wwd.translations_page import translations
 
 admin.site.site_header = admin.site.site_title = _("World Wide Dishes")
 admin.site.index_title = _("For staff")
 admin.site.login_form = EntryForm
 
-handler400 = "wwd.errors.bad_request"
-handler500 = "wwd.errors.server_error"
+handler400 = "wwd.base.errors.bad_request"
+handler500 = "wwd.base.errors.server_error"
 
 urlpatterns = [
     path("healthz", health.healthz),
@@ -24,7 +24,7 @@ urlpatterns = [
     path("", include("collection.urls")),
     path("review/", include("review.urls")),
     path("admin/evaluation/", include("evaluation.urls")),
-    path("admin/evaluation/", include("wwd.bundles.urls")),
+    path("admin/evaluation/", include("wwd.exchange.bundles.urls")),
     path("admin/takeback/", takebacks, name="takeback"),
     path("admin/undo-reports/", undo_reports, name="undo-reports"),
     path("admin/translations/", translations, name="translations"),

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from collection import alarms as found
+from collection.access import alarms as found
 
 register = template.Library()
 

@@ -4,21 +4,21 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from collection import codes
-from collection.ambassadors import ambassador_of, invited, open_invitation
-from collection.circumstances import network_of
-from collection.consent_forms import ConsentForm
-from collection.consents import Shown, consent_for, shown_consent, wanted_languages
-from collection.doors import Sent, contributor_from_cookie, finished_form, present, public_form, sign_in
+from collection.access import return_codes
+from collection.access.form_tokens import Proof
+from collection.access.guards import Sent, contributor_from_cookie, finished_form, present, public_form, sign_in
+from collection.access.request_info import network_of
+from collection.consent.ambassadors import ambassador_of, invited, open_invitation
+from collection.consent.readiness import Accepting, accepting
+from collection.consent.record import Shown, consent_for, shown_consent, wanted_languages
+from collection.forms.consent import ConsentForm
+from collection.forms.rights import CodeForm
 from collection.models import Ambassador, Contributor, ReturnCode
-from collection.opening import Accepting, accepting
-from collection.places import named
-from collection.proof import Proof
-from collection.rights_forms import CodeForm
-from collection.views.consenting import ask, closed_page, said_on
-from collection.views.rights import asked_to_wait
-from collection.views.shown import not_known
-from wwd.middleware import uncompressed
+from collection.views.consent import ask, closed_page, said_on
+from collection.views.pages import not_known
+from collection.views.return_page import asked_to_wait
+from collection.vocabularies.places import named
+from wwd.base.middleware import uncompressed
 
 # What the form for a code is for.
 CODE = "ambassador code"
@@ -44,7 +44,7 @@ def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     contributor = open_invitation(ambassador, shown, sent.proof.person)
     if contributor is None:
         return code_page(request, notice=used())
-    own_code = codes.first(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
+    own_code = return_codes.first(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
     return sign_in(ready_page(request, contributor, own_code), contributor)
 
 

@@ -1,75 +1,252 @@
-"""Pages that anybody may look at: start, leaderboard, accepted photos."""
+"""The pages of the journey as responses, each with a fresh token for the form it holds."""
 
-from django.core.files.storage import default_storage
-from django.db.models import Q
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+import uuid
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext as _
 
-from collection.counters import Kind
-from collection.doors import contributor_from_cookie, photo_to_show
-from collection.ingredients import suggest
-from collection.leaderboard import PERIODS, board, waiting
-from collection.opening import current_opening
-from wwd.prepared import render_prepared
+from collection.access.form_tokens import Proof
+from collection.access.guards import COOKIE_REACH, finished_form
+from collection.consent.readiness import Accepting, accepting
+from collection.consent.record import shown_consent
+from collection.dishes.ledger import content_hash, receipt_of, replayed_receipt
+from collection.dishes.receipts import grouped
+from collection.forms import (
+    AboutForm,
+    CaptionForm,
+    ConsentForm,
+    DishForm,
+    MoreForm,
+    more_answers,
+    place_answers,
+    with_chosen,
+)
+from collection.models import Contributor, Dish, Photo, Source
+from collection.vocabularies.ingredients import suggest_for
+from collection.vocabularies.places import all_names
+from collection.withdrawal.rights import code_context, first_code
+from wwd.base.middleware import uncompressed
+from wwd.base.prepared_pages import render_prepared
+from wwd.base.static import edition
 
-FIRST_PLACES = 5
+
+def not_known() -> str:
+    return _("We could not tell where this form came from, so nothing was saved. Look through it and send it again.")
 
 
-@require_safe
-def start(request: HttpRequest) -> HttpResponse:
-    context = {"board": board(limit=FIRST_PLACES), "by_script": True}
-    return render_prepared(request, "collection/start.html", context, same=("board", "by_script"))
+def turn_over() -> str:
+    return _("The turn of the person before is over, so nothing is saved yet. Look through it and send it again.")
 
 
-@require_safe
-def leaderboard(request: HttpRequest) -> HttpResponse:
-    """Countries of a period, or public names where the campaign shows them; one's own waiting dishes to oneself."""
-    when = request.GET.get("when", "")
-    by_name = request.GET.get("by") == "name" and names_shown()
-    when = when if when in PERIODS else ""
-    me = contributor_from_cookie(request)
-    found = board(when, Kind.ALIAS if by_name else Kind.COUNTRY)
-    context = {
-        "board": found,
-        "when": when,
-        "by_name": by_name,
-        "names": by_name or found.names,
-        "waiting": waiting(me) if me else 0,
+def consent_spent() -> str:
+    return _("The turn of the person before is over. If you want to take part, read this and agree for yourself.")
+
+
+def typing(data: QueryDict, form: type[forms.Form]) -> dict[str, Any]:
+    """What was typed, as initial values: it is shown again without being judged."""
+    several = (forms.MultipleChoiceField,)
+    data = with_chosen(data) if form is DishForm else data
+    return {
+        name: data.getlist(name) if isinstance(field, several) else data[name]
+        for name, field in form.base_fields.items()
+        if name in data
     }
-    return render(request, "collection/leaderboard.html", context)
 
 
-def names_shown() -> bool:
-    """Whether the campaign shows public names."""
-    opening = current_opening()
-    return bool(opening and opening.aliases)
+def dish_page(
+    request: HttpRequest,
+    proof: Proof,
+    form: DishForm,
+    *,
+    mode: str = "new",
+    notice: str = "",
+    suggestions: list[str] | None = None,
+) -> HttpResponse:
+    """The four questions. `mode`: *new*, *ask* (another dish or a correction?) or *correct*."""
+    context = {
+        "form": form,
+        "proof": proof,
+        "mode": mode,
+        "notice": notice,
+        "suggestions": suggestions,
+        "speak": mode,
+        # A correction already names its country, and from the page of the code it goes over the line uncompressed.
+        "countries": () if mode == "correct" else all_names(),
+        "shown": shown_consent(proof) if form.asks_consent else None,
+        "demonstration": accepting() is Accepting.DEMONSTRATION,
+    }
+    if mode == "new" and not form.asks_consent:
+        context |= for_the_phone(request, proof)
+    return render(request, "collection/dish.html", context)
 
 
-@require_safe
-def translation(request: HttpRequest) -> HttpResponse:
-    """What a draft translation is, and how to help with it."""
-    return render(request, "collection/translation.html", {"opening": current_opening()})
+def for_the_phone(request: HttpRequest, proof: Proof) -> dict[str, Any]:
+    """What a page needs so that the phone can keep dishes until there is a network."""
+    return {"queue": Proof.new("queue", proof.person), "edition": edition(request.LANGUAGE_CODE)}
 
 
-@require_safe
-def ingredients(request: HttpRequest) -> JsonResponse:
-    """Ingredients of accepted dishes that begin with `q`, for the phone that asks while somebody writes."""
-    response = JsonResponse({"names": suggest(request.GET.get("q", ""))})
-    response["Cache-Control"] = "public, max-age=600"
+def typing_page(request: HttpRequest, proof: Proof, *, asks_consent: bool) -> HttpResponse:
+    """The same typing in another language, or with ingredients to tick; nothing is stored and nothing is judged yet."""
+    typed = {**typing(request.POST, DishForm), **{name: name in request.POST for name in ConsentForm.base_fields}}
+    form = DishForm(initial=typed, asks_consent=asks_consent)
+    wish = request.POST.get("suggest", request.POST.get("speak"))
+    mode = wish if wish in ("ask", "correct") else "new"
+    suggestions = suggest_for(typed.get("ingredients", "")) if "suggest" in request.POST else None
+    return dish_page(request, proof, form, mode=mode, suggestions=suggestions)
+
+
+def empty_dish_page(request: HttpRequest, contributor: Contributor, place_of: Dish | None = None) -> HttpResponse:
+    """A dish not yet told; with `place_of`, from the same place and in the same language."""
+    proof = Proof.new("dish", contributor.pk)
+    if place_of:
+        return dish_page(request, proof, DishForm(initial=place_answers(place_of)))
+    context = {
+        "form": SimpleLazyObject(DishForm),
+        "proof": proof,
+        "mode": "new",
+        "speak": "new",
+        "countries": SimpleLazyObject(all_names),
+        "demonstration": accepting() is Accepting.DEMONSTRATION,
+        **for_the_phone(request, proof),
+    }
+    return render_prepared(
+        request,
+        "collection/dish.html",
+        context,
+        marked=("proof.token", "proof.form", "queue.token"),
+        same=("mode", "speak", "demonstration", "edition"),
+        constant=("form", "countries"),
+    )
+
+
+def receipt_context(dish: Dish, receipt: str = "") -> dict[str, Any]:
+    """What a page says of a saved dish; its receipt number is looked up unless it is given."""
+    return {
+        "dish": dish,
+        "receipt": grouped(receipt or receipt_of(dish)),
+        "demonstration": dish.source == Source.DEMONSTRATION,
+    }
+
+
+def more_page(
+    request: HttpRequest,
+    contributor: Contributor,
+    dish: Dish,
+    form: MoreForm | None = None,
+    *,
+    proof: Proof | None = None,
+    notice: str = "",
+    receipt: str = "",
+    by_token: bool = True,
+) -> HttpResponse:
+    """The receipt, the way back, and the rest of B.4. `by_token`: the form of this turn says whose dish it is; to a
+    cookie alone no code is shown."""
+    code = way_back(request, contributor, dish) if by_token else {}
+    answers = more_answers(dish)
+    fresh = form is None and not any(answers.values())
+    context = {
+        **receipt_context(dish, receipt),
+        **code,
+        "form": form or SimpleLazyObject(lambda: MoreForm(initial=answers)),
+        "speak": "more",
+        "proof": proof or Proof.new("more", contributor.pk, dish.pk),
+        "notice": notice,
+    }
+    response = render_prepared(
+        request,
+        "collection/more.html",
+        context,
+        marked=("proof.token", "dish.pk", "dish.local_name", "receipt", "code", "sms", "whatsapp"),
+        same=("demonstration", "notice", "speak"),
+        constant=("form",) if fresh else (),
+    )
+    return kept_by_nobody(response, code.get("code"))
+
+
+def way_back(request: HttpRequest, contributor: Contributor, dish: Dish) -> dict[str, Any]:
+    """How this person comes back to their dishes: the code beside the receipt of their first one.
+
+    For somebody beside a helper it stands on the paper slip alone, to which the page leads.
+    """
+    if contributor.consent_way == Contributor.Way.SPOKEN:
+        return {"next_person": next_person(contributor), "go": Proof.new("go", contributor.pk, dish.pk)}
+    return code_context(first_code(contributor, dish), request.build_absolute_uri(reverse("collection:return")))
+
+
+def kept_by_nobody(response: HttpResponse, code: str | None) -> HttpResponse:
+    """A page with a code is not compressed, and no browser keeps it."""
+    if code:
+        uncompressed(response)
+        response["Cache-Control"] = "no-store"
     return response
 
 
-@require_safe
-def photo_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """A photo or its thumbnail by its random name: accepted ones for everybody, others for staff."""
-    path = f"photos/{name}"
-    photo_to_show(request.user, Q(file=path) | Q(thumbnail=path))
-    try:
-        file = default_storage.open(path)
-    except FileNotFoundError:
-        raise Http404 from None
-    response = FileResponse(file, content_type="image/jpeg")
-    # Short, because a photo that is hidden must disappear everywhere at once.
-    response["Cache-Control"] = "private, max-age=600"
-    return response
+def next_person(contributor: Contributor) -> Proof | None:
+    """For whoever writes for several people: on to the next one. Only on the day itself, so that somebody who comes
+    back with their own code does not write in the name of the one who helped them."""
+    today = contributor.created_at >= timezone.now() - COOKIE_REACH
+    spoken = contributor.consent_way == Contributor.Way.SPOKEN
+    # A turn of its own, in which the one who helps goes on: *The next person* ends the turn of the one before.
+    return Proof.new("beside", contributor.entered_by_id, turn=uuid.uuid4()) if spoken and today else None
+
+
+def photo_page(request: HttpRequest, contributor: Contributor, dish: Dish, error: str = "") -> HttpResponse:
+    proof = Proof.new("photo", contributor.pk, dish.pk)
+    return render(request, "collection/photo.html", {**receipt_context(dish), "proof": proof, "error": error})
+
+
+def caption_page(
+    request: HttpRequest, contributor: Contributor, photo: Photo, form: CaptionForm | None = None
+) -> HttpResponse:
+    proof = Proof.new("caption", contributor.pk, photo.pk)
+    form = form or CaptionForm(initial={"caption": photo.caption})
+    return render(request, "collection/caption.html", {**receipt_context(photo.dish), "proof": proof, "form": form})
+
+
+def thanks_page(
+    request: HttpRequest,
+    contributor: Contributor,
+    dish: Dish,
+    form: AboutForm | None = None,
+    *,
+    told: bool = False,
+    notice: str = "",
+    by_token: bool = True,
+) -> HttpResponse:
+    """The end of one dish. `told`: the personal details have just been kept; `by_token` as for `more_page`."""
+    code = way_back(request, contributor, dish) if by_token else {}
+    context = {
+        "go": Proof.new("go", contributor.pk, dish.pk),
+        **receipt_context(dish),
+        **code,
+        "form": form or AboutForm(),
+        "proof": Proof.new("about", contributor.pk, dish.pk),
+        "told": told,
+        "notice": notice,
+    }
+    response = render(request, "collection/thanks.html", context)
+    return kept_by_nobody(uncompressed(response) if form is not None else response, code.get("code"))
+
+
+def kept_page(request: HttpRequest, form: forms.Form | None = None) -> HttpResponse:
+    """Nobody is known, so nothing can be saved; what was typed is shown so that it can be copied."""
+    names = () if form is None or typed_by_another(request, form) else form.fields
+    typed = [value for name in names for value in request.POST.getlist(name) if value.strip()]
+    return uncompressed(render(request, "collection/kept.html", {"typed": typed}))
+
+
+def typed_by_another(request: HttpRequest, form: forms.Form) -> bool:
+    """The browser sends again (Back, reload) what somebody who has finished sent: not for whoever has the phone now."""
+    finished = finished_form(request)
+    if finished is None:
+        return False
+    more = MoreForm(request.POST) if isinstance(form, MoreForm) else None
+    if more is None or not more.is_valid():
+        return more is None
+    return replayed_receipt(finished.form, content_hash(more.content)) is not None

@@ -4,9 +4,9 @@ from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from collection.consent.recordings import path_of, span
 from collection.models import ConsentText
-from collection.recordings import path_of, span
-from wwd.middleware import uncompressed
+from wwd.base.middleware import uncompressed
 
 YEAR = 365 * 24 * 60 * 60
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from collection import takeback
+from collection.dishes import takeback
 from collection.models import TakeBack
 
 MOST_ROWS = 50

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from collection.withdrawal import withdrawn_publicly
+from collection.withdrawal.withdraw import withdrawn_publicly
 
 
 def by_month() -> dict[str, list[int]]:

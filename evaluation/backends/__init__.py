@@ -5,34 +5,33 @@ from typing import Any
 
 from django.utils.module_loading import import_string
 
-from evaluation.backends import shelf
-from evaluation.backends.base import BackendError, Reading
-from evaluation.backends.declared import IMPORT_ONLY as IMPORT_ONLY
-from evaluation.backends.declared import backend_problem, values
-from evaluation.studies.base import ModelData
+from evaluation.backends import weight_files
+from evaluation.contracts.backend import BackendError, Reading
+from evaluation.contracts.parameters import IMPORT_ONLY, backend_problem, values
+from evaluation.contracts.study import ModelData
 
 BACKENDS: Mapping[str, Mapping[str, str]] = {
     "image_generator": {
         "diffusers": "evaluation.backends.diffusion:DiffusersPipeline",
         "openai": "evaluation.backends.openai_images:OpenAIImages",
-        "sketch": "evaluation.backends.sketch:Sketch",
+        "sketch": "evaluation.backends.standin.images:Sketch",
     },
     "encoder": {
         "clip": "evaluation.backends.clip:ClipEncoder",
-        "standin": "evaluation.backends.standin:StandinEncoder",
+        "standin": "evaluation.backends.standin.encoder:StandinEncoder",
         "stored": "evaluation.backends.stored:StoredEncoder",
     },
     "features": {
         "pixels": "evaluation.backends.pixels:Pixels",
     },
     "vqa": {
-        "llava-next": "evaluation.backends.vlm:VisionLanguageModel",
+        "llava-next": "evaluation.backends.vlm.backend:VisionLanguageModel",
         "openai": "evaluation.backends.openai_chat:OpenAIChat",
-        "standin": "evaluation.backends.standin_answers:StandinAnswers",
+        "standin": "evaluation.backends.standin.vqa:StandinAnswers",
     },
     "chat": {
         "openai": "evaluation.backends.openai_chat:OpenAIChat",
-        "standin": "evaluation.backends.standin_chat:StandinChat",
+        "standin": "evaluation.backends.standin.chat:StandinChat",
         "transformers": "evaluation.backends.local_chat:LocalChat",
     },
 }
@@ -78,7 +77,7 @@ def inspect(model: ModelData) -> list[str]:
         kind = import_string(path.replace(":", "."))
         if not hasattr(kind, "inspect"):
             return []
-        shelf.check_arrived(model)
+        weight_files.check_arrived(model)
         return list(kind.inspect(model))
     except ImportError as error:
         raise BackendError(f"The backend {model.backend} of {model.slug} is not installed here: {error}.") from error

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.backends import declared, loading, shelf
-from evaluation.backends.base import Vectors
-from evaluation.backends.decoding import Pixels, Stack, stacks
-from evaluation.backends.preparing import Preparation, preparation
-from evaluation.backends.texts import family_config, texts_of
-from evaluation.studies.base import ModelData
+from evaluation.backends import weight_files, weights
+from evaluation.backends.image_decode import Pixels, Stack, stacks
+from evaluation.backends.image_resize import Preparation, preparation
+from evaluation.backends.text_preparation import family_config, texts_of
+from evaluation.contracts import parameters
+from evaluation.contracts.backend import Vectors
+from evaluation.contracts.study import ModelData
 
 
 class ClipEncoder:
@@ -23,19 +24,19 @@ class ClipEncoder:
     def __init__(self, model: ModelData) -> None:
         from transformers import AutoModel
 
-        given = declared.values(model)
+        given = parameters.values(model)
         self.precision, self.at_once = given["precision"], given["at_once"]
         self.texts = texts_of(model)
         self.preparation = preparation_of(model)
-        self.network = loading.pretrained(model, AutoModel, self.precision)
+        self.network = weights.pretrained(model, AutoModel, self.precision)
         self.family = self.texts.family.title
-        self.device = loading.device()
+        self.device = weights.device()
 
     @staticmethod
     def inspect(model: ModelData) -> list[str]:
         """See `evaluation.backends.inspect`."""
         family_config(model)
-        shelf.check(model, shelf.missing_of_model(model, pictures=True))
+        weight_files.check(model, weight_files.missing_of_model(model, pictures=True))
         family = texts_of(model).family
         return [f"family {family.title}", f"texts up to {family.length} tokens", preparation_of(model).name]
 
@@ -46,18 +47,18 @@ class ClipEncoder:
 
     @property
     def circumstances(self) -> Mapping[str, Any]:
-        return loading.circumstances(self.precision)
+        return weights.circumstances(self.precision)
 
     def encode_images(self, contents: Sequence[bytes]) -> Vectors:
         """Pictures as PNG, JPEG or WebP → (n, d). Raises OSError or ValueError for what is no picture."""
-        with loading.memory():
+        with weights.memory():
             return self.gathered(stacks(contents, self.at_once, self.device))
 
     def encode_pixels(self, pictures: Sequence[Pixels]) -> Vectors:
         """Pictures that are in memory already, (h, w, 3) each → (n, d)."""
         import torch
 
-        with loading.memory():
+        with weights.memory():
             return self.gathered(
                 [Stack([place], torch.from_numpy(np.ascontiguousarray(pictures[place]))[None]) for place in part]
                 for part in taken(range(len(pictures)), self.at_once)
@@ -88,7 +89,7 @@ class ClipEncoder:
         """Texts → (n, d). Raises ValueError for one that the text encoder does not read to its end."""
         import torch
 
-        with loading.memory(), torch.inference_mode():
+        with weights.memory(), torch.inference_mode():
             parts = [self.forward_texts(part) for part in taken(texts, self.at_once)]
             return as_vectors(torch.cat(parts).cpu() if parts else None, self.network.config)
 
@@ -101,8 +102,8 @@ def preparation_of(model: ModelData) -> Preparation:
     """How pictures are prepared, from the image processor's own configuration. Raises BackendError."""
     from transformers.image_processing_base import ImageProcessingMixin
 
-    with loading.loading(model):
-        config, _ = ImageProcessingMixin.get_image_processor_dict(model.identifier, **loading.source_of(model))
+    with weights.loading(model):
+        config, _ = ImageProcessingMixin.get_image_processor_dict(model.identifier, **weights.source_of(model))
         return preparation(config)
 
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from evaluation.backends import declared, loading, shelf
-from evaluation.backends.base import BackendError, ImageRequest
-from evaluation.backends.decoding import Pixels, pool
-from evaluation.backends.families import FAMILIES, Family, laid, scale_of, shape_of
-from evaluation.backends.sketch import png
-from evaluation.names import unknown
-from evaluation.studies.base import ImageResult, ModelData, Result
+from evaluation.backends import weight_files, weights
+from evaluation.backends.image_decode import Pixels, pool
+from evaluation.backends.pipeline_families import FAMILIES, Family, laid, scale_of, shape_of
+from evaluation.backends.standin.images import png
+from evaluation.contracts import parameters
+from evaluation.contracts.backend import BackendError, ImageRequest
+from evaluation.contracts.study import ImageResult, ModelData, Result
+from evaluation.suggestions import unknown
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -83,7 +84,7 @@ class DiffusersPipeline:
     def inspect(model: ModelData) -> list[str]:
         """See `evaluation.backends.inspect`."""
         known, settings = known_of(model)
-        shelf.check(model, shelf.missing_of_pipeline(model, known.index))
+        weight_files.check(model, weight_files.missing_of_pipeline(model, known.index))
         scheduler_of(model, known, settings.scheduler)
         return [f"family {known.name}", f"pictures of {settings.size} × {settings.size} pixels"]
 
@@ -92,7 +93,7 @@ class DiffusersPipeline:
         import diffusers
 
         return {
-            **loading.circumstances(self.precision),
+            **weights.circumstances(self.precision),
             "diffusers": diffusers.__version__,
             "scheduler": type(self.pipeline.scheduler).__name__,
             "safety_filter": self.checker is not None,
@@ -120,7 +121,7 @@ class DiffusersPipeline:
     def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
         at_once = self.settings.at_once
         for start in range(0, len(requests), at_once):
-            with loading.memory():
+            with weights.memory():
                 results = self.results(requests[start : start + at_once])
             yield from results
 
@@ -150,7 +151,7 @@ class DiffusersPipeline:
                 num_inference_steps=self.settings.steps,
                 generator=generators,
                 latents=noise.to(
-                    self.pipeline.device, loading.dtype_of("fp32" if self.family.noise_in_full else precision)
+                    self.pipeline.device, weights.dtype_of("fp32" if self.family.noise_in_full else precision)
                 ),
                 output_type="pt",
                 **self.asked(len(requests)),
@@ -223,23 +224,23 @@ class DiffusersPipeline:
 
 def known_of(model: ModelData) -> tuple[Known, Settings]:
     """The family by its index, and what pictures are made with. Raises BackendError; no weights are opened."""
-    given = declared.values(model)
-    index = loading.description(model, "model_index.json")
+    given = parameters.values(model)
+    index = weights.description(model, "model_index.json")
     if index is None:
-        config = loading.description(model, "config.json") or {}
+        config = weights.description(model, "config.json") or {}
         kind = config.get("model_type") or "that nothing names, without a model_index.json"
-        raise BackendError(loading.other_family(model, str(kind), FAMILIES))
+        raise BackendError(weights.other_family(model, str(kind), FAMILIES))
     name = str(index.get("_class_name", ""))
     if name not in FAMILIES:
-        raise BackendError(loading.other_family(model, name, FAMILIES))
-    family, vae = FAMILIES[name], loading.description(model, "vae/config.json")
+        raise BackendError(weights.other_family(model, name, FAMILIES))
+    family, vae = FAMILIES[name], weights.description(model, "vae/config.json")
     if vae is None:
         raise BackendError(f"{model.slug} could not be loaded: {model.identifier} holds no vae/config.json.")
     if given["precision"] not in family.precisions:
         raise BackendError(
             f"{model.slug}: {name} does not work in {given['precision']}. Accepted: {', '.join(family.precisions)}."
         )
-    with loading.loading(model):
+    with weights.loading(model):
         known = Known(name, family, index, scale_of(vae))
     if given["size"] % (known.scale * family.multiple):
         raise BackendError(f"{model.slug}: The parameter size is a multiple of {known.scale * family.multiple} pixels.")
@@ -276,16 +277,16 @@ def pipeline_of(model: ModelData, known: Known, settings: Settings) -> Any:
     given = {**scheduler_of(model, known, settings.scheduler), **prepared(model, known)}
     if known.family.may_lack_reader:
         given |= {part: None for part in known.family.reader if not (known.index.get(part) or [None])[0]}
-    with loading.loading(model):
+    with weights.loading(model):
         pipeline = getattr(diffusers, known.name).from_pretrained(
             model.identifier,
-            **loading.source_of(model),
+            **weights.source_of(model),
             **given,
             use_safetensors=True,
-            dtype=loading.dtype_of(settings.precision),
+            dtype=weights.dtype_of(settings.precision),
         )
         pipeline.set_progress_bar_config(disable=True)
-        return pipeline.to(loading.device())
+        return pipeline.to(weights.device())
 
 
 def prepared(model: ModelData, known: Known) -> dict[str, Any]:
@@ -295,8 +296,8 @@ def prepared(model: ModelData, known: Known) -> dict[str, Any]:
     if not known.family.safety or not (known.index.get("feature_extractor") or [None])[0]:
         return {}
     kind = getattr(transformers, "CLIPImageProcessorPil", None) or transformers.CLIPImageProcessor
-    with loading.loading(model):
-        found = kind.from_pretrained(model.identifier, subfolder="feature_extractor", **loading.source_of(model))
+    with weights.loading(model):
+        found = kind.from_pretrained(model.identifier, subfolder="feature_extractor", **weights.source_of(model))
     return {"feature_extractor": found}
 
 
@@ -309,8 +310,8 @@ def scheduler_of(model: ModelData, known: Known, name: str) -> dict[str, Any]:
     kind = str((known.index.get("scheduler") or ["", ""])[1])
     if not hasattr(diffusers, kind):
         raise BackendError(f"{model.slug}: the scheduler beside the weights, {kind!r}, is none of diffusers.")
-    source = {key: value for key, value in loading.source_of(model).items() if key != "trust_remote_code"}
-    with loading.loading(model):
+    source = {key: value for key, value in weights.source_of(model).items() if key != "trust_remote_code"}
+    with weights.loading(model):
         own = getattr(diffusers, kind).from_pretrained(model.identifier, subfolder="scheduler", **source)
     fitting = {each.__name__: each for each in own.compatibles}
     if name not in fitting:

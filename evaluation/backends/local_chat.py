@@ -11,9 +11,10 @@ Model parameters: `precision` (fp32, bf16, fp16), `temperature` (0: always the l
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evaluation.backends import declared, loading, shelf
-from evaluation.backends.base import Answer, BackendError, Conversation
-from evaluation.studies.base import ModelData
+from evaluation.backends import weight_files, weights
+from evaluation.contracts import parameters
+from evaluation.contracts.backend import Answer, BackendError, Conversation
+from evaluation.contracts.study import ModelData
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -62,20 +63,20 @@ class LocalChat:
     def __init__(self, model: ModelData) -> None:
         from transformers import AutoModelForCausalLM
 
-        given = declared.values(model)
+        given = parameters.values(model)
         self.tokenizer = tokenizer_of(model)
-        self.network: Any = loading.pretrained(model, AutoModelForCausalLM, given["precision"], spread=given["spread"])
+        self.network: Any = weights.pretrained(model, AutoModelForCausalLM, given["precision"], spread=given["spread"])
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         self.temperature, self.top_p = given["temperature"], given["top_p"]
         self.most_new_tokens, self.at_once = given["most_new_tokens"], given["at_once"]
-        self.circumstances = loading.circumstances(given["precision"])
+        self.circumstances = weights.circumstances(given["precision"])
 
     @staticmethod
     def inspect(model: ModelData) -> list[str]:
         """See `evaluation.backends.inspect`."""
         family = family_of(model)
-        shelf.check(model, shelf.missing_of_model(model, pictures=False))
+        weight_files.check(model, weight_files.missing_of_model(model, pictures=False))
         tokenizer_of(model)
         return [f"family {family}"]
 
@@ -93,7 +94,7 @@ class LocalChat:
         ]
         asked = self.tokenizer(texts, return_tensors="pt", padding=True, add_special_tokens=False)
         sampler = Sampler([each.seed for each in conversations], self.temperature, self.top_p)
-        with loading.memory(), torch.inference_mode():
+        with weights.memory(), torch.inference_mode():
             made = self.network.generate(
                 **asked.to(self.network.device),
                 do_sample=False,
@@ -117,7 +118,7 @@ def family_of(model: ModelData) -> str:
     """The family of a language model that writes. Raises BackendError for any other, before its weights are opened."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as WRITERS
 
-    config = loading.config_of(model, WRITERS)
+    config = weights.config_of(model, WRITERS)
     family, saved = str(config["model_type"]), config.get("architectures") or [WRITERS[config["model_type"]]]
     if WRITERS[family] not in saved:
         raise BackendError(
@@ -132,8 +133,8 @@ def tokenizer_of(model: ModelData) -> Any:
     from transformers import AutoTokenizer
 
     family_of(model)
-    with loading.loading(model):
-        found = AutoTokenizer.from_pretrained(model.identifier, padding_side="left", **loading.source_of(model))
+    with weights.loading(model):
+        found = AutoTokenizer.from_pretrained(model.identifier, padding_side="left", **weights.source_of(model))
     if not found.chat_template:
         raise BackendError(f"{model.slug} comes without a chat template: nobody knows how it wants to be asked.")
     return found

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from evaluation import cleaning
-from evaluation.backends.base import Answer, Asked, BackendError, Conversation, Question, Reading
-from evaluation.backends.dialects import Verdict, first
 from evaluation.backends.provider import CallFailed, Provider
-from evaluation.image_decode import as_sent
-from evaluation.studies.base import ModelData
+from evaluation.backends.provider_dialects import Verdict, first
+from evaluation.contracts.backend import Answer, Asked, BackendError, Conversation, Question, Reading
+from evaluation.contracts.study import ModelData
+from evaluation.readers import text_cleaning
+from evaluation.readers.image_decode import as_sent
 
 Message = Mapping[str, Any]
 ABOUT_PICTURES = {"temperature": 0, "max_tokens": 32}
@@ -76,7 +76,7 @@ def data_url(content: bytes) -> str:
 def read(answer: Mapping[str, Any], verdict: Verdict, note: Mapping[str, Any]) -> Answer:
     """The words of an answer, or why there are none."""
     choice = first(answer.get("choices"))
-    ended = cleaning.words(choice.get("finish_reason"), 80)
+    ended = text_cleaning.words(choice.get("finish_reason"), 80)
     told = {**note, **({"finish_reason": ended} if ended else {})}
     text = words_of(choice.get("message"))
     if verdict.meaning == "refused":
@@ -103,8 +103,8 @@ def counted(answer: Mapping[str, Any]) -> dict[str, Any]:
     usage = answer.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     names = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
-    numbers = {name: cleaning.number(usage.get(theirs)) for name, theirs in names.items()}
+    numbers = {name: text_cleaning.number(usage.get(theirs)) for name, theirs in names.items()}
     served = {"served_model": answer.get("model"), "system_fingerprint": answer.get("system_fingerprint")}
-    words = {name: cleaning.words(value, 200) for name, value in served.items()}
+    words = {name: text_cleaning.words(value, 200) for name, value in served.items()}
     found: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None and value >= 0}
     return found | {name: value for name, value in words.items() if value}

@@ -14,11 +14,12 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
-from evaluation import cleaning, fetching
-from evaluation.backends.base import ImageRequest
-from evaluation.backends.dialects import Verdict, judge_part
 from evaluation.backends.provider import CallFailed, Provider, Told
-from evaluation.studies.base import ImageResult, ModelData, Result
+from evaluation.backends.provider_dialects import Verdict, judge_part
+from evaluation.contracts.backend import ImageRequest
+from evaluation.contracts.study import ImageResult, ModelData, Result
+from evaluation.readers import text_cleaning
+from wwd.base import fetching
 
 FETCHES = 2
 MOST_WORDS = 20_000
@@ -107,7 +108,7 @@ def picture(request: ImageRequest, row: Mapping[str, Any], note: Mapping[str, An
     except fetching.FetchError as error:
         return Result(request.key, "failed", reason=str(error), circumstances=note)
     if content:
-        revised = cleaning.words(row.get("revised_prompt"), MOST_WORDS)
+        revised = text_cleaning.words(row.get("revised_prompt"), MOST_WORDS)
         return Result(request.key, image=image_of(request, content, revised), circumstances=note)
     verdict = judge_part(row)
     if verdict.meaning in ("refused", "filtered"):
@@ -169,5 +170,5 @@ def tokens(answer: Mapping[str, Any], pictures: int) -> dict[str, float]:
     usage = answer.get("usage")
     if not isinstance(usage, dict):
         return {}
-    counted = {name: cleaning.number(usage.get(name)) for name in ("input_tokens", "output_tokens")}
+    counted = {name: text_cleaning.number(usage.get(name)) for name in ("input_tokens", "output_tokens")}
     return {name: value / pictures for name, value in counted.items() if value is not None and value >= 0}

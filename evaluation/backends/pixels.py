@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from evaluation.image_decode import decode
-from evaluation.studies.base import ModelData
+from evaluation.contracts.study import ModelData
+from evaluation.readers.image_decode import decode
 
 EDGE = 256
 

@@ -2,7 +2,7 @@
 
 Parameters of a model: `base_url`; `key`, the environment variable with the key, whose name ends in `_API_KEY`;
 `per_minute`, what the provider allows for this key; `timeout` and `patience` in seconds; `refusal_codes`, further
-codes that mean a refusal. What an answer means is decided once, by `evaluation/backends/dialects.py`.
+codes that mean a refusal. What an answer means is decided once, by `evaluation/backends/provider_dialects.py`.
 """
 
 import hashlib
@@ -16,11 +16,12 @@ from typing import Any
 
 from django.conf import settings
 
-from evaluation import cleaning, fetching, limits
-from evaluation.backends.base import BackendError
-from evaluation.backends.dialects import Reply, Verdict, classify, parsed
-from evaluation.backends.waits import asked_wait as asked_wait
-from evaluation.studies.base import ModelData
+from evaluation.backends import rate_limit
+from evaluation.backends.provider_dialects import Reply, Verdict, classify, parsed
+from evaluation.contracts.backend import BackendError
+from evaluation.contracts.study import ModelData
+from evaluation.readers import text_cleaning
+from wwd.base import fetching
 
 DEFAULT_URL = "https://api.openai.com/v1"
 MOST_TRIES = 4
@@ -105,8 +106,8 @@ class Provider:
 
     def wait(self, amount: int) -> None:
         try:
-            limits.wait(self.bucket, self.per_minute, amount, self.patience)
-        except limits.TooSlow as error:
+            rate_limit.wait(self.bucket, self.per_minute, amount, self.patience)
+        except rate_limit.TooSlow as error:
             raise BackendError(f"The provider asks to wait for {error.seconds:.0f} seconds more.") from error
 
     def read(self, ask: Callable[[Any], Any]) -> Reply:
@@ -117,7 +118,7 @@ class Provider:
         except Misread as error:
             return error.reply
         except self.errors as error:
-            return Reply(0, text=cleaning.words(f"No answer came: {type(error).__name__}. {error}"))
+            return Reply(0, text=text_cleaning.words(f"No answer came: {type(error).__name__}. {error}"))
 
     def intercept(self, response: Any) -> None:
         """Reads errors here: the client would read them without any bound in time or size."""
@@ -132,7 +133,7 @@ class Provider:
             if time.monotonic() > end or len(content) > MOST_BYTES:
                 raise CallFailed("The provider's answer took too long or was too large.")
         body = parsed(bytes(content))
-        text = "" if body is not None else cleaning.words(content[:8000].decode("utf-8", "replace"), 300)
+        text = "" if body is not None else text_cleaning.words(content[:8000].decode("utf-8", "replace"), 300)
         return Reply(response.status_code, dict(response.headers), body, text)
 
     def judge(self, found: Verdict, tries: int, started: float) -> None:
@@ -143,10 +144,10 @@ class Provider:
         if found.meaning == "too many":
             if time.monotonic() - started >= self.patience:
                 raise BackendError(f"The provider asks to slow down again and again. Its words: {words}")
-            limits.hold(self.bucket, found.seconds or SLOW_DOWN)
+            rate_limit.hold(self.bucket, found.seconds or SLOW_DOWN)
         elif found.meaning == "again" and tries < MOST_TRIES:
             if found.seconds:
-                limits.hold(self.bucket, found.seconds)
+                rate_limit.hold(self.bucket, found.seconds)
             else:
                 time.sleep(backoff(tries, self.timeout))
         else:
@@ -161,7 +162,7 @@ def backoff(tries: int, timeout: float) -> float:
 def numbered(reply: Reply) -> dict[str, str]:
     """The provider's own number of the call, where it gives one: whoever asks the provider needs it."""
     number = next((value for name, value in reply.headers.items() if name.lower() == "x-request-id"), "")
-    return {"request": cleaning.words(number, MOST_HEADER)}
+    return {"request": text_cleaning.words(number, MOST_HEADER)}
 
 
 def bucket(host: str, key: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NoReturn
 
-from evaluation.studies.base import ModelData
+from evaluation.contracts.study import ModelData
 
 
 class StoredEncoder:

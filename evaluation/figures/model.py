@@ -1,16 +1,12 @@
 """What a figure shows: bars in panels, with their scale and their look."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
-from evaluation import palette
-from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, Estimate, TidyTable
-from evaluation.observations import ALL
-from evaluation.ordering import ordered, place
-from evaluation.plan_marks import in_short
-from evaluation.figures import drawn
+
+from evaluation.figures import palette
+from evaluation.metrics.tidy import Estimate
 
 Ending = Literal["svg", "pdf", "png"]
 

@@ -1,18 +1,8 @@
 """Photographs of dishes whose contributors share them."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from django.core.files.storage import default_storage
 from django.db.models import QuerySet
-from collection.models import Dish, Photo, Source
-from evaluation import files
-from evaluation.catalogue import model_data, subject_data
-from evaluation.models import GeneratedImage, Model, Role, Run, Subject
-from evaluation.runner import import_run
-from evaluation.studies.base import ConfigError, ImageResult, Result, UnitPlan
-from evaluation.studies.generation import short
-from evaluation.subjects import in_countries, subject_for
 
+from collection.models import Dish, Photo, Source
 
 
 def shared_photos(*, demonstration: bool = False) -> QuerySet[Photo]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.metrics.groups import Sample
+from evaluation.metrics.cluster_tests import clustered, range_test
 from evaluation.metrics.intervals import LEAST_CLUSTERS, Interval
-from evaluation.metrics.people_tests import clustered, range_test
+from evaluation.metrics.samples import Sample
 from evaluation.metrics.tidy import SMALL_PEOPLE
 
 FEW_DISHES = f"fewer than {LEAST_CLUSTERS} dishes: groups are not compared"

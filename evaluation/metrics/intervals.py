@@ -25,8 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.metrics.interval_reach import reach
 from evaluation.metrics.matching import most_pairs
-from evaluation.metrics.reach import reach
 
 LEAST_CLUSTERS = 10
 LEAST_REVIEWERS = 5

@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import NormalDist
 
-from evaluation.metrics.components import Components
 from evaluation.metrics.intervals import CAUTION, LEAST_CLUSTERS, LEAST_REVIEWERS
-from evaluation.metrics.student import quantile
+from evaluation.metrics.student_t import quantile
 from evaluation.metrics.tidy import SMALL_N
+from evaluation.metrics.variance_components import Components
 
 POWER, ALPHA, COVERAGE = 0.8, 0.05, 0.95
 

@@ -54,7 +54,7 @@ class TidyRow:
 class TidyTable:
     """A named table, one row per group and metric. `notes` are sentences shown under it and in its methods.
 
-    `about`: what it keeps about itself for pages and methods, see `evaluation/about.py`.
+    `about`: what it keeps about itself for pages and methods, see `evaluation/tables/metadata.py`.
     """
 
     name: str

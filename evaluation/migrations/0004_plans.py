@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import evaluation.plan_models
+import evaluation.models.plans
 from django.conf import settings
 from django.db import migrations, models
 
@@ -73,7 +73,7 @@ class Migration(migrations.Migration):
                 ("mask_places", models.BooleanField(default=False, help_text="Countries and continents too.")),
                 (
                     "mask_seed",
-                    models.CharField(default=evaluation.plan_models.mask_seed, editable=False, max_length=32),
+                    models.CharField(default=evaluation.models.plans.mask_seed, editable=False, max_length=32),
                 ),
                 (
                     "created_at",

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from django.utils.translation import gettext_noop as _
 
 from collection.models import Continent, Country
-from evaluation.internet_use import SOURCE as INTERNET_SOURCE
-from evaluation.internet_use import InternetUse, internet_use
+from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.ranks import spearman, spearman_interval
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.novelty.counting import NO_DISHES, described
-from evaluation.table_spec import Filters, TableSpec
+from evaluation.novelty.internet_use import SOURCE as INTERNET_SOURCE
+from evaluation.novelty.internet_use import InternetUse, internet_use
 
 INPUTS = ("dishes", "withdrawals")
 COUNT = "a count: no interval is claimed"

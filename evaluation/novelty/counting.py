@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from collection.models import Dish, Source
+from evaluation.contracts.table import Filters
 from evaluation.models import ReferenceDish, ReferenceList
 from evaluation.novelty.matching import Entry, Match, searcher
-from evaluation.table_spec import Filters
 
 INPUTS = ("dishes", "references", "withdrawals")
 NO_LIST = "There is no reference list yet, or none with the chosen name: `manage.py import_reference` adds one."

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from django.utils.translation import gettext_noop as _
 
 from collection.models import Dish, Photo, PhotoLink
+from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.proportion import chance_alone
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import ReferenceDish
 from evaluation.novelty.counting import INPUTS, Compared, compared
 from evaluation.novelty.tables import WHOLE, table
-from evaluation.table_spec import Filters, TableSpec
 
 NO_SUCH_FIELD = "the reference has no such field"
 NO_LIST = "there is no reference list"

@@ -13,13 +13,13 @@ from typing import Any
 
 from django.db import transaction
 
-from collection.places import code_for
+from collection.vocabularies.places import code_for
+from evaluation.counters import bump
 from evaluation.models import ReferenceDish, ReferenceList
-from evaluation.names import unknown
 from evaluation.novelty.cells import names_in
-from evaluation.tables import bump
-from wwd.csv_files import open_reader
-from wwd.planner_statistics import refresh_statistics
+from evaluation.suggestions import unknown
+from wwd.base.csv_files import open_reader
+from wwd.base.planner_statistics import refresh_statistics
 
 FORMS = Path(__file__).with_name("formats.json")
 INPUT = "references"

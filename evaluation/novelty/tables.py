@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from django.utils.translation import gettext_noop as _
 
+from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.proportion import chance_alone
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import ReferenceDish
 from evaluation.novelty.counting import INPUTS, Compared, Described, compared, matches
 from evaluation.novelty.matching import RULES, SAME_NAME, Match
-from evaluation.table_spec import Filters, TableSpec
 
 ALL = "all"
 SOURCE = "World Wide recipe §2.2.1, App. D"

@@ -1,15 +1,7 @@
 """Chooses the run that a table is made from."""
 
-from dataclasses import replace
-from typing import Any
-from evaluation import studies
-from evaluation.about import LABELS, NARROWING, Watched
-from evaluation.metrics.tidy import TidyTable
+from evaluation.contracts.table import Filters
 from evaluation.models import Run
-from evaluation.observations import Observations, nothing
-from evaluation.runner.results import labels_of, outcomes, subjects_of, withdrawn_dishes
-from evaluation.table_spec import Filters, TableSpec
-
 
 
 def chosen_run(study: str, filters: Filters) -> Run | None:

@@ -2,14 +2,14 @@
 
 from evaluation.runner.announcing import announce, post
 from evaluation.runner.chains import create_chain
-from evaluation.runner.counting import progress, reasons
+from evaluation.runner.control import cancel, pause, prioritise, resume, retry
 from evaluation.runner.forecast import forecast
 from evaluation.runner.importing import import_run
+from evaluation.runner.loop import hear, serve, settle, sweep, work
 from evaluation.runner.planning import create_run, create_waiting
 from evaluation.runner.preview import preview
-from evaluation.runner.results import outcomes, vector_of
-from evaluation.runner.steering import cancel, pause, prioritise, resume, retry
-from evaluation.runner.working import hear, serve, settle, sweep, work
+from evaluation.runner.progress import progress, reasons
+from evaluation.tables.outcomes import outcomes, vector_of
 
 __all__ = [
     "announce",

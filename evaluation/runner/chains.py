@@ -7,9 +7,9 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import QuerySet
 
+from evaluation.contracts.study import ConfigError
 from evaluation.models import Run
 from evaluation.runner.planning import create_run, create_waiting, fill
-from evaluation.studies.base import ConfigError
 
 Step = tuple[str, Mapping[str, Any]]
 

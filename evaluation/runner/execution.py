@@ -9,15 +9,15 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from evaluation import backends
-from evaluation.backends.base import BackendError, OutOfMemory
-from evaluation.catalogue import model_data
-from evaluation.connections import LOST
+from evaluation.batching import chunks
+from evaluation.contracts.backend import BackendError, OutOfMemory
+from evaluation.contracts.study import ModelData, Result, Study, Work
 from evaluation.models import Unit
 from evaluation.runner import inputs
+from evaluation.runner.catalogue import model_data
+from evaluation.runner.failure_streaks import Streak, Streaks
 from evaluation.runner.storing import checked
-from evaluation.runner.streaks import Streak, Streaks
-from evaluation.runner.units import chunks
-from evaluation.studies.base import ModelData, Result, Study, Work
+from wwd.base.db_connections import LOST
 
 logger = logging.getLogger(__name__)
 MOST_LOADED = 2

@@ -24,9 +24,9 @@ from django.db.models import (
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, Now
 
-from evaluation.cost import Price, price_of
 from evaluation.models import Batch, EarlierOutcome, Model, Outcome, Run, Unit
-from evaluation.runner.steering import ACTIVE, OPEN
+from evaluation.models.cost import Price, price_of
+from evaluation.runner.control import ACTIVE, OPEN
 
 WINDOW = timedelta(minutes=10)
 DELIVERED = (Unit.State.DONE, Unit.State.EMPTY, Unit.State.FILTERED)

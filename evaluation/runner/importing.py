@@ -6,12 +6,12 @@ from typing import Any
 from django.db import transaction
 from django.db.models.functions import Now
 
-from evaluation import studies
+from evaluation import batching, studies
+from evaluation.contracts.study import ConfigError, Result, UnitPlan
+from evaluation.counters import bump
 from evaluation.models import Embedding, GeneratedImage, Outcome, Run, RunLabel, Unit
 from evaluation.runner import storing, units
-from evaluation.studies.base import ConfigError, Result, UnitPlan
-from evaluation.tables import bump
-from wwd.planner_statistics import refresh_statistics
+from wwd.base.planner_statistics import refresh_statistics
 
 Given = Sequence[tuple[UnitPlan, Result]]
 CHUNK = 500
@@ -34,7 +34,7 @@ def import_run(
     """
     version = version or studies.load(study).version
     run = run_for(study, slug, {"config": dict(config), "study_version": version, "definition": dict(definition or {})})
-    new = sum(import_chunk(run, chunk) for chunk in units.chunks(results, CHUNK))
+    new = sum(import_chunk(run, chunk) for chunk in batching.chunks(results, CHUNK))
     if new:
         refresh_statistics(Unit, RunLabel, Outcome, GeneratedImage, Embedding)
     with transaction.atomic():

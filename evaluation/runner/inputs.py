@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from evaluation import files
-from evaluation.catalogue import model_data, subject_data
+from evaluation import content_store
+from evaluation.contracts.study import Result, Vector, Work
 from evaluation.models import Embedding, GeneratedImage, Unit, hash_of
-from evaluation.runner.results import vector_of
-from evaluation.studies.base import Result, Vector, Work
+from evaluation.runner.catalogue import model_data, subject_data
+from evaluation.tables.outcomes import vector_of
 
 
 def load(units: Sequence[Unit], preprocessing: str) -> tuple[list[Work], list[Result]]:
@@ -53,7 +53,7 @@ def picture(unit: Unit, images: Mapping[int, GeneratedImage]) -> bytes | None:
     if not images[image].sha256:
         return None
     try:
-        return files.read(images[image].sha256)
+        return content_store.read(images[image].sha256)
     except FileNotFoundError:
         raise LookupError("The file of the picture is missing in the storage.") from None
 

@@ -10,14 +10,14 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
 
-from evaluation import backends, studies
-from evaluation.backends.base import BackendError
-from evaluation.catalogue import DatabaseCatalogue
-from evaluation.config import as_json, parse
+from evaluation import backends, batching, studies
+from evaluation.contracts.backend import BackendError
+from evaluation.contracts.study import ConfigError, ModelData, Study, UnitPlan
 from evaluation.models import Run, Unit
 from evaluation.runner import units
-from evaluation.studies.base import ConfigError, ModelData, Study, UnitPlan
-from wwd.planner_statistics import refresh_statistics
+from evaluation.runner.catalogue import DatabaseCatalogue
+from evaluation.studies.config import as_json, parse
+from wwd.base.planner_statistics import refresh_statistics
 
 QUEUES = ("cpu", "gpu", "api")
 
@@ -105,7 +105,7 @@ def insert_all(run: Run, plans: Iterable[UnitPlan], queue: str) -> tuple[bool, s
     """Inserts all units; returns whether the run is a demonstration, and its queue."""
     seen: set[str] = set()
     demonstration, queues = False, set()
-    for chunk in units.chunks(plans):
+    for chunk in batching.chunks(plans):
         units.check_keys(chunk, seen)
         for model in {plan.model.slug: plan.model for plan in chunk}.values():
             check_backend(model)

@@ -8,12 +8,12 @@ from typing import Any
 from django.db import transaction
 
 from evaluation import studies
-from evaluation.catalogue import DatabaseCatalogue
-from evaluation.config import parse
-from evaluation.cost import price_of
+from evaluation.contracts.study import ConfigError, UnitPlan
 from evaluation.models import Model
+from evaluation.models.cost import price_of
+from evaluation.runner.catalogue import DatabaseCatalogue
 from evaluation.runner.planning import check_backend
-from evaluation.studies.base import ConfigError, UnitPlan
+from evaluation.studies.config import parse
 
 NOWHERE = "no country"
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from evaluation import tables
+from evaluation import counters
 from evaluation.models import (
     Batch,
     EarlierOutcome,
@@ -70,7 +70,7 @@ def purge(run: Run) -> Counter[str]:
         raise Needed(" ".join(reasons))
     with transaction.atomic():
         Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, problem=GOING)
-        tables.bump(f"runs.{run.study}")
+        counters.bump(f"runs.{run.study}")
     gone: Counter[str] = Counter()
     for step in (units, images, labels, batches):
         while removed := step(run):

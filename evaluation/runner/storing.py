@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from django.db import DataError, IntegrityError, ProgrammingError, transaction
 
-from evaluation import cleaning, files
-from evaluation.cleaning import clean
+from evaluation import content_store
+from evaluation.contracts.study import ImageResult, Result
 from evaluation.models import Batch, Embedding, GeneratedImage, Outcome, Run, Unit, hash_of
-from evaluation.studies.base import ImageResult, Result
+from evaluation.readers import text_cleaning
+from evaluation.readers.text_cleaning import clean
 
 Pairs = Sequence[tuple[Unit, Result]]
 IMAGE_STATES = {
@@ -28,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 def checked(result: Result) -> Result:
     """The result with storable texts and circumstances; failed where a number or vector is not finite."""
-    told = {cleaning.clean(str(name)): cleaning.plain(value) for name, value in result.circumstances.items()}
+    told = {text_cleaning.clean(str(name)): text_cleaning.plain(value) for name, value in result.circumstances.items()}
     result = replace(result, text=clean(result.text), reason=clean(result.reason), circumstances=told)
     bad = [name for name, value in result.numbers.items() if not is_finite(value)]
     if result.vector is not None and not np.isfinite(result.vector.vector).all():
@@ -49,7 +50,7 @@ def is_finite(value: Any) -> bool:
 def keep_files(results: Iterable[Result]) -> dict[str, str]:
     """Writes the pictures of `results` and returns unit key → SHA-256. Never called inside a transaction."""
     held = (result for result in results if result.image and result.image.content)
-    return {result.key: files.keep(result.image.content) for result in held if result.image}
+    return {result.key: content_store.keep(result.image.content) for result in held if result.image}
 
 
 def store_each(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
@@ -72,7 +73,7 @@ def store_each(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch |
 def fail(unit: Unit, error: Exception, batch: Batch | None) -> None:
     """Ends a unit whose result cannot be stored."""
     logger.warning("The result of unit %s could not be stored: %s", unit.pk, type(error).__name__)
-    reason = f"The result could not be stored: {cleaning.words(f'{type(error).__name__}: {error}', 300)}"
+    reason = f"The result could not be stored: {text_cleaning.words(f'{type(error).__name__}: {error}', 300)}"
     Unit.objects.filter(pk=unit.pk).update(state=Unit.State.FAILED)
     Outcome.objects.create(unit=unit, batch=batch, reason=reason)
 

@@ -1,16 +1,11 @@
 """Planned units become rows, in chunks, with the labels of their subjects frozen."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
 
+from evaluation.batching import CHUNK
+from evaluation.contracts.study import ConfigError, SubjectData, UnitPlan
 from evaluation.models import Run, RunLabel, Unit
-from evaluation.studies.base import ConfigError, SubjectData, UnitPlan
 from evaluation.subjects import WRITTEN
-from evaluation.batching import CHUNK, chunks
-
-
-
 
 
 def insert(run: Run, plans: Sequence[UnitPlan], states: Iterable[str]) -> list[Unit]:

@@ -2,16 +2,16 @@
 
 from django.utils.module_loading import import_string
 
-from evaluation.names import unknown
-from evaluation.studies.base import ConfigError, Study
+from evaluation.contracts.study import ConfigError, Study
+from evaluation.suggestions import unknown
 
 STUDIES = {
     "generation": "evaluation.studies.generation:Generation",
-    "association": "evaluation.studies.association:Association",
-    "stereotypes": "evaluation.studies.stereotypes:Stereotypes",
+    "association": "evaluation.studies.association.study:Association",
+    "stereotypes": "evaluation.studies.stereotypes.study:Stereotypes",
     "colours": "evaluation.studies.colours:Colours",
-    "judging": "evaluation.studies.judging:Judging",
-    "knowledge": "evaluation.studies.knowledge:Knowledge",
+    "judging": "evaluation.studies.knowledge.judge_study:Judging",
+    "knowledge": "evaluation.studies.knowledge.study:Knowledge",
 }
 
 

@@ -13,14 +13,14 @@ import numpy as np
 from django.utils.translation import gettext_noop as _
 
 from evaluation.backends.pixels import Pixels
+from evaluation.contracts.study import Catalogue, ConfigError, OutcomeData, Plan, Result, Study, UnitPlan, Work
+from evaluation.contracts.table import TableSpec
 from evaluation.metrics import colours as metrics
 from evaluation.metrics.entropy import entropy
 from evaluation.metrics.intervals import AMOUNT, one_way
+from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.observations import Observations
-from evaluation.studies.base import Catalogue, ConfigError, OutcomeData, Plan, Result, Study, UnitPlan, Work
-from evaluation.studies.observing import of_outcomes
-from evaluation.table_spec import TableSpec
+from evaluation.studies.observe import of_outcomes
 
 DIVERSITY = TableSpec(
     name="colours.diversity",

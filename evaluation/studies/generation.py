@@ -12,14 +12,8 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext_noop as _
 
-from evaluation import looks
-from evaluation.backends.base import ImageGenerator, ImageRequest
-from evaluation.image_decode import ImageError
-from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.names import unknown
-from evaluation.observations import Observations
-from evaluation.studies import prompts
-from evaluation.studies.base import (
+from evaluation.contracts.backend import ImageGenerator, ImageRequest
+from evaluation.contracts.study import (
     Catalogue,
     ConfigError,
     ModelData,
@@ -32,8 +26,14 @@ from evaluation.studies.base import (
     UnitPlan,
     Work,
 )
-from evaluation.studies.observing import of_outcomes
-from evaluation.table_spec import TableSpec
+from evaluation.contracts.table import TableSpec
+from evaluation.metrics.observations import Observations
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+from evaluation.readers import image_quality
+from evaluation.readers.image_decode import ImageError
+from evaluation.studies import prompts
+from evaluation.studies.observe import of_outcomes
+from evaluation.suggestions import unknown
 
 MOST_IMAGES = 1000
 PLACEHOLDER = re.compile(r"\{(\w*)\}")
@@ -171,7 +171,7 @@ def examined(result: Result, unit: Work, notes: Mapping[str, Any]) -> Result:
     if result.state != "done" or not image.content:
         return result
     try:
-        found = looks.look(image.content)
+        found = image_quality.look(image.content)
     except ImageError as error:
         return replace(result, state="failed", image=None, reason=str(error))
     image = replace(image, media_type=found.media_type, width=found.width, height=found.height)

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from evaluation.studies.base import SubjectData, Work
+from evaluation.contracts.study import SubjectData, Work
 
 # In the payload of a unit whose configuration allows prompts that are cut.
 LONG = "long"

@@ -1,38 +1,22 @@
 """Computes tables and stores them."""
 
-import hashlib
-import json
-import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Any, Literal
-from celery import current_app
-from django.db import IntegrityError, transaction
-from django.db.models import Case, F, Q, QuerySet, Value, When
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+
 from django.db.models.functions import Now
-from django.utils.module_loading import import_string
-from evaluation import derived
-from evaluation.about import about, with_narrowing
-from evaluation.claims import within_claims
-from evaluation.filter_values import canonical, wrong
-from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for
+
+from evaluation.contracts.table import Filters, TableSpec
+from evaluation.metrics.ordering import in_order
 from evaluation.metrics.tidy import TidyRow, TidyTable
-from evaluation.models import InputCounter, Plan, StoredTable
-from evaluation.names import unknown
-from evaluation.ordering import in_order
-from evaluation.plan_marks import Standing
-from evaluation.plan_standing import frozen_plans, marked
-from evaluation.table_scrubbing import without_withdrawn
-from evaluation.table_spec import Filters, TableSpec
-from evaluation.table_text import from_content, to_content
-from evaluation.study_tables import study_table
-from wwd.planner_statistics import is_statement_timeout
-from wwd.tables import TABLES
-from evaluation.registry.lookup import UnknownFilter, UnknownTable, checked_filters, names, spec
-from evaluation.counters import bump
-from evaluation.tables.read import fresh, read
-from evaluation.tables import TableView, fingerprint, logger, stored_rows, table_key, view_table
+from evaluation.models import StoredTable
+from evaluation.registry.lookup import checked_filters, spec
+from evaluation.tables.claims import within_claims
+from evaluation.tables.from_runs import study_table
+from evaluation.tables.metadata import about
+from evaluation.tables.serialise import to_content
+from evaluation.tables.store import TableView, fingerprint, logger, stored_rows, table_key, view_table
+from wwd.base.planner_statistics import is_statement_timeout
 
 # `wanted_at` lies this far ahead while a worker computes; if the worker dies, the table is wanted again after it.
 CLAIM = timedelta(minutes=10)

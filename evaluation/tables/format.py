@@ -1,19 +1,5 @@
 """Numbers of tables as text."""
 
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
-from urllib.parse import quote_plus
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext as _
-from evaluation.behind import cell_query
-from evaluation.figures import drawable
-from evaluation.metrics.tidy import Estimate, TidyTable
-from evaluation.palette import Palette, colour
-from evaluation.table_spec import TableSpec
-
 MINUS = "−"
 
 

@@ -1,17 +1,8 @@
 """What the numbers of a table are means of: its observations."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from hashlib import blake2b
-from typing import overload
-import numpy as np
-import numpy.typing as npt
-from evaluation.table_spec import Filters, TableSpec
-from evaluation.study_tables import study_observations
-from evaluation.observations import Observations
-
+from evaluation.contracts.table import Filters, TableSpec
+from evaluation.metrics.observations import Observations
+from evaluation.tables.from_runs import study_observations
 
 
 def observe_table(table: TableSpec, filters: Filters) -> Observations | None:

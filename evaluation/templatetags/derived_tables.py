@@ -2,8 +2,8 @@
 
 from django import template
 
-from evaluation import derived, tables
-from evaluation.table_spec import TableSpec
+from evaluation.contracts.table import TableSpec
+from evaluation.registry import derived, lookup
 
 register = template.Library()
 
@@ -11,11 +11,11 @@ register = template.Library()
 @register.filter
 def derived_of(name: str) -> list[TableSpec]:
     """The tables derived from the table `name`."""
-    return [tables.spec(other) for other in derived.names_of(name, tables.spec)]
+    return [lookup.spec(other) for other in derived.names_of(name, lookup.spec)]
 
 
 @register.filter
 def base_of(name: str) -> TableSpec | None:
     """The table that the table `name` is derived from; None where it is derived from none."""
     base = derived.base_of(name)
-    return tables.spec(base) if base else None
+    return lookup.spec(base) if base else None

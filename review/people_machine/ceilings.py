@@ -8,12 +8,12 @@ from typing import TypeVar
 import numpy as np
 
 from evaluation.metrics import classification as metrics
-from evaluation.metrics.ceiling import HeldOut
+from evaluation.metrics.human_ceiling import HeldOut
 from evaluation.metrics.intervals import none
 from evaluation.metrics.tidy import Estimate
-from review.people_machine.common import Cell, Common
 from review.people_machine.estimates import ONE_ANSWER, estimate, missing
-from review.people_machine.people import Codes
+from review.people_machine.opinions import Codes
+from review.people_machine.pairing import Cell, Common
 from review.people_machine.registry import Question
 
 Made = TypeVar("Made")

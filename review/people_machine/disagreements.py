@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 from django.utils.translation import gettext_noop as _
 
+from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.table_spec import Filters, TableSpec
-from review.people_machine.common import Cell, Common, Pairing, gather
 from review.people_machine.labels import CHOICES, FILTERS, INPUTS
-from review.people_machine.people import Floats
+from review.people_machine.opinions import Floats
+from review.people_machine.pairing import Cell, Common, Pairing, gather
 
 EXTREMES = 10  # pictures at either end
 FAR = 0.5  # half of the scale: nearer ones do not disagree strongly

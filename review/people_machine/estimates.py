@@ -4,9 +4,9 @@ import numpy as np
 
 from evaluation.metrics.classification import Floats
 from evaluation.metrics.intervals import Interval
+from evaluation.metrics.observations import ALL
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, Estimate
-from evaluation.observations import ALL
-from review.people_machine.common import Cell
+from review.people_machine.pairing import Cell
 
 ONE_ANSWER = "people say the same of all these pictures: agreement beyond chance cannot be told"
 ONE_VALUE = "the machine gives all these pictures the same value"

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 import numpy as np
 from django.utils.translation import gettext_noop as _
 
+from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import classification as metrics
-from evaluation.metrics.ceiling import LABELS
+from evaluation.metrics.human_ceiling import LABELS
 from evaluation.metrics.thresholds import FOLDS, fitted_labels
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.table_spec import Filters, TableSpec
 from review.people_machine.ceilings import Ceilings
-from review.people_machine.common import UNREAD, Cell, Common, Pairing, gather
 from review.people_machine.estimates import ONE_ANSWER, estimate, may_speak, ties
-from review.people_machine.people import Floats
-from review.tables.counting import EXCLUDED
+from review.people_machine.opinions import Floats
+from review.people_machine.pairing import UNREAD, Cell, Common, Pairing, gather
+from review.tables.selection import EXCLUDED
 
 INPUTS = ("reviews", "runs.association", "runs.colours", "runs.stereotypes", "withdrawals")
 FILTERS = ("run", "question", "country", "model", "campaign", "questionnaire", "excluded", "label")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from review.models import Questionnaire, Review
 from review.questionnaires import questions
 from review.tables.controls import dish_or_not
-from review.tables.counting import Opinion
+from review.tables.selection import Opinion
 from review.unappetising import as_published, text_codes
 
 Level = Callable[[Opinion], float | None]

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_noop as _
 
+from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import calibration as metrics
 from evaluation.metrics.calibration import BINS
 from evaluation.metrics.tidy import SMALL_N, Estimate, TidyRow, TidyTable
-from evaluation.table_spec import Filters, TableSpec
-from review.people_machine.common import Cell, Common, Pairing, gather
 from review.people_machine.estimates import estimate
 from review.people_machine.labels import CHOICES, FILTERS, INPUTS
+from review.people_machine.pairing import Cell, Common, Pairing, gather
 
 WHOLE = "whole"
 BIAS = (

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 from django.utils.translation import gettext_noop as _
 
+from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import classification as metrics
 from evaluation.metrics.intervals import none
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.table_spec import Filters, TableSpec
 from review.people_machine.ceilings import Ceilings
-from review.people_machine.common import Cell, Common, Pairing, gather
 from review.people_machine.estimates import ONE_ANSWER, estimate, may_speak, missing, ties
 from review.people_machine.labels import CHOICES, FILTERS, INPUTS, INTERVALS
+from review.people_machine.pairing import Cell, Common, Pairing, gather
 
 LEVELS = (
     "Spearman’s rho takes the mean of people’s opinions (the share of yes, the mean rating, the mean closeness of the "

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop as _
 
 from review.models import Questionnaire
 from review.questionnaires import questions
-from review.tables.counting import REGIONS, Opinion
+from review.tables.selection import REGIONS, Opinion
 from review.tables.shares import Read, Shares, table_of_shares
 
 DENOMINATOR = (

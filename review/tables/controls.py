@@ -7,12 +7,12 @@ from itertools import chain
 
 from django.utils.translation import gettext_noop as _
 
+from evaluation.contracts.table import Filters, TableSpec
+from evaluation.metrics.observations import ALL, Labels, Observations
 from evaluation.metrics.tidy import TidyTable
-from evaluation.observations import ALL, Labels, Observations
-from evaluation.table_spec import Filters, TableSpec
-from review.tables.counting import CHOICES, INPUTS, Opinion, opinions, pool
-from review.tables.narrowing import NARROWING
-from review.tables.observing import observed
+from review.tables.filters import NARROWING
+from review.tables.observe import observed
+from review.tables.selection import CHOICES, INPUTS, Opinion, opinions, pool
 from review.tables.shares import Cell, cell_rows
 
 METRICS = {

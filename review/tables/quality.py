@@ -6,7 +6,7 @@ from typing import Literal
 from django.utils.translation import gettext_noop as _
 
 from review.models import Questionnaire, Review
-from review.tables.counting import REGIONS, Opinion
+from review.tables.selection import REGIONS, Opinion
 from review.tables.shares import Read, Shares, table_of_shares
 from review.unappetising import as_published, text_codes
 

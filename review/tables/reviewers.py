@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from django.utils.translation import gettext_noop as _
 
+from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.intervals import AMOUNT, Interval, none, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.table_spec import Filters, TableSpec
-from review.tables.counting import EXCLUDED, INPUTS, Opinion, about_nameless, opinions, pool
-from review.tables.narrowing import NARROWING
+from review.tables.filters import NARROWING
+from review.tables.selection import EXCLUDED, INPUTS, Opinion, about_nameless, opinions, pool
 
 ALL = "all"
 LEAST_MEAN = 5

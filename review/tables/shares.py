@@ -10,15 +10,15 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.intervals import Interval, two_way
+from evaluation.metrics.observations import Observations
+from evaluation.metrics.ordering import place
 from evaluation.metrics.proportion import share, wilson
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.observations import Observations
-from evaluation.ordering import place
-from evaluation.table_spec import Filters, TableSpec
 from review.models import Questionnaire
-from review.tables.counting import CHOICES, FILTERS, INPUTS, INTERVALS, Opinion, Pool, about_nameless, opinions, pool
-from review.tables.observing import Placed, observed
+from review.tables.observe import Placed, observed
+from review.tables.selection import CHOICES, FILTERS, INPUTS, INTERVALS, Opinion, Pool, about_nameless, opinions, pool
 
 Read = Callable[[Opinion], Sequence[bool | None]]
 UNASKED = "nobody was asked, or nobody answered"

@@ -8,12 +8,14 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_noop as _
 
 from collection.models import Dish
+from evaluation.contracts.table import Filters, TableSpec
+from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.observations import Observations
-from evaluation.table_spec import Filters, TableSpec
 from review.assignment import SKIPS as SKIPS_COUNTER
 from review.models import Assignment, Questionnaire, Review
-from review.tables.counting import (
+from review.tables.filters import of_subjects
+from review.tables.observe import observed
+from review.tables.selection import (
     CHOICES,
     FILTERS,
     INPUTS,
@@ -26,8 +28,6 @@ from review.tables.counting import (
     person,
     pool,
 )
-from review.tables.narrowing import of_subjects
-from review.tables.observing import observed
 from review.tables.shares import Cell, about_reviewers, by_cell, cell_rows
 
 SKIPPED = (Assignment.State.SKIPPED, Assignment.State.REPORTED)

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext_noop as _
 
+from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyRow, TidyTable
-from evaluation.table_spec import Filters, TableSpec
-from review.tables.counting import CHOICES, FILTERS, INPUTS, REGIONS, Opinion, about_nameless, opinions, pool
+from review.tables.selection import CHOICES, FILTERS, INPUTS, REGIONS, Opinion, about_nameless, opinions, pool
 from review.tables.shares import about_reviewers, by_cell, cell_rows
 from review.unappetising import PUBLISHED_WORDS, as_published, better_words, published_word, text_codes
 

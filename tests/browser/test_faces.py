@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.test import Client
 from playwright.sync_api import Browser, Page, Route, ViewportSize
 
-from collection.counters import recount
+from collection.leaderboard.counters import recount
 from collection.models import Dish
 from tests.browser.walking import look, problems
 from tests.collection.make import make_dish, open_collection

@@ -57,7 +57,7 @@ def journey(server: Server) -> dict[str, tuple[str, int]]:
 
 def fill_leaderboard(server: Server) -> None:
     server.ask(
-        "from collection.places import all_places\n"
+        "from collection.vocabularies.places import all_places\n"
         "for place in all_places()[:200]: make_dish(country=place.name, state='accepted')"
     )
 

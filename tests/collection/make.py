@@ -13,11 +13,11 @@ from django.test import Client
 from django.utils import timezone
 from PIL import Image
 
-from collection.consents import consent_for, join
-from collection.dishes import save_dish
+from collection.access.form_tokens import Proof
+from collection.consent.record import consent_for, join
+from collection.dishes.write import save_dish
 from collection.models import ConsentText, Contributor, Dish, Opening, Photo, Source
-from collection.photos import prepare, store
-from collection.proof import Proof
+from collection.photos.process import prepare, store
 
 ANSWERS = {
     "local_name": "Jollof",

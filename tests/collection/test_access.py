@@ -7,9 +7,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from collection.access.form_tokens import Proof
+from collection.dishes.receipts import grouped
 from collection.models import ConsentText, Contributor, Dish, Photo, Submission
-from collection.proof import Proof
-from collection.receipts import grouped
 from tests.collection.make import (
     ANSWERS,
     CONSENT,

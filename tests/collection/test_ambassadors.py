@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from collection.codes import person_for
+from collection.access.daily_quotas import PEOPLE, PEOPLE_OF_AMBASSADOR
+from collection.access.form_tokens import Proof
+from collection.access.return_codes import person_for
+from collection.dishes.receipts import grouped
 from collection.models import Ambassador, Contributor, Country, Dish, FinishedTurn, Submission
-from collection.proof import Proof
-from collection.quotas import PEOPLE, PEOPLE_OF_AMBASSADOR
-from collection.receipts import grouped
 from tests.collection.make import (
     ANSWERS,
     CONSENT,

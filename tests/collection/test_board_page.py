@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from collection.leaderboard import board
+from collection.leaderboard.read import board
 from collection.models import Tally
 from tests.collection.make import make_dish
 

@@ -10,16 +10,17 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from collection import alarms, circumstances, codes, hiding, limits, quotas
-from collection.circumstances import Circumstances, in_a_crowd
-from collection.codes import TooManyTries, issue, person_for
+from collection.access import alarms, attempt_limits, daily_quotas, request_info, return_codes
+from collection.access.form_tokens import Proof
+from collection.access.request_info import Circumstances, in_a_crowd
+from collection.access.return_codes import TooManyTries, issue, person_for
+from collection.check_digits import check_digit
+from collection.dishes import report_limits
+from collection.dishes.reports import MOST_OPEN, Target, decide, report, undo_network
+from collection.dishes.submit import submit_dish
 from collection.models import Contributor, Dish, Photo, Report, Submission, Tries, Withdrawal
-from collection.photos import PhotoError
-from collection.proof import Proof
-from collection.receipts import check_digit
-from collection.reports import MOST_OPEN, Target, decide, report, undo_network
-from collection.submissions import submit_dish
-from collection.withdrawal import WRONG_OF_A_NETWORK, WRONG_OF_A_RECEIPT, hide_by_receipt
+from collection.photos.process import PhotoError
+from collection.withdrawal.withdraw import WRONG_OF_A_NETWORK, WRONG_OF_A_RECEIPT, hide_by_receipt
 from tests.collection.make import (
     ANSWERS,
     CONSENT,
@@ -82,18 +83,18 @@ def test_a_right_code_passes_however_many_wrong_ones_came_before(kind: str) -> N
     person = make_contributor().pk
     code = issue(person, kind)
     asked = 0
-    for number in range(limits.FREE + 20):
+    for number in range(attempt_limits.FREE + 20):
         try:
             assert person_for(wrong_code(number), kind, NETWORKS[0]) is None
         except TooManyTries as error:
             asked += 1
-            assert 0 < error.seconds <= limits.LONGEST_WAIT
+            assert 0 < error.seconds <= attempt_limits.LONGEST_WAIT
     assert asked == 20
     assert person_for(code, kind, NETWORKS[0]) == person_for(code, kind, NETWORKS[1]) == person
 
 
 def test_wrong_codes_of_one_network_make_no_other_network_wait() -> None:
-    for number in range(limits.FREE + 5):
+    for number in range(attempt_limits.FREE + 5):
         try:
             person_for(wrong_code(number), "contributor", NETWORKS[0])
         except TooManyTries:
@@ -102,8 +103,8 @@ def test_wrong_codes_of_one_network_make_no_other_network_wait() -> None:
 
 
 def test_wait_is_told_with_its_seconds_on_every_page_that_takes_a_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "wait_after", lambda number, free=0: 2)
-    monkeypatch.setattr(codes, "wait_after", lambda number, free=0: 2)
+    monkeypatch.setattr(attempt_limits, "wait_after", lambda number, free=0: 2)
+    monkeypatch.setattr(return_codes, "wait_after", lambda number, free=0: 2)
     for address in ("/return/", "/ambassador/", "/review/"):
         response = stranger().post(address, {"code": wrong_code(7)})
         assert (response.status_code, response.headers["Retry-After"]) == (429, "2"), address
@@ -112,16 +113,16 @@ def test_wait_is_told_with_its_seconds_on_every_page_that_takes_a_code(monkeypat
 
 
 def test_a_wait_never_grows_beyond_a_minute_and_ends(pass_time: Clock) -> None:
-    assert [limits.wait_after(number, 3) for number in (0, 3, 4, 5, 6, 100_000)] == [0, 0, 2, 4, 8, 60]
+    assert [attempt_limits.wait_after(number, 3) for number in (0, 3, 4, 5, 6, 100_000)] == [0, 0, 2, 4, 8, 60]
     for _ in range(10):
-        limits.count_try("something")
-    assert limits.left_to_wait("something", 3) == 60
+        attempt_limits.count_try("something")
+    assert attempt_limits.left_to_wait("something", 3) == 60
     pass_time(timedelta(hours=-2))
-    assert limits.left_to_wait("something", 3) == 0
+    assert attempt_limits.left_to_wait("something", 3) == 0
     pass_time(timedelta(hours=2, seconds=50))
-    assert limits.left_to_wait("something", 3) == 10
+    assert attempt_limits.left_to_wait("something", 3) == 10
     pass_time(timedelta(seconds=10))
-    assert limits.left_to_wait("something", 3) == 0
+    assert attempt_limits.left_to_wait("something", 3) == 0
 
 
 def test_rows_of_tries_hold_no_network_and_no_code() -> None:
@@ -138,15 +139,15 @@ def test_one_network_hides_a_few_dishes_and_the_rest_waits_for_a_steward() -> No
     for dish in dishes:
         form = {"proof": Proof.new("report", about=f"dish:{dish.pk}").token, "reason": "mine"}
         assert "Your report arrived" in page(stranger(), f"/dishes/{dish.number}/report/", form)
-    assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == hiding.FEW
-    assert Report.objects.filter(queued=True, state="open").count() == 47 - hiding.FEW
+    assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == report_limits.FEW
+    assert Report.objects.filter(queued=True, state="open").count() == 47 - report_limits.FEW
 
 
 def test_many_networks_hide_no_more_than_the_brake_lets() -> None:
     dishes = public_dishes(60)
     for number, dish in enumerate(dishes):
         report(Target(dish), "person", "", NETWORKS[number])
-    (_hour, _share, least, _most), (_day, *_rest) = hiding.BRAKES
+    (_hour, _share, least, _most), (_day, *_rest) = report_limits.BRAKES
     assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == least
 
 
@@ -156,7 +157,7 @@ def test_the_next_hour_hides_a_little_more_and_a_day_has_its_own_brake(pass_time
         for network in range(6):
             report(Target(next(dishes)), "person", "", NETWORKS[hour * 6 + network])
         pass_time(timedelta(hours=1))
-    assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == hiding.BRAKES[1][2]
+    assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == report_limits.BRAKES[1][2]
 
 
 @pytest.mark.postgres
@@ -170,7 +171,7 @@ def test_reports_at_the_same_moment_do_not_hide_more_than_the_brake_lets() -> No
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(send, dishes))
-    assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == hiding.FEW
+    assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == report_limits.FEW
 
 
 def test_decided_reports_free_the_brake_for_others(pass_time: Clock) -> None:
@@ -192,7 +193,7 @@ def test_a_flood_of_reports_from_one_network_leaves_room_for_those_of_another() 
 
 
 def test_a_queued_report_hides_once_a_steward_says_so() -> None:
-    dishes = public_dishes(hiding.FEW + 1)
+    dishes = public_dishes(report_limits.FEW + 1)
     for dish in dishes:
         report(Target(dish), "person", "", NETWORKS[0])
     assert state_of(dishes[-1]) == "accepted"
@@ -249,7 +250,7 @@ def test_no_network_means_no_reports(client: Client) -> None:
 
 
 def test_stewards_see_a_banner_and_others_do_not(client: Client) -> None:
-    for dish in public_dishes(hiding.FEW + 1):
+    for dish in public_dishes(report_limits.FEW + 1):
         report(Target(dish), "person", "", NETWORKS[0])
     said = "More was reported than strangers can hide at once: 1 report waits"
     client.force_login(make_steward("change_report", "view_dish"))
@@ -285,7 +286,7 @@ def test_after_guesses_a_right_receipt_is_kept_for_a_steward(wrong: int, of: str
 
 
 def test_receipts_and_reports_share_one_brake() -> None:
-    for dish in public_dishes(hiding.FEW):
+    for dish in public_dishes(report_limits.FEW):
         report(Target(dish), "person", "", NETWORKS[0])
     dish, receipt = sent_dish()
     hide_by_receipt(receipt, "Thiéb", NETWORKS[0])
@@ -307,13 +308,13 @@ def test_the_page_says_the_same_whatever_becomes_of_a_receipt() -> None:
 def test_a_dish_takes_ten_photos_and_says_so() -> None:
     contributor = make_contributor()
     dish = make_dish(contributor=contributor)
-    for number in range(quotas.PHOTOS_OF_A_DISH):
+    for number in range(daily_quotas.PHOTOS_OF_A_DISH):
         make_photo(dish, data=picture((40 + number, 30)))
     proof = Proof.new("photo", contributor.pk, dish.pk).token
     text = page(stranger(), "/photo/", {"proof": proof, "photo": upload(picture())})
     assert "This dish has 10 photos" in text and Photo.objects.count() == 10
     with pytest.raises(PhotoError), transaction.atomic():
-        quotas.take_photo(dish)
+        daily_quotas.take_photo(dish)
     other = make_dish("Mafé", contributor=contributor)
     proof = Proof.new("photo", contributor.pk, other.pk).token
     assert "This dish has" not in page(stranger(), "/photo/", {"proof": proof, "photo": upload(picture())})
@@ -322,7 +323,7 @@ def test_a_dish_takes_ten_photos_and_says_so() -> None:
 def test_the_tenth_photo_sent_twice_is_the_same_one() -> None:
     contributor = make_contributor()
     dish = make_dish(contributor=contributor)
-    for number in range(quotas.PHOTOS_OF_A_DISH - 1):
+    for number in range(daily_quotas.PHOTOS_OF_A_DISH - 1):
         make_photo(dish, data=picture((40 + number, 30)))
     form = {"proof": Proof.new("photo", contributor.pk, dish.pk).token}
     texts = [page(stranger(), "/photo/", {**form, "photo": upload(picture())}) for _ in range(2)]
@@ -330,7 +331,7 @@ def test_the_tenth_photo_sent_twice_is_the_same_one() -> None:
 
 
 def test_a_script_that_makes_people_is_marked_and_nobody_is_refused(pass_time: Clock) -> None:
-    for _ in range(circumstances.CROWD + 10):
+    for _ in range(request_info.CROWD + 10):
         client = stranger()
         text = client.get("/describe/").content.decode()
         text = page(client, "/describe/", {**CONSENT, "proof": tokens(text)["/describe/"]})
@@ -353,7 +354,7 @@ def test_an_evening_of_400_people_behind_one_prefix_refuses_nobody(pass_time: Cl
             dish = submit_dish(Proof.new("dish", person.pk), CONTENT, here).submission.dish
         assert dish
         if number % 8 == 0:
-            quotas.take_photo(dish)
+            daily_quotas.take_photo(dish)
         if number % 10 == 0:
             assert person_for(wrong_code(number), "contributor", network) is None
         if number % 5 == 0:

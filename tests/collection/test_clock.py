@@ -9,11 +9,11 @@ from django.http import HttpRequest
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from collection import codes, proof
-from collection.circumstances import TOO_QUICK, circumstances
-from collection.proof import Proof
-from collection.turns import finish_turn, over
-from review.links import copy_of, picture_address
+from collection.access import form_tokens, return_codes
+from collection.access.form_tokens import Proof
+from collection.access.request_info import TOO_QUICK, circumstances
+from collection.access.turns import finish_turn, over
+from review.signed_links import copy_of, picture_address
 from tests.collection.make import ANSWERS, make_contributor, make_dish, page, stranger, tokens
 from tests.review.make import first_image, make_campaign
 
@@ -30,8 +30,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[SetClock]:
     monkeypatch.setattr(time, "time", lambda: at[0])
     monkeypatch.setattr(time, "time_ns", lambda: int(at[0] * 1_000_000_000))
     monkeypatch.setattr(timezone, "now", lambda: datetime.fromtimestamp(at[0], UTC))
-    if hasattr(proof, "_latest"):
-        monkeypatch.setattr(proof, "_latest", 0)
+    if hasattr(form_tokens, "_latest"):
+        monkeypatch.setattr(form_tokens, "_latest", 0)
 
     def set_to(seconds: float) -> None:
         at[0] = noon + seconds
@@ -41,7 +41,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[SetClock]:
 
 def forget_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """As another process, or after a restart."""
-    monkeypatch.setattr(proof, "_latest", 0, raising=False)
+    monkeypatch.setattr(form_tokens, "_latest", 0, raising=False)
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -50,7 +50,7 @@ def test_who_comes_back_with_the_code_after_the_clock_was_set_back_can_do_everyt
 ) -> None:
     contributor = make_contributor()
     make_dish("Thieb", contributor=contributor)
-    code = codes.issue(contributor.pk, "contributor")
+    code = return_codes.issue(contributor.pk, "contributor")
     before = Proof.new("dish", contributor.pk)
     finish_turn(contributor.pk)
     clock(-2 * HOURS)
@@ -72,7 +72,7 @@ def test_cookie_of_somebody_who_came_back_goes_on_after_the_clock_was_set_back(
 ) -> None:
     contributor = make_contributor()
     make_dish("Thieb", contributor=contributor)
-    code = codes.issue(contributor.pk, "contributor")
+    code = return_codes.issue(contributor.pk, "contributor")
     finish_turn(contributor.pk)
     clock(-2 * HOURS)
     page(client, "/return/", {"code": code})

@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 from pytest_django import Settings
 
-from collection import codes, limits
-from collection.codes import Mistyped, first, issue, person_for, shown_again
+from collection.access import attempt_limits, return_codes
+from collection.access.return_codes import Mistyped, first, issue, person_for, shown_again
+from collection.check_digits import check_digit
+from collection.dishes.receipts import read_receipt
+from collection.forms.rights import CodeForm
 from collection.models import ReturnCode, Tries
-from collection.receipts import check_digit, read_receipt
-from collection.rights_forms import CodeForm
 
 pytestmark = pytest.mark.django_db
 PERSON = uuid.uuid4()
@@ -62,8 +63,8 @@ def test_blanks_and_dashes_do_not_matter(between: str) -> None:
 @pytest.mark.parametrize("length", [15, 19])
 def test_code_is_read_as_people_and_messengers_write_it(length: int, typed: Callable[[str], str]) -> None:
     digits = "1001100110011001011"[:length]
-    code = codes.grouped(digits + check_digit(digits))
-    assert codes.read_code(typed(code)) == code.replace(" ", "")
+    code = return_codes.grouped(digits + check_digit(digits))
+    assert return_codes.read_code(typed(code)) == code.replace(" ", "")
     form = CodeForm({"code": typed(code)})
     assert not form.is_valid() and "Nobody has this code" in str(form.errors)
 
@@ -121,7 +122,7 @@ def test_first_code_is_shown_again_until_it_is_used() -> None:
 
 def test_code_is_not_shown_again_after_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
     issue(PERSON, "contributor")
-    monkeypatch.setattr(codes, "SHOWN_AGAIN", -codes.SHOWN_AGAIN)
+    monkeypatch.setattr(return_codes, "SHOWN_AGAIN", -return_codes.SHOWN_AGAIN)
     assert shown_again(PERSON) is None
 
 
@@ -134,9 +135,9 @@ def test_used_code_keeps_its_hmac_only_and_still_opens() -> None:
 
 def test_code_that_no_page_shows_any_more_keeps_its_hmac_only(monkeypatch: pytest.MonkeyPatch) -> None:
     code = issue(PERSON, "contributor")
-    assert codes.forget_seeds() == 0
-    monkeypatch.setattr(codes, "SHOWN_AGAIN", timedelta(0))
-    assert codes.forget_seeds() == 1
+    assert return_codes.forget_seeds() == 0
+    monkeypatch.setattr(return_codes, "SHOWN_AGAIN", timedelta(0))
+    assert return_codes.forget_seeds() == 1
     assert (ReturnCode.objects.get().seed, person_for(code, "contributor")) == ("", PERSON)
 
 
@@ -150,16 +151,21 @@ def test_codes_stay_valid_when_the_key_of_the_site_changes(settings: Settings) -
 
 def test_forgotten_code_opens_nothing() -> None:
     code = issue(PERSON, "contributor")
-    codes.forget(PERSON)
-    assert person_for(code, "contributor") is None and not codes.has_code(PERSON)
+    return_codes.forget(PERSON)
+    assert person_for(code, "contributor") is None and not return_codes.has_code(PERSON)
 
 
 def test_next_window_begins_anew_and_old_ones_are_forgotten() -> None:
-    assert [limits.count_try("something") for _ in range(2)] == [1, 2] and limits.tries("something") == 2
+    assert [attempt_limits.count_try("something") for _ in range(2)] == [1, 2] and attempt_limits.tries(
+        "something"
+    ) == 2
     rows = Tries.objects.all()
-    rows.update(window=limits.window_start(rows.get().window, limits.timedelta(hours=1)) - limits.timedelta(days=3))
-    assert limits.count_try("something") == 1
-    assert limits.forget_old_tries() == 1 and Tries.objects.count() == 1
+    rows.update(
+        window=attempt_limits.window_start(rows.get().window, attempt_limits.timedelta(hours=1))
+        - attempt_limits.timedelta(days=3)
+    )
+    assert attempt_limits.count_try("something") == 1
+    assert attempt_limits.forget_old_tries() == 1 and Tries.objects.count() == 1
 
 
 def test_typing_mistakes_are_not_counted() -> None:

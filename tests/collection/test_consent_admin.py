@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from collection.consent.readiness import Accepting, accepting
 from collection.models import ConsentText, Opening
-from collection.opening import Accepting, accepting
 from tests.collection.make import make_steward, open_collection, unopened
 
 pytestmark = pytest.mark.django_db

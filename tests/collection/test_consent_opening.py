@@ -9,11 +9,11 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from collection.access.daily_quotas import DISHES, DISHES_OF_AMBASSADOR, PEOPLE, PEOPLE_OF_AMBASSADOR
+from collection.access.form_tokens import Proof
+from collection.consent.readiness import Accepting, accepting, missing, takes_from
+from collection.dishes.numbers import FIRST_OF_DEMONSTRATION
 from collection.models import AboutYou, ConsentText, Contributor, Dish, Opening, Photo, Source, Submission
-from collection.numbers import FIRST_OF_DEMONSTRATION
-from collection.opening import Accepting, accepting, missing, takes_from
-from collection.proof import Proof
-from collection.quotas import DISHES, DISHES_OF_AMBASSADOR, PEOPLE, PEOPLE_OF_AMBASSADOR
 from tests.collection.make import (
     ANSWERS,
     CONSENT,

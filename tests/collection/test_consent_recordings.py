@@ -7,8 +7,8 @@ from django.core.files.storage import default_storage
 from django.test import Client
 from pytest_django import Settings
 
+from collection.consent.recordings import MOST_BYTES, RecordingError, attach, check, path_of
 from collection.models import ConsentText
-from collection.recordings import MOST_BYTES, RecordingError, attach, check, path_of
 from tests.collection.make import make_steward, picture, stranger, upload
 
 pytestmark = pytest.mark.django_db

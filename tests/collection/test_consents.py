@@ -9,10 +9,10 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
-from collection.consent_models import PLACEHOLDERS, placeholders
-from collection.consents import Said, consent_for, licence_name, shown_consent
+from collection.access.form_tokens import Proof
+from collection.consent.record import Said, consent_for, licence_name, shown_consent
 from collection.models import ConsentText, Contributor, Dish, Opening
-from collection.proof import Proof
+from collection.models.consent import PLACEHOLDERS, placeholders
 from tests.collection.make import ANSWERS, CONSENT, confirm, open_collection, page, stranger, tokens, unopened
 
 pytestmark = pytest.mark.django_db

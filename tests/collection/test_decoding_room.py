@@ -12,14 +12,14 @@ import pytest
 from PIL import Image
 from pytest_django import Settings
 
-from collection import parts, photos
+from collection.access.form_tokens import Proof
 from collection.models import Dish, Photo
-from collection.proof import Proof
-from evaluation import picture_files
+from collection.photos import chunked_upload, process
+from evaluation.images import files
 from tests.collection.make import make_contributor, make_dish, open_collection, page, picture, stranger, upload
 from tests.collection.test_photos import png_of
 from tests.wwd.processes import ROOT, environment
-from wwd.decoding_room import PART, NoRoom, budget, room_for
+from wwd.base.decode_memory import PART, NoRoom, budget, room_for
 
 HOLD = """
 import sys
@@ -88,13 +88,13 @@ def test_processes_share_it_and_a_killed_one_gives_it_back(settings: Settings) -
 
 @pytest.mark.django_db
 def test_a_photo_for_which_there_is_no_memory_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(photos, "room_for", lambda size: room_for(size, seconds=0))
+    monkeypatch.setattr(process, "room_for", lambda size: room_for(size, seconds=0))
     open_collection()
     person = make_contributor()
     dish = make_dish(contributor=person)
     data = picture()
-    part = parts.read_part(photos.hashlib.sha256(data).hexdigest(), "0", data)
-    parts.keep(dish, part)
+    part = chunked_upload.read_part(process.hashlib.sha256(data).hexdigest(), "0", data)
+    chunked_upload.keep(dish, part)
     token = Proof.new("photo", person.pk, dish.pk).token
     with room_for(budget()):
         for sent in ({"photo": upload(data)}, {"whole": part.sha256}):
@@ -102,7 +102,7 @@ def test_a_photo_for_which_there_is_no_memory_is_asked_for_again(monkeypatch: py
             assert "Many photos are arriving" in text
             assert 'type="file"' in text
     assert (Dish.objects.count(), Photo.objects.count()) == (1, 0)
-    assert parts.arrived_bytes(dish, part.sha256) == len(data)
+    assert chunked_upload.arrived_bytes(dish, part.sha256) == len(data)
     assert "Your photo arrived" in page(stranger(), "/photo/", {"proof": token, "whole": part.sha256})
 
 
@@ -110,10 +110,10 @@ def test_what_a_decoder_would_need_is_known_before_a_pixel_is_decoded(monkeypatc
     def never(image: Image.Image) -> None:
         raise AssertionError("a pixel was decoded")
 
-    monkeypatch.setattr(photos, "upright", never)
+    monkeypatch.setattr(process, "upright", never)
     for data in (png_of(8_001, 8_001), picture((5100, 5100), "WEBP")):
-        with pytest.raises(photos.PhotoError, match="more pixels"):
-            photos.prepare(data)
+        with pytest.raises(process.PhotoError, match="more pixels"):
+            process.prepare(data)
 
 
 def test_a_large_picture_is_made_small_in_bands_and_looks_the_same() -> None:
@@ -121,10 +121,10 @@ def test_a_large_picture_is_made_small_in_bands_and_looks_the_same() -> None:
         whole = Image.linear_gradient("L").resize((4001, 3333)).convert("I" if mode == "I;16" else mode)
         if mode == "I;16":
             whole = whole.point(lambda value: value * 256).convert("I;16")
-        rough = photos.shrunk(whole.copy())
+        rough = process.shrunk(whole.copy())
         assert rough.size == (2001, 1667)
-        light = photos.in_srgb(rough)
-        expected = photos.in_srgb(whole.copy())
+        light = process.in_srgb(rough)
+        expected = process.in_srgb(whole.copy())
         for x, y in ((0.1, 0.1), (0.5, 0.5), (0.9, 0.9)):
             found = light.getpixel((int(x * light.width), int(y * light.height)))
             wanted = expected.getpixel((int(x * whole.width), int(y * whole.height)))
@@ -134,14 +134,14 @@ def test_a_large_picture_is_made_small_in_bands_and_looks_the_same() -> None:
 def test_a_large_photo_on_its_side_is_turned_and_keeps_its_colours() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
-    prepared = photos.prepare(picture((6600, 3300), "PNG", exif=exif))
+    prepared = process.prepare(picture((6600, 3300), "PNG", exif=exif))
     assert (prepared.width, prepared.height) == (800, 1600)
 
 
 def test_pictures_of_staff_take_from_the_same_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture_files, "room_for", lambda size: room_for(size, seconds=0))
+    monkeypatch.setattr(files, "room_for", lambda size: room_for(size, seconds=0))
     with room_for(budget()), pytest.raises(NoRoom):
-        picture_files.reduced(picture(kind="PNG"), 320)
+        files.reduced(picture(kind="PNG"), 320)
 
 
 def test_no_decoder_of_this_process_takes_more_than_128_million_pixels() -> None:

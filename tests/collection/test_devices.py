@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from collection.circumstances import device_class
+from collection.access.request_info import device_class
 from collection.models import Submission
 from tests.collection.make import CONSENT, dish_form, make_contributor, open_collection, page
 

@@ -4,12 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.counters import recount
-from collection.dishes import change_dish, save_dish, set_places
-from collection.leaderboard import board
+from collection.check_digits import check_digit
+from collection.dishes.numbers import next_number
+from collection.dishes.receipts import grouped, new_receipt, read_receipt
+from collection.dishes.write import change_dish, save_dish, set_places
+from collection.leaderboard.counters import recount
+from collection.leaderboard.read import board
 from collection.models import Dish, DishChange, Source
-from collection.numbers import next_number
-from collection.receipts import check_digit, grouped, new_receipt, read_receipt
 from tests.collection.make import make_dish
 
 State = Dish.State

@@ -9,8 +9,8 @@ import pytest
 from django.core import signing
 from django.test import Client
 
+from collection.access.form_tokens import Proof
 from collection.models import AboutYou, Dish, Photo, Submission
-from collection.proof import Proof
 from tests.collection.make import (
     TICKS,
     dish_form,
@@ -289,7 +289,7 @@ def test_token_that_is_too_old_gets_its_sentence_and_keeps_the_typing(
 ) -> None:
     contributor = make_contributor()
     token = Proof.new(purpose, contributor.pk, make_dish(contributor=contributor).pk).token
-    monkeypatch.setattr("collection.proof.MAX_AGE", timedelta(seconds=-1))
+    monkeypatch.setattr("collection.access.form_tokens.MAX_AGE", timedelta(seconds=-1))
     text = html.unescape(page(stranger(), f"/{purpose}/", {"proof": token, **KEPT[purpose]}))
     assert REFUSED[purpose] in text and all(words in text for words in KEPT[purpose].values())
     assert Dish.objects.get().drink == ""

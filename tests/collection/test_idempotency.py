@@ -7,11 +7,11 @@ import pytest
 from django.core import signing
 from django.test import Client
 
-from collection import proof as proof_module
-from collection.consents import consent_for
+from collection.access import form_tokens as proof_module
+from collection.access.form_tokens import Proof
+from collection.consent.record import consent_for
+from collection.dishes.receipts import grouped
 from collection.models import Dish, DishChange, Photo, Submission
-from collection.proof import Proof
-from collection.receipts import grouped
 from tests.collection.make import (
     ANSWERS,
     CONSENT,

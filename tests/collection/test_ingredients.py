@@ -10,8 +10,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from collection.curation import decide_dishes
-from collection.ingredients import (
+from collection.access.form_tokens import Proof
+from collection.dishes.curation import decide_dishes
+from collection.models import Dish, DishIngredient, Ingredient, IngredientSpelling, Submission
+from collection.vocabularies.ingredients import (
     beginning_with,
     completed,
     drop_unused,
@@ -21,8 +23,6 @@ from collection.ingredients import (
     rebuild,
     suggest,
 )
-from collection.models import Dish, DishIngredient, Ingredient, IngredientSpelling, Submission
-from collection.proof import Proof
 from tests.collection.make import ANSWERS, dish_form, make_contributor, make_dish, page, stranger, tokens
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from collection.consents import Said
+from collection.consent.record import Said
 from collection.models import AboutYou, Contributor, Dish, DishChange, Photo, Submission
 from tests.collection.make import (
     ANSWERS,

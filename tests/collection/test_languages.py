@@ -12,8 +12,8 @@ from django.utils.translation import ngettext, override
 from collection.models import Dish
 from tests.collection.make import ANSWERS, CONSENT, stranger, tokens
 from tests.collection.make import page as posted
-from wwd.languages import split
-from wwd.messages import lacking, texts_of, wanted
+from wwd.base.languages import split
+from wwd.message_catalogues import lacking, texts_of, wanted
 
 CODES = [code for code, _name in settings.LANGUAGES]
 OTHERS = [code for code in CODES if code != "en"]

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from collection import counters
-from collection.counters import EVER, mend, rebuild, recount, stands_of
-from collection.curation import CannotMerge, decide_dishes, merge_dishes, unmerge_dishes
-from collection.dishes import change_dish, save_dish
-from collection.leaderboard import board, ranks
+from collection.dishes.curation import CannotMerge, decide_dishes, merge_dishes, unmerge_dishes
+from collection.dishes.write import change_dish, save_dish
+from collection.leaderboard import counters
+from collection.leaderboard.counters import EVER, mend, rebuild, recount, stands_of
+from collection.leaderboard.read import board, ranks
 from collection.models import BoardName, Contributor, Dish, Heard, Opening, Tally, Withdrawal
-from collection.withdrawal import undo, withdraw_dish
+from collection.withdrawal.withdraw import undo, withdraw_dish
 from tests.collection.make import make_contributor
 
 PLACES = (["Ghana"], ["Ghana", "Togo"], ["Atlantis"], ["Kenya"])
@@ -189,7 +189,7 @@ class TestBoard:
     def test_own_waiting_dishes_are_told_to_oneself_alone(self, client: Client) -> None:
         from django.http import HttpResponse
 
-        from collection.turns import COOKIE, remember
+        from collection.access.turns import COOKIE, remember
 
         me = make_contributor()
         told(["Togo"], contributor=me)

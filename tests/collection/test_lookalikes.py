@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from collection.lookalikes import mixes_look_alikes
 from collection.models import Dish
+from collection.text_confusables import mixes_look_alikes
 from tests.collection.make import dish_form, make_contributor, make_dish, make_steward, page, stranger
 
 

@@ -17,13 +17,13 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from collection.consents import consent_for
+from collection.access.form_tokens import Proof
+from collection.consent.record import consent_for
+from collection.dishes.numbers import next_number
+from collection.dishes.receipts import grouped
 from collection.models import Contributor, Counter, Dish, Submission
-from collection.numbers import next_number
-from collection.proof import Proof
-from collection.receipts import grouped
-from collection.views import consenting
-from collection.views.shown import empty_dish_page, more_page
+from collection.views import consent
+from collection.views.pages import empty_dish_page, more_page
 from tests.collection.make import (
     ANSWERS,
     CONSENT,
@@ -34,9 +34,9 @@ from tests.collection.make import (
     page,
     stranger,
 )
-from wwd import prepared
-from wwd.admission import LATEST, SOONEST, Busy, Gate
-from wwd.languages import LanguageMiddleware
+from wwd.base import prepared_pages
+from wwd.base.admission import LATEST, SOONEST, Busy, Gate
+from wwd.base.languages import LanguageMiddleware
 
 # On SQLite a number takes one question more: a row of its own instead of a sequence.
 MOST_QUERIES, MOST_QUERIES_OF_CONSENT = 16 if connection.vendor == "postgresql" else 17, 8
@@ -147,7 +147,7 @@ def in_threads(acts: list[Callable[[], None]]) -> None:
 def test_beyond_what_is_taken_forms_are_sent_back_and_none_is_lost_or_doubled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight people send at once, each form twice, to a site that takes one and lets one wait; until all are there."""
     open_collection()
-    monkeypatch.setattr(consenting, "storing", Gate(1, 1, patience=30))
+    monkeypatch.setattr(consent, "storing", Gate(1, 1, patience=30))
     forms = [dish_form(make_contributor(), local_name=f"Dish {number}") for number in range(8)]
     answered: Count[int] = Count()
     receipts: dict[str, set[str]] = {form["proof"]: set() for form in forms}
@@ -174,7 +174,7 @@ def test_beyond_what_is_taken_forms_are_sent_back_and_none_is_lost_or_doubled(mo
 class TestFull:
     @pytest.fixture(autouse=True)
     def full(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(consenting, "storing", Gate(0, 0, patience=0))
+        monkeypatch.setattr(consent, "storing", Gate(0, 0, patience=0))
 
     def test_the_answer_says_in_the_visitors_language_when_to_come_back_and_keeps_the_typing(self) -> None:
         form = dish_form(make_contributor())
@@ -252,15 +252,15 @@ class TestPreparedPages:
         first, second = (dish_form(make_contributor()) for _ in range(2))
         agreed = {**CONSENT, "proof": Proof.new("consent", about=consent_for().mark).token}
         pages = [page(stranger(), *sent) for sent in (("/dish/", first), ("/describe/", agreed))]
-        monkeypatch.setattr(prepared, "render", None)
-        monkeypatch.setattr(prepared, "render_to_string", None)
+        monkeypatch.setattr(prepared_pages, "render", None)
+        monkeypatch.setattr(prepared_pages, "render_to_string", None)
         again = [page(stranger(), *sent) for sent in (("/dish/", second), ("/describe/", agreed))]
         assert [len(text) for text in again] == [len(text) for text in pages]
 
     def test_they_are_made_for_nobody(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         """Whoever's request is the first one: nothing of it can stand in the page of the next."""
         seen = []
-        made = prepared.render_to_string
+        made = prepared_pages.render_to_string
 
         def watched(template: str, context: dict[str, Any], request: HttpRequest) -> str:
             seen.append(
@@ -268,8 +268,8 @@ class TestPreparedPages:
             )
             return made(template, context, request)
 
-        monkeypatch.setattr(prepared, "render_to_string", watched)
-        prepared._pages.clear()
+        monkeypatch.setattr(prepared_pages, "render_to_string", watched)
+        prepared_pages._pages.clear()
         client.cookies["turn"] = "somebody"
         client.post("/dish/", dish_form(make_contributor()))
         assert seen == [({}, ["HTTP_HOST"], False, False)]
@@ -280,17 +280,17 @@ class TestPreparedPages:
             token: str
             named: bool
 
-        part = prepared.Part(Asked("secret", True), {"token": "mark"})
+        part = prepared_pages.Part(Asked("secret", True), {"token": "mark"})
         assert (part.token, part.named) == ("mark", True)
-        page = prepared.Page(["<", "proof.token", ">"], [("proof", "named", True)])
+        page = prepared_pages.Page(["<", "proof.token", ">"], [("proof", "named", True)])
         assert page.filled({"proof.token": "x"}) == "<x>"
         request = RequestFactory().get("/")
         request.COOKIES = {"turn": "x"}
         assert page.serves(request, {"proof": Asked("other", True)})
         assert not page.serves(request, {"proof": Asked("other", False)})
-        assert not prepared.Page(["<>"], [], for_strangers=True).serves(request, {})
-        with pytest.raises(prepared.NotPrepared):
-            _ = prepared.Part(consent_for(), {}).text
+        assert not prepared_pages.Page(["<>"], [], for_strangers=True).serves(request, {})
+        with pytest.raises(prepared_pages.NotPrepared):
+            _ = prepared_pages.Part(consent_for(), {}).text
 
     def test_a_page_that_looks_at_cookies_serves_only_who_has_none(self, client: Client, settings: Settings) -> None:
         """And what was left on the request for the middleware is left on each."""
@@ -298,7 +298,7 @@ class TestPreparedPages:
         options = first["OPTIONS"]
         processors = [*options["context_processors"], f"{__name__}.looks_at_cookies"]
         settings.TEMPLATES = [{**first, "OPTIONS": {**options, "context_processors": processors}}]
-        prepared._pages.clear()
+        prepared_pages._pages.clear()
         ways = [client.get("/").wsgi_request for _ in range(2)]
         client.cookies["turn"] = "somebody"
         ways.append(client.get("/").wsgi_request)

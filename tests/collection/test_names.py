@@ -5,13 +5,13 @@ from django.conf import settings
 from django.test import Client
 from django.utils.translation import override
 
-from collection.counters import recount
-from collection.languages import code_for as language_code
-from collection.languages import named as language_named
+from collection.access.form_tokens import Proof
+from collection.leaderboard.counters import recount
 from collection.models import Dish
-from collection.places import all_names, all_places, code_for, named
-from collection.proof import Proof
-from collection.words import fold, split_list
+from collection.text import fold, split_list
+from collection.vocabularies.languages import code_for as language_code
+from collection.vocabularies.languages import named as language_named
+from collection.vocabularies.places import all_names, all_places, code_for, named
 from tests.collection.make import make_contributor, make_dish, page, stranger
 
 CODES = [code for code, _name in settings.LANGUAGES]

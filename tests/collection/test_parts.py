@@ -15,9 +15,9 @@ from django.utils import timezone
 from PIL import Image
 from pytest_django import Settings
 
-from collection import parts
+from collection.access.form_tokens import Proof
 from collection.models import Contributor, Dish, Photo, PhotoPart
-from collection.proof import Proof
+from collection.photos import chunked_upload
 from tests.collection.make import make_contributor, make_dish, page, picture, stranger, upload
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +62,7 @@ class Phone:
 
 
 def files() -> list[str]:
-    return parts.stored()
+    return chunked_upload.stored()
 
 
 def test_parts_become_the_photo_and_are_gone() -> None:
@@ -178,7 +178,7 @@ def test_photos_that_never_came_get_a_sentence(whole: str) -> None:
 
 
 def test_parts_are_limited_in_size(settings: Settings) -> None:
-    status, said = Phone(b"x" * (parts.LARGEST_PART + 1)).send(0, parts.LARGEST_PART + 1)
+    status, said = Phone(b"x" * (chunked_upload.LARGEST_PART + 1)).send(0, chunked_upload.LARGEST_PART + 1)
     assert status == 400 and "larger than 15 MB" in said["error"]
     settings.MAX_PHOTO_BYTES = STEP + 5
     phone = Phone()
@@ -188,7 +188,7 @@ def test_parts_are_limited_in_size(settings: Settings) -> None:
 
 @pytest.mark.parametrize("limit", ["MOST_BYTES_A_DISH", "MOST_BYTES_IN_ALL", "MOST_PARTS"])
 def test_unfinished_photos_are_limited(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    monkeypatch.setattr(parts, limit, 1)
+    monkeypatch.setattr(chunked_upload, limit, 1)
     phone = Phone()
     answers = [phone.send(0), phone.send(STEP)]
     assert any(status == 400 and "Too much has been sent" in said["error"] for status, said in answers)
@@ -205,18 +205,18 @@ def test_parts_of_yesterday_are_swept_and_newer_ones_stay() -> None:
     old.send(0)
     PhotoPart.objects.update(created_at=timezone.now() - timedelta(hours=25))
     new.send(0)
-    assert parts.sweep() == 1
+    assert chunked_upload.sweep() == 1
     assert [row.dish for row in PhotoPart.objects.all()] == [new.dish]
     assert len(files()) == 1
 
 
 def test_files_that_no_row_names_are_swept_once_they_are_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert parts.sweep() == 0
+    assert chunked_upload.sweep() == 0
     default_storage.save(f"parts/{uuid.uuid4().hex}", ContentFile(b"lost"))
-    parts.sweep()
+    chunked_upload.sweep()
     assert len(files()) == 1
-    monkeypatch.setattr(parts, "LIFE", timedelta(seconds=-1))
-    parts.sweep()
+    monkeypatch.setattr(chunked_upload, "LIFE", timedelta(seconds=-1))
+    chunked_upload.sweep()
     assert files() == []
 
 
@@ -227,5 +227,5 @@ def test_parts_of_one_photo_leave_those_of_another_alone() -> None:
     phone.data = picture()
     phone.sha256 = hashlib.sha256(phone.data).hexdigest()
     phone.send_all()
-    parts.forget(phone.dish, first)
+    chunked_upload.forget(phone.dish, first)
     assert "Your photo arrived" in phone.finish()

@@ -11,14 +11,15 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
-from collection import codes
-from collection import proof as proofs
+from collection.access import form_tokens as proofs
+from collection.access import return_codes
+from collection.access.daily_quotas import DISHES
+from collection.access.form_tokens import MAX_AGE, Proof
+from collection.access.turns import finish_turn
+from collection.check_digits import check_digit
+from collection.dishes.receipts import grouped, new_receipt, read_receipt
 from collection.models import Contributor, Dish, Opening, PhoneCode, Submission
-from collection.proof import MAX_AGE, Proof
-from collection.quotas import DISHES
-from collection.receipts import check_digit, grouped, new_receipt, read_receipt
-from collection.turns import finish_turn
-from collection.withdrawal import withdraw_everything
+from collection.withdrawal.withdraw import withdraw_everything
 from tests.collection.make import ANSWERS, CONSENT, make_contributor, make_dish, stranger
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +86,7 @@ def made_by_a_phone() -> tuple[str, str]:
     """A code as a phone makes it, and what it sends of it."""
     digits = "".join(str(secrets.randbelow(10)) for _ in range(19))
     digits += check_digit(digits)
-    return codes.grouped(digits), codes.seal_of(digits)
+    return return_codes.grouped(digits), return_codes.seal_of(digits)
 
 
 def test_number_and_code_that_the_phone_showed_count_and_replays_change_nothing(contributor: Contributor) -> None:
@@ -96,7 +97,7 @@ def test_number_and_code_that_the_phone_showed_count_and_replays_change_nothing(
     first = send(contributor, form, token, number=number, seal=seal)
     again = send(contributor, form, token, number=new_receipt(), seal=made_by_a_phone()[1])
     assert first[1]["receipt"] == again[1]["receipt"] == grouped(number) and "seal" not in first[1]
-    assert codes.person_for(code, "contributor") == contributor.pk
+    assert return_codes.person_for(code, "contributor") == contributor.pk
     assert "My dishes" in stranger().post("/return/", {"code": code}).content.decode()
     assert code not in str(PhoneCode.objects.values()) and seal not in str(PhoneCode.objects.values())
 
@@ -105,7 +106,7 @@ def test_answer_that_was_lost_does_not_lose_the_code(contributor: Contributor) -
     form, (code, seal), number = uuid.uuid4(), made_by_a_phone(), new_receipt()
     send(contributor, form, number=number)
     assert send(contributor, form, number=number, seal=seal)[1]["receipt"] == grouped(number)
-    assert codes.person_for(code, "contributor") == contributor.pk
+    assert return_codes.person_for(code, "contributor") == contributor.pk
 
 
 def test_number_or_code_of_somebody_else_is_not_taken_and_nothing_tells_of_it(contributor: Contributor) -> None:
@@ -114,7 +115,7 @@ def test_number_or_code_of_somebody_else_is_not_taken_and_nothing_tells_of_it(co
     other = make_contributor()
     status, said = send(other, seal=seal, number=theirs["receipt"].replace(" ", ""), local_name="Fufu")
     assert status == 200 and sorted(said) == ["form", "more", "receipt"] and said["receipt"] != theirs["receipt"]
-    assert codes.person_for(code, "contributor") == contributor.pk
+    assert return_codes.person_for(code, "contributor") == contributor.pk
 
 
 @pytest.mark.parametrize("number", ["", "12", "123456789", "no number"])
@@ -130,7 +131,7 @@ def test_dishes_of_somebody_who_agreed_without_a_network_arrive_with_their_conse
         assert status == 200 and said["receipt"] and said["more"] == ""
     author = Contributor.objects.get()
     assert author.dishes.count() == 2 and author.consent is not None and author.consent_opening is not None
-    assert codes.person_for(code, "contributor") == author.pk
+    assert return_codes.person_for(code, "contributor") == author.pk
 
 
 @pytest.mark.parametrize("lacking", ["adult", "agree", "seal"])
@@ -150,9 +151,12 @@ def test_old_copy_of_a_dish_does_not_bring_back_who_withdrew_everything() -> Non
 def test_new_code_makes_the_phones_code_worthless_for_ever(contributor: Contributor) -> None:
     code, seal = made_by_a_phone()
     send(contributor, seal=seal)
-    new = codes.issue(contributor.pk, "contributor")
+    new = return_codes.issue(contributor.pk, "contributor")
     send(contributor, seal=seal, local_name="Fufu")
-    assert codes.person_for(code, "contributor") is None and codes.person_for(new, "contributor") == contributor.pk
+    assert (
+        return_codes.person_for(code, "contributor") is None
+        and return_codes.person_for(new, "contributor") == contributor.pk
+    )
 
 
 def test_page_after_a_phones_code_shows_no_second_one(contributor: Contributor) -> None:

@@ -13,9 +13,9 @@ from django.test import Client
 from PIL import Image, ImageCms
 from pytest_django import Settings
 
+from collection.access.form_tokens import Proof
 from collection.models import Dish, Photo
-from collection.photos import PhotoError, prepare
-from collection.proof import Proof
+from collection.photos.process import PhotoError, prepare
 from tests.collection.make import make_contributor, make_dish, make_photo, make_steward, page, picture, stranger, upload
 
 SECRET = b"GPS-4711"

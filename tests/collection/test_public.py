@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from collection.browsing import PER_PAGE
+from collection.dishes.browse import PER_PAGE
 from collection.models import AboutYou, Contributor, Dish, Photo, Report, Source, Submission
 from tests.collection.make import make_contributor, make_dish, make_photo
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from collection.dishes.submit import NameTaken, save_about
 from collection.models import AboutYou, Contributor, Dish
-from collection.submissions import NameTaken, save_about
 from tests.collection.make import dish_form, make_contributor, page, stranger, tokens
 
 pytestmark = pytest.mark.django_db

@@ -3,12 +3,12 @@
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from collection.languages import code_for as language_code
-from collection.languages import names_by_code, split_languages
 from collection.models import ConsentText, Continent, Country
-from collection.places import all_places, code_for, continents_of, countries_for, country_for
-from collection.reference import load_reference
-from collection.words import fold
+from collection.seed_data import load_reference
+from collection.text import fold
+from collection.vocabularies.languages import code_for as language_code
+from collection.vocabularies.languages import names_by_code, split_languages
+from collection.vocabularies.places import all_places, code_for, continents_of, countries_for, country_for
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from collection.access.form_tokens import Proof
+from collection.dishes.reports import MOST_OPEN, Target, decide, report
 from collection.models import Dish, DishChange, Photo, Report
-from collection.proof import Proof
-from collection.reports import MOST_OPEN, Target, decide, report
 from tests.collection.make import make_contributor, make_dish, make_photo, make_steward, page, stranger
 
 pytestmark = pytest.mark.django_db

@@ -9,14 +9,15 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.translation import override
 
-from collection import codes
-from collection import proof as proof_module
-from collection.dishes import change_dish
+from collection.access import form_tokens as proof_module
+from collection.access import return_codes
+from collection.access.form_tokens import BY_CODE, Proof
+from collection.access.turns import finish_turn, forget_old_turns
+from collection.check_digits import check_digit
+from collection.dishes.receipts import grouped
+from collection.dishes.write import change_dish
 from collection.models import AboutYou, Contributor, Dish, FinishedTurn, Photo, ReturnCode, Submission, Withdrawal
-from collection.proof import BY_CODE, Proof
-from collection.receipts import check_digit, grouped
-from collection.rights import code_context
-from collection.turns import finish_turn, forget_old_turns
+from collection.withdrawal.rights import code_context
 from tests.collection.make import (
     ANSWERS,
     CONSENT,
@@ -48,7 +49,7 @@ def code_on(text: str) -> str:
 
 def with_code(contributor: Contributor, client: Client | None = None) -> dict[str, str]:
     """The form of the page that the code opens."""
-    text = page(client or stranger(), "/return/", {"code": codes.issue(contributor.pk, "contributor")})
+    text = page(client or stranger(), "/return/", {"code": return_codes.issue(contributor.pk, "contributor")})
     return {"proof": tokens(text)["/return/dishes/"]}
 
 
@@ -59,7 +60,7 @@ def act(form: dict[str, str], **button: object) -> str:
 def test_code_is_shown_after_the_first_dish_with_links_to_send_it() -> None:
     contributor, thanks = journey()
     code = code_on(thanks)
-    assert codes.person_for(code, "contributor") == contributor.pk
+    assert return_codes.person_for(code, "contributor") == contributor.pk
     links = unquote(thanks)
     assert f"sms:?body=World Wide Dishes, my return code: {code} http://testserver/return/" in links
     assert f"https://wa.me/?text=World Wide Dishes, my return code: {code}" in links
@@ -89,7 +90,7 @@ def test_pages_with_a_code_are_neither_compressed_nor_kept() -> None:
     contributor = make_contributor()
     dish = make_dish(contributor=contributor)
     token = Proof.new("photo", contributor.pk, dish.pk).token
-    code = codes.issue(contributor.pk, "contributor")
+    code = return_codes.issue(contributor.pk, "contributor")
     sent: list[tuple[str, dict[str, object]]] = [
         ("/photo/", {"proof": token, "skip": "1"}),
         ("/return/", {"code": code}),
@@ -125,7 +126,7 @@ def test_wrong_codes_get_a_sentence_and_keep_the_typing(typed: str, sentence: st
 
 def test_another_site_cannot_bring_a_code_into_a_browser(client: Client) -> None:
     contributor = make_contributor()
-    code = codes.issue(contributor.pk, "contributor")
+    code = return_codes.issue(contributor.pk, "contributor")
     text = page(client, "/return/", {"code": code}, **{"Sec-Fetch-Site": "cross-site"})
     assert "nothing was saved" in text and not client.cookies
 
@@ -216,7 +217,7 @@ def test_personal_details_are_removed_at_once_after_a_question() -> None:
 
 def test_new_code_makes_the_old_one_worthless() -> None:
     contributor = make_contributor()
-    old = codes.issue(contributor.pk, "contributor")
+    old = return_codes.issue(contributor.pk, "contributor")
     opened = page(stranger(), "/return/", {"code": old})
     new = code_on(act({"proof": tokens(opened)["/return/dishes/"]}, new_code="1"))
     assert "Nobody has this code" in page(stranger(), "/return/", {"code": old})

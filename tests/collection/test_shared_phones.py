@@ -6,14 +6,14 @@ from html.parser import HTMLParser
 import pytest
 from django import forms
 
-from collection import consent_forms, rights_forms
 from collection import forms as collection_forms
+from collection.forms import consent, rights
 from review import forms as review_forms
 from review.questionnaires import questions
 from tests.review.make import make_campaign
 from tests.review.phone import joined
 
-MODULES = (collection_forms, consent_forms, rights_forms, review_forms)
+MODULES = (collection_forms, consent, rights, review_forms)
 PERSONAL = {"name", "alias", "nationalities", "local_name", "email", "year_of_birth", "places", "languages", "code"}
 UNTYPED = ("hidden", "checkbox", "radio", "file", "submit")
 

@@ -9,14 +9,14 @@ from django.contrib.auth.models import User
 from django.test import Client, RequestFactory, override_settings
 from django.utils import timezone
 
-from collection import circumstances as seen_here
-from collection import takeback
-from collection.circumstances import Circumstances, circumstances, forget_networks, network_of
-from collection.leaderboard import board
+from collection.access import request_info as seen_here
+from collection.access.daily_quotas import QuotaReached
+from collection.access.form_tokens import Proof
+from collection.access.request_info import Circumstances, circumstances, forget_networks, network_of
+from collection.dishes import takeback
+from collection.dishes.submit import submit_dish
+from collection.leaderboard.read import board
 from collection.models import Dish, NetworkKey, Submission, TakeBack
-from collection.proof import Proof
-from collection.quotas import QuotaReached
-from collection.submissions import submit_dish
 from tests.collection.make import ANSWERS, CONSENT, dish_form, make_contributor, make_steward, page, stranger, tokens
 from tests.collection.test_leaderboard import from_scratch, held, people_from_scratch, people_held
 
@@ -150,7 +150,7 @@ def states() -> list[str]:
 
 
 def accept(dishes: list[Dish], steward: User) -> None:
-    from collection.curation import decide_dishes
+    from collection.dishes.curation import decide_dishes
 
     decide_dishes(Dish.objects.filter(pk__in=[dish.pk for dish in dishes]), "accepted", steward)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from collection import codes
-from collection.dishes import change_dish
+from collection.access import return_codes
+from collection.dishes.write import change_dish
 from collection.models import Contributor, Dish, Photo
 from tests.collection.make import make_contributor, make_dish, make_photo, stranger, tokens
 
@@ -34,7 +34,7 @@ def with_photos() -> tuple[Contributor, Dish]:
 
 def download(contributor: Contributor, how: str, prefix: str = "") -> Any:
     browser = stranger()
-    code = codes.issue(contributor.pk, "contributor")
+    code = return_codes.issue(contributor.pk, "contributor")
     page = browser.post(f"{prefix}/return/", {"code": code}).content.decode()
     assert f'name="download" value="{how}"' in page
     proof = tokens(page)[f"{prefix}/return/dishes/"]

@@ -6,9 +6,9 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from collection import codes
+from collection.access import return_codes
+from collection.access.form_tokens import Proof
 from collection.models import Contributor, Dish, FinishedTurn, ReturnCode
-from collection.proof import Proof
 from tests.collection.make import ANSWERS, CONSENT, make_contributor, make_dish, page, stranger, tokens
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +101,7 @@ def test_helper_goes_on_after_the_next_person_and_finish_ends_both(client: Clien
 def test_code_that_a_browser_sends_again_after_finish_opens_nothing(client: Client, address: str) -> None:
     contributor = make_contributor()
     make_dish("Thieb", contributor=contributor)
-    code = codes.issue(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
+    code = return_codes.issue(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
     form = {"code": code, "proof": token(client.get(address).content.decode(), address)}
     shown = page(client, address, form)
     page(client, "/finish/", {"proof": token(shown, "/finish/")})
@@ -115,7 +115,7 @@ def test_finish_sent_again_does_not_end_a_later_turn(client: Client) -> None:
     finish = {"proof": token(shown, "/finish/")}
     page(client, "/finish/", finish)
     contributor = Contributor.objects.get()
-    code = codes.issue(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
+    code = return_codes.issue(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
     page(client, "/return/", {"code": code})
     page(stranger(), "/finish/", finish)
     assert "Tell us about the dish" in client.get("/describe/").content.decode()
@@ -139,7 +139,7 @@ def test_page_that_depends_on_who_is_known_is_for_one_browser(client: Client) ->
 def test_token_from_before_there_were_turns_counts_until_its_person_finishes() -> None:
     from django.core import signing
 
-    from collection.proof import SALT, genuine
+    from collection.access.form_tokens import SALT, genuine
 
     contributor = make_contributor()
     made = Proof.new("dish", contributor.pk)
@@ -165,7 +165,7 @@ def test_code_stands_beside_the_receipt_for_its_person_and_nobody_else(client: C
         assert not CODE.search(page(client, address, {"dish": str(dish.pk), **typed})), address
     page(client, "/finish/", {})
     assert not CODE.search(page(client, "/dish/", form))
-    assert codes.person_for(found[1], "contributor") == dish.contributor_id
+    assert return_codes.person_for(found[1], "contributor") == dish.contributor_id
 
 
 def test_somebody_beside_a_helper_gets_the_slip_from_the_page_of_the_receipt() -> None:

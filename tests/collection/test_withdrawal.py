@@ -12,9 +12,10 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from collection import codes, erasure, retention, withdrawal_list
-from collection.curation import decide_dishes
-from collection.dishes import change_dish
+from collection.access import return_codes
+from collection.access.form_tokens import BY_CODE, Proof
+from collection.dishes.curation import decide_dishes
+from collection.dishes.write import change_dish
 from collection.models import (
     AboutYou,
     Contributor,
@@ -26,8 +27,8 @@ from collection.models import (
     Submission,
     Withdrawal,
 )
-from collection.proof import BY_CODE, Proof
-from collection.withdrawal import undo, undo_everything, withdraw_dish, withdraw_everything
+from collection.withdrawal import erase, retention, tombstones
+from collection.withdrawal.withdraw import undo, undo_everything, withdraw_dish, withdraw_everything
 from tests.collection.make import (
     dish_form,
     make_contributor,
@@ -60,7 +61,7 @@ def press(contributor: Contributor, **button: object) -> str:
 def a_week_later() -> dict[str, int]:
     """Erases as if the seven days were over."""
     Withdrawal.objects.exclude(erase_after=None).update(erase_after=timezone.now() - timedelta(seconds=1))
-    return erasure.erase_due()
+    return erase.erase_due()
 
 
 def test_withdrawn_dish_is_gone_at_once_from_every_public_page() -> None:
@@ -128,7 +129,7 @@ def test_nothing_is_erased_before_seven_days_and_nothing_can_be_undone_after() -
     dish = accepted("Thieb")
     known = withdraw_dish(dish, OWN)
     assert known.erase_after is not None and known.erase_after - known.at == timedelta(days=7)
-    assert erasure.erase_due() == {"dishes": 0, "persons": 0} and state_of(dish).local_name == "Thieb"
+    assert erase.erase_due() == {"dishes": 0, "persons": 0} and state_of(dish).local_name == "Thieb"
     assert a_week_later() == {"dishes": 1, "persons": 0}
     assert state_of(dish).local_name == "" and not undo(known)
     assert a_week_later() == {"dishes": 0, "persons": 0}
@@ -185,7 +186,7 @@ def whole_person() -> Contributor:
     accepted("Mafé", contributor=contributor)
     Contributor.objects.filter(pk=contributor.pk).update(alias="Auntie")
     AboutYou.objects.create(contributor=contributor, agreed_at=timezone.now(), name="Awa")
-    codes.issue(contributor.pk, "contributor")
+    return_codes.issue(contributor.pk, "contributor")
     FinishedTurn.objects.create(person=contributor.pk, at=timezone.now() - timedelta(minutes=1))
     return contributor
 
@@ -306,7 +307,7 @@ def test_rows_that_are_not_here_are_counted_and_undone_ones_undone() -> None:
     row = {"dish": dish.number, "person": None, "reason": "own", "at": "2026-03-05T10:00:00+00:00"}
     row |= {"erase_after": None, "undone_at": "2026-03-06T10:00:00+00:00"}
     withdraw_dish(dish, OWN)
-    assert withdrawal_list.apply([row, {**row, "dish": 5}]) == {"withdrawn": 0, "undone": 1, "not here": 1}
+    assert tombstones.apply([row, {**row, "dish": 5}]) == {"withdrawn": 0, "undone": 1, "not here": 1}
     assert state_of(dish).state == Dish.State.ACCEPTED
 
 
@@ -342,7 +343,7 @@ def test_person_who_agreed_and_sent_nothing_goes_after_thirty_days() -> None:
     silent, helper, teller, recent = (make_contributor() for _ in range(4))
     make_contributor(entered_by=helper)
     make_dish(contributor=teller)
-    codes.issue(silent.pk, "contributor")
+    return_codes.issue(silent.pk, "contributor")
     Contributor.objects.exclude(pk=recent.pk).filter(entered_by=None).update(created_at=timezone.now() - LONG_AGO)
     assert retention.retire()["persons without a dish"] == 1
     assert not Contributor.objects.filter(pk=silent.pk).exists() and not ReturnCode.objects.exists()
@@ -362,7 +363,7 @@ def test_retention_removes_personal_details_and_keeps_the_way_to_withdraw(
     assert not AboutYou.objects.exists() and Contributor.objects.get().alias == ""
     assert Submission.objects.get().content_hash == "" and Submission.objects.get().receipt
     dish = Dish.objects.filter(local_name="Jollof").get()
-    assert codes.has_code(contributor.pk)
+    assert return_codes.has_code(contributor.pk)
     press(contributor, withdraw=dish.pk, sure="1")
     assert state_of(dish).state == Dish.State.WITHDRAWN
 

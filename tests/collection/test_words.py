@@ -5,7 +5,7 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.words import clean_line, clean_name, clean_text, fold, split_list
+from collection.text import clean_line, clean_name, clean_text, fold, split_list
 
 
 @pytest.mark.parametrize(

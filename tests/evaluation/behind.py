@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 
 from django.http import QueryDict
 
-from evaluation import behind, tables
-from evaluation.behind import Behind, Cell, Observed
+from evaluation.drilldown import cells
+from evaluation.drilldown.cells import Behind, Cell, Observed
 from evaluation.metrics.tidy import TidyRow
+from evaluation.tables import store
 
 # Metrics whose value is no mean over what is listed: their n may be, and is then compared alone.
 NO_MEANS = {
@@ -30,7 +31,7 @@ OTHER_N = {
 
 
 def cell_of(name: str, row: TidyRow, **filters: str) -> Cell:
-    return behind.cell_of(name, QueryDict(behind.cell_query(filters, row.groups, row.metric)[1:]))
+    return cells.cell_of(name, QueryDict(cells.cell_query(filters, row.groups, row.metric)[1:]))
 
 
 def everything(found: Behind, most: int = 3) -> list[Observed]:
@@ -56,14 +57,14 @@ def some(rows: Iterable[TidyRow]) -> Iterator[TidyRow]:
         yield from {id(row): row for row in (found[0], *found[7:70:21], found[-1])}.values()
 
 
-def check(view: tables.TableView, **filters: str) -> int:
+def check(view: store.TableView, **filters: str) -> int:
     """Holds cells of a stored table against what is listed for them; returns how many had a value."""
     assert view.table is not None
     name, compared = view.spec.name, 0
     for row in some(view.table.rows):
         if row.metric in OTHER_N.get(name, ()):
             continue
-        found = everything(behind.behind(cell_of(name, row, **filters)))
+        found = everything(cells.behind(cell_of(name, row, **filters)))
         values = [each.value for each in found if each.value is not None]
         where = f"{name} {dict(row.groups)} {row.metric}"
         assert all(each.why for each in found if each.value is None), where

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.contracts.table import TableSpec
+from evaluation.metrics.observations import Labels, Observations, coded, none_of
 from evaluation.metrics.tidy import Estimate, TidyTable
-from evaluation.observations import Labels, Observations, coded, none_of
-from evaluation.table_spec import TableSpec
 
 Row = tuple[float, str, str, tuple[str, ...], str]
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from evaluation.backends.dialects import Meaning
+from evaluation.backends.provider_dialects import Meaning
 from tests.evaluation.provider import png
 
 ComesTo = Literal["done", "refused", "filtered", "empty", "failed", "again", "stops"]

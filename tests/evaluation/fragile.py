@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from evaluation.backends.base import BackendError, OutOfMemory
+from evaluation.contracts.backend import BackendError, OutOfMemory
+from evaluation.contracts.study import Catalogue, OutcomeData, Plan, Result, Study, UnitPlan, Work
 from evaluation.metrics.tidy import TidyTable
-from evaluation.studies.base import Catalogue, OutcomeData, Plan, Result, Study, UnitPlan, Work
 
 
 class WorkerKilled(BaseException):

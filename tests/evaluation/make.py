@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from collection.models import Country, Dish, DishContinent, DishCountry, DishLanguage, Source
-from evaluation.catalogue import model_data, subject_data
+from evaluation.contracts.study import ModelData, Result, SubjectData, UnitPlan, VectorResult
 from evaluation.models import GeneratedImage, Model, Role, Subject
-from evaluation.studies.base import ModelData, Result, SubjectData, UnitPlan, VectorResult
+from evaluation.runner.catalogue import model_data, subject_data
 from evaluation.subjects import subject_for
 
 numbers = count(1)

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from evaluation import observations, tables
+from evaluation.contracts.table import TableSpec
+from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import Estimate
-from evaluation.observations import Observations
-from evaluation.table_spec import TableSpec
+from evaluation.registry import lookup
+from evaluation.tables import compute, observe
 
 
 def observed(name: str, **filters: str) -> Observations:
-    found = observations.of(tables.spec(name), filters)
+    found = observe.observe_table(lookup.spec(name), filters)
     assert found is not None
     return found
 
@@ -20,7 +21,7 @@ def observed(name: str, **filters: str) -> Observations:
 def cells(name: str, **filters: str) -> Iterator[tuple[Estimate, Observations, str]]:
     """Every number of a table that is a mean of observations, these, and the metric."""
     found = observed(name, **filters)
-    for row in tables.compute(tables.spec(name), filters).rows:
+    for row in compute.compute(lookup.spec(name), filters).rows:
         if row.metric in found.values:
             yield row.estimate, found.picked(found.within(row.groups)), row.metric
 

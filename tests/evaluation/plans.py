@@ -5,9 +5,9 @@ from typing import Any
 
 from django.contrib.auth.models import Permission, User
 
-from evaluation import tables
 from evaluation.models import Plan
-from evaluation.plan_content import freeze
+from evaluation.plans.freezing import freeze
+from evaluation.registry import lookup
 
 numbers = count(1)
 PERMISSIONS = ("view_storedtable", "view_plan", "add_plan", "change_plan", "unmask_plan")
@@ -23,7 +23,7 @@ def make_planner(name: str = "planner") -> User:
 
 def listed(table: str = "association.scores", *metrics: str, **filters: str) -> dict[str, Any]:
     """A table as a plan lists it, by default with all its metrics."""
-    spec = tables.spec(table)
+    spec = lookup.spec(table)
     return {"table": table, "version": spec.version, "filters": filters, "metrics": list(metrics or spec.metrics)}
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from django.contrib.auth.models import Permission, User
 
+from evaluation.contracts.study import Result, SubjectData, UnitPlan
+from evaluation.contracts.table import Filters, TableSpec
+from evaluation.counters import bump
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import Run
 from evaluation.runner import import_run
-from evaluation.studies.association import Sign, image_key, image_payload, text_key, text_payload
-from evaluation.studies.base import Result, SubjectData, UnitPlan
-from evaluation.table_spec import Filters, TableSpec
-from evaluation.tables import bump
+from evaluation.studies.association.study import Sign, image_key, image_payload, text_key, text_payload
 from tests.evaluation.make import make_image, make_model, make_place, vector_result
 
 COLUMNS = ("country", "model")

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from evaluation.about import MOST_KINDS, Watched, masked, with_narrowing
-from evaluation.masking import Mask
-from evaluation.studies.association_tables import SCORES
-from evaluation.studies.base import OutcomeData
+from evaluation.contracts.study import OutcomeData
+from evaluation.contracts.table import with_narrowing
+from evaluation.plans.mask import Mask, mask_metadata
+from evaluation.studies.association.tables import SCORES
+from evaluation.tables.metadata import MOST_KINDS, Watched
 from tests.evaluation.tables import make_row, make_table
 
 
@@ -71,5 +72,5 @@ def test_a_mask_leaves_no_name_in_what_a_table_keeps(monkeypatch: pytest.MonkeyP
         "circumstances": {"backend": {"openai": 3}},
         "counted": {"reviews": 3},
     }
-    kept = masked(make_table([make_row("Kenya", "Dalle2")], about=about).about, Mask())
+    kept = mask_metadata(make_table([make_row("Kenya", "Dalle2")], about=about).about, Mask())
     assert kept == {"options": {"model": ["A", "B"], "campaign": ["about B"]}, "counted": {"reviews": 3}}

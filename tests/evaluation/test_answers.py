@@ -8,9 +8,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from collection.models import Dish
-from evaluation import tables
-from evaluation.answers import COLUMNS, import_answers
+from evaluation.ingest.answers import COLUMNS, import_answers
 from evaluation.models import Model, Outcome, Run
+from evaluation.registry import lookup
+from evaluation.tables import compute
 from tests.evaluation.make import make_dish, make_model, make_place
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +35,7 @@ def test_answers_enter_as_a_run_from_which_tables_come(tmp_path: Path, dish: Dis
     run, report = import_answers(write(tmp_path, *rows), "theirs")
     assert (report.new, report.known, report.left_out) == (2, 0, [])
     assert (run.study, run.imported, run.state) == ("knowledge", True, Run.State.DONE)
-    table = tables.compute(tables.spec("knowledge.fields"), {"run": "theirs"})
+    table = compute.compute(lookup.spec("knowledge.fields"), {"run": "theirs"})
     [read] = [row.estimate for row in table.rows if row.metric == "read"]
     assert (read.value, read.n, read.clusters) == (50, 2, 1)
 

@@ -5,13 +5,9 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from evaluation.tables.compute import compute
 
-from evaluation.catalogue import subject_data
-from evaluation.metrics.tidy import Estimate, TidyTable
-from evaluation.models import DescriptorSet
-from evaluation.runner import outcomes
-from evaluation.studies.association import Association, AssociationConfig, Sign, image_key, text_key, text_payload
-from evaluation.studies.base import (
+from evaluation.contracts.study import (
     AnswerData,
     ConfigError,
     DescriptorData,
@@ -24,8 +20,13 @@ from evaluation.studies.base import (
     SubjectData,
     Work,
 )
+from evaluation.metrics.tidy import Estimate, TidyTable
+from evaluation.models import DescriptorSet
+from evaluation.registry.lookup import spec
+from evaluation.runner.catalogue import subject_data
+from evaluation.studies.association.study import Association, AssociationConfig, Sign, image_key, text_key, text_payload
 from evaluation.subjects import subject_for
-from evaluation.tables import compute, spec
+from evaluation.tables.outcomes import outcomes
 from tests.evaluation.make import make_dish, make_model, plan, vector_result
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaluation import backends
-from evaluation.backends import declared
-from evaluation.backends.base import BackendError, ImageRequest
-from evaluation.backends.folder import FoundPicture, LeftOut, pattern_of, scan
-from evaluation.backends.sketch import BANNER, Sketch, label, png, writable
-from evaluation.backends.standin import DIMENSIONS, StandinEncoder
+from evaluation.backends.standin.encoder import DIMENSIONS, StandinEncoder
+from evaluation.backends.standin.images import BANNER, Sketch, label, png, writable
 from evaluation.backends.stored import StoredEncoder
+from evaluation.contracts import parameters
+from evaluation.contracts.backend import BackendError, ImageRequest
+from evaluation.contracts.study import ConfigError, ModelData, Vector
+from evaluation.ingest.folder_pattern import FoundPicture, LeftOut, pattern_of, scan
 from evaluation.models import Role
-from evaluation.studies.base import ConfigError, ModelData, Vector
 
 SKETCH = ModelData(1, "sketch", "image_generator", "sketch", "sketch", "1", {"size": 128}, demonstration=True)
 STANDIN = ModelData(2, "standin", "encoder", "standin", "standin", "1", {}, demonstration=True)
@@ -44,7 +44,7 @@ def test_roles_in_the_table_are_roles_of_models() -> None:
 
 
 def test_every_backend_declares_its_parameters() -> None:
-    assert {(role, name) for role, known in backends.BACKENDS.items() for name in known} == set(declared.DECLARED)
+    assert {(role, name) for role, known in backends.BACKENDS.items() for name in known} == set(parameters.DECLARED)
 
 
 def test_an_unknown_backend_names_the_near_one() -> None:
@@ -55,7 +55,7 @@ def test_an_unknown_backend_names_the_near_one() -> None:
 
 def test_a_backend_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(backends.BACKENDS, "chat", {"absent": "evaluation.backends.absent:Absent"})
-    monkeypatch.setitem(declared.DECLARED, ("chat", "absent"), ())
+    monkeypatch.setitem(parameters.DECLARED, ("chat", "absent"), ())
     with pytest.raises(BackendError, match="not installed here"):
         backends.load(ModelData(1, "odd", "chat", "absent", "odd", "", {}))
 

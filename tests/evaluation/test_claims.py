@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from evaluation.claims import within_claims
+from evaluation.contracts.table import PValue, TableSpec
 from evaluation.metrics.tidy import Estimate, TidyRow, is_small
-from evaluation.table_spec import PValue, TableSpec
+from evaluation.tables.claims import within_claims
 
 TABLE = TableSpec(
     name="test.gaps",

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluation import backends, files
-from evaluation.backends import preparing
-from evaluation.backends.base import BackendError, OutOfMemory
+from evaluation import backends, content_store
+from evaluation.backends import image_resize
 from evaluation.backends.clip import ClipEncoder
-from evaluation.backends.decoding import Stack, decoded, stacks
-from evaluation.image_decode import decode_pixels, read_header
+from evaluation.backends.image_decode import Stack, decoded, stacks
+from evaluation.contracts.backend import BackendError, OutOfMemory
+from evaluation.contracts.study import ModelData
 from evaluation.models import Embedding, Outcome, Run
+from evaluation.readers.image_decode import decode_pixels, read_header
 from evaluation.runner import create_run, work
-from evaluation.studies.base import ModelData
 from tests.evaluation.make import make_image, make_model, make_subject
 from tests.evaluation.tiny import make_picture, model_at, save_clip, save_siglip
 
@@ -293,7 +293,7 @@ def peculiar(chunk: str) -> bytes:
 def test_pictures_beyond_what_fits_at_once_are_prepared_in_parts(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = ClipEncoder(model_at(clip, "encoder", "clip"))
     whole = encoder.encode_images(pictures())
-    monkeypatch.setattr(preparing, "PIXELS_AT_ONCE", 1)
+    monkeypatch.setattr(image_resize, "PIXELS_AT_ONCE", 1)
     assert np.array_equal(encoder.encode_images(pictures()), whole)
 
 
@@ -364,7 +364,7 @@ def test_a_model_of_another_family_says_so(clip: Path, tmp_path: Path) -> None:
 def test_runs_store_each_vector_once_per_model_and_preprocessing(clip: Path) -> None:
     subject, pictures = make_subject(), Run.objects.create(study="generation", slug="pictures")
     rows = [
-        make_image(subject, make_model("painter"), run=pictures, sha256=files.keep(make_picture(seed=n)))
+        make_image(subject, make_model("painter"), run=pictures, sha256=content_store.keep(make_picture(seed=n)))
         for n in (1, 2)
     ]
     make_model("tiny", role="encoder", backend="clip", identifier=str(clip))

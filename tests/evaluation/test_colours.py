@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from evaluation import files, runner
+from evaluation import content_store, runner
+from evaluation.contracts.study import ConfigError, FinalState, OutcomeData
 from evaluation.metrics.colours import colourfulness, divergence, histogram
 from evaluation.metrics.entropy import entropy
 from evaluation.models import Run
-from evaluation.studies.base import ConfigError, FinalState, OutcomeData
 from evaluation.studies.colours import Colours, ColoursConfig
 from tests.evaluation.make import make_country, make_image, make_model, make_subject
 
@@ -68,8 +68,8 @@ def test_from_pictures_to_the_table() -> None:
     for number in range(12):
         subject = make_subject(f"Dish {number}", country=make_country())
         colour = (255, 0, 0) if number < 9 else (0, 0, 255)
-        make_image(subject, painter, run=pictures, sha256=files.keep(png(colour)))
-    broken = make_image(make_subject("Broken"), painter, run=pictures, sha256=files.keep(b"no picture"))
+        make_image(subject, painter, run=pictures, sha256=content_store.keep(png(colour)))
+    broken = make_image(make_subject("Broken"), painter, run=pictures, sha256=content_store.keep(b"no picture"))
     run = runner.create_run("colours", {"images": "pictures"})
     while runner.work(run.pk, "tests"):
         pass

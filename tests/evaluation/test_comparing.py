@@ -6,14 +6,16 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from evaluation import comparing, tables
+from evaluation.contracts.study import Result, SubjectData, UnitPlan
+from evaluation.contracts.table import TableSpec
+from evaluation.derived import comparison
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Embedding, GeneratedImage, PromptTemplate, Run
-from evaluation.plan_data import Data, of_table
+from evaluation.plans.evidence import Data, of_table
+from evaluation.registry import lookup
 from evaluation.runner import import_run
-from evaluation.studies.association import image_key, image_payload
-from evaluation.studies.base import Result, SubjectData, UnitPlan
-from evaluation.table_spec import TableSpec
+from evaluation.studies.association.study import image_key, image_payload
+from evaluation.tables import compute
 from tests.evaluation.deriving import Row, answers, estimates, make_base, make_observations
 from tests.evaluation.make import make_image, make_model, make_subject, vector_result
 from tests.evaluation.tables import make_staff, word_results
@@ -24,13 +26,13 @@ DISHES = 12
 
 
 def made(base: TableSpec, **filters: str) -> TidyTable:
-    table = comparing.spec_of(base)
+    table = comparison.spec_of(base)
     assert table is not None
-    return tables.compute(table, filters)
+    return compute.compute(table, filters)
 
 
 def table(name: str, **filters: str) -> TidyTable:
-    return tables.compute(tables.spec(name), filters)
+    return compute.compute(lookup.spec(name), filters)
 
 
 def under(model: str, rows: Iterable[Row], **changes: float) -> list[Row]:
@@ -311,7 +313,7 @@ def test_behind_a_difference_stand_the_pictures_of_a_model_in_a_place(client: Cl
     subjects = dishes()
     make_scores([(make_picture(subject, name), subject, 1.0) for subject in subjects for name in ("one", "two")])
     for name in ("association.scores", "compare.association.scores"):
-        tables.compute_and_store(name, {})
+        compute.compute_and_store(name, {})
     client.force_login(make_staff())
     names = {"compared": "models", "within": "", "first": "one", "second": "two"}
     for place, seen in (("Africa", "all pictures of two here"), ("all", "choose a row with a place")):
@@ -324,7 +326,7 @@ def test_behind_a_difference_stand_the_pictures_of_a_model_in_a_place(client: Cl
 
 def test_two_runs_are_both_data_of_their_table() -> None:
     """A plan that masks one of them masks the table."""
-    spec = tables.spec("compare.association.scores")
+    spec = lookup.spec("compare.association.scores")
     both = {Data("units", "association", "first"), Data("units", "association", "second")}
     assert of_table(spec, {"run": "first", "with": "second"}) == both
     assert of_table(spec, {}) == {Data("units", "association", "")}
@@ -343,6 +345,6 @@ def test_the_page_offers_the_other_runs(client: Client) -> None:
 
 
 def test_tables_without_models_have_none() -> None:
-    assert comparing.spec_of(tables.spec("review.controls")) is None
-    with pytest.raises(tables.UnknownTable):
-        tables.spec("compare.review.controls")
+    assert comparison.spec_of(lookup.spec("review.controls")) is None
+    with pytest.raises(lookup.UnknownTable):
+        lookup.spec("compare.review.controls")

@@ -9,7 +9,7 @@ import pytest
 from evaluation import studies
 from evaluation.backends import provider as calls
 from evaluation.models import Model, Outcome, QuestionSet, Run, Unit
-from evaluation.runner import create_run, leases, resume, streaks, work, working
+from evaluation.runner import create_run, failure_streaks, leases, loop, resume, work
 from tests.evaluation.dialect_answers import ANSWERS, Heard, error
 from tests.evaluation.make import make_country, make_dish
 from tests.evaluation.odd import as_bytes, odd_answer
@@ -172,9 +172,9 @@ def test_a_provider_that_fails_for_every_subject_pauses_the_run(server: Provider
     work(run.pk, "tests")
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
-    assert f"{streaks.ALIKE} subjects failed in the same way one after the other" in run.problem
+    assert f"{failure_streaks.ALIKE} subjects failed in the same way one after the other" in run.problem
     ended = [state for state in states(run).values() if state != "pending"]
-    assert len(ended) == streaks.ALIKE
+    assert len(ended) == failure_streaks.ALIKE
 
 
 def test_subjects_are_counted_and_not_calls(server: Provider) -> None:
@@ -197,13 +197,13 @@ def test_failures_of_each_kind_in_turn_pause_a_run_too(server: Provider) -> None
     run = make_run(server, "images", 12)
     work(run.pk, "tests")
     run.refresh_from_db()
-    assert f"{streaks.ANYHOW} subjects failed one after the other" in run.problem
+    assert f"{failure_streaks.ANYHOW} subjects failed one after the other" in run.problem
 
 
 def test_a_streak_is_remembered_from_one_slice_of_time_to_the_next(server: Provider) -> None:
     server.chooses = lambda _: (403, {}, {"error": "Not that one."})
     run = make_run(server, "images", 12)
-    for _ in range(streaks.ALIKE):
+    for _ in range(failure_streaks.ALIKE):
         batch_of_one(run)
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
@@ -213,7 +213,7 @@ def batch_of_one(run: Run) -> None:
     """A slice that ends after one unit, as with a slow provider."""
     batch = leases.lease(run, "tests", 1)
     assert batch is not None
-    working.work_batch(run, studies.load(run.study), batch, list(Unit.objects.filter(batch=batch)))
+    loop.work_batch(run, studies.load(run.study), batch, list(Unit.objects.filter(batch=batch)))
 
 
 def test_refusals_in_any_number_are_results(server: Provider) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.backends.dialects import Reply, classify, table
-from evaluation.backends.waits import LONGEST, asked_wait
+from evaluation.backends.provider_dialects import Reply, classify, table
+from evaluation.backends.retry_after import LONGEST, asked_wait
 from tests.evaluation.dialect_answers import ANSWERS, Heard
 from tests.evaluation.odd import odd_answer
 

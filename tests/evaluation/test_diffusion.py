@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluation import backends, files
-from evaluation.backends.base import BackendError, ImageRequest, OutOfMemory
+from evaluation import backends, content_store
 from evaluation.backends.diffusion import DiffusersPipeline
+from evaluation.contracts.backend import BackendError, ImageRequest, OutOfMemory
+from evaluation.contracts.study import ModelData, Result
 from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run
 from evaluation.runner import create_run, work
-from evaluation.studies.base import ModelData, Result
 from tests.evaluation.make import make_dish, make_model
 from tests.evaluation.tiny import model_at, save_stable_diffusion
 
@@ -298,7 +298,7 @@ def test_a_run_stores_pictures_and_what_was_filtered(checked: Path) -> None:
     for image in GeneratedImage.objects.all():
         assert (image.sha256 == "") == (image.state == "filtered")
         assert image.seed is not None and image.prompt_sent.startswith("a photo of ")
-        assert image.state == "filtered" or files.read(image.sha256)[:4] == b"\x89PNG"
+        assert image.state == "filtered" or content_store.read(image.sha256)[:4] == b"\x89PNG"
     told = Outcome.objects.filter(unit__state="done")[0].circumstances
     assert (told["scheduler"], told["card"], told["precision"]) == ("DDIMScheduler", "processor", "fp32")
     assert "tokens longer than the text encoder reads" in Outcome.objects.filter(unit__state="failed")[0].reason

@@ -5,13 +5,15 @@ import re
 import pytest
 from django.test import Client
 
-from evaluation import derived, disparity, tables
+from evaluation.contracts.table import TableSpec
+from evaluation.derived import disparity
 from evaluation.metrics.tidy import TidyTable
-from evaluation.table_spec import TableSpec
+from evaluation.registry import derived, lookup
+from evaluation.registry.names import TABLES
+from evaluation.tables import compute
 from tests.evaluation.deriving import Row, answers, column, estimates, make_base, make_observations, twice
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
 from tests.review.tables import make_campaign, make_cell
-from wwd.tables import TABLES
 
 
 def unlike(place: str, model: str, *kinds: tuple[float, ...], dishes: int = 10, people: bool = False) -> list[Row]:
@@ -26,13 +28,13 @@ def unlike(place: str, model: str, *kinds: tuple[float, ...], dishes: int = 10, 
 KENYA = unlike("Kenya", "painter", (1, 1, 1), (1, 0, 0))
 GHANA = unlike("Ghana", "painter", (1, 1, 0), (0, 0, 0))
 TOGO = answers("Togo", "painter", 4, (0, 0, 0, 0, 0, 0, 0, 0))
-DERIVED = [name for name in tables.names() if derived.base_of(name)]
+DERIVED = [name for name in lookup.names() if derived.base_of(name)]
 
 
 def made(base: TableSpec, **filters: str) -> TidyTable:
     table = disparity.spec_of(base)
     assert table is not None
-    return tables.compute(table, filters)
+    return compute.compute(table, filters)
 
 
 def test_the_worst_group_is_named_with_its_own_n() -> None:
@@ -173,8 +175,8 @@ def test_tables_without_observations_or_places_have_none() -> None:
     assert disparity.spec_of(make_base(make_observations(KENYA, "question"))) is None
     assert disparity.spec_of(base) is not None
     for name in ("disparity.association.top", "disparity.stereotypes.readings", "disparity.nothing", "disparity."):
-        with pytest.raises(tables.UnknownTable, match="There is no table"):
-            tables.spec(name)
+        with pytest.raises(lookup.UnknownTable, match="There is no table"):
+            lookup.spec(name)
 
 
 def test_the_figure_shows_gaps_beside_what_chance_gives() -> None:
@@ -184,13 +186,13 @@ def test_the_figure_shows_gaps_beside_what_chance_gives() -> None:
 
 
 def test_a_derived_table_is_stale_when_its_base_is_and_changes_version_with_it() -> None:
-    base, table = tables.spec("review.quality"), tables.spec("disparity.review.quality")
+    base, table = lookup.spec("review.quality"), lookup.spec("disparity.review.quality")
     assert (table.inputs, table.version) == (base.inputs, f"{base.version}.2")
     assert "interval" not in table.filters and "country" not in table.filters
 
 
 def test_every_derived_name_stands_after_its_table() -> None:
-    names = tables.names()
+    names = lookup.names()
     assert set(names) > set(TABLES)
     assert names[names.index("review.quality") + 1 :][:2] == ["disparity.review.quality", "compare.review.quality"]
 
@@ -198,7 +200,7 @@ def test_every_derived_name_stands_after_its_table() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", DERIVED)
 def test_an_empty_install_has_empty_derived_tables_that_say_so(name: str) -> None:
-    table = tables.compute(tables.spec(name), {})
+    table = compute.compute(lookup.spec(name), {})
     assert table.rows == ()
     assert any("no finished run" in note or "no reviews yet" in note for note in table.notes)
 
@@ -208,10 +210,10 @@ def test_rescaled_scores_are_never_compared() -> None:
     places = (make_place_in("Africa"), make_place_in("Asia"))
     make_association(*(picture_result(place, "painter", 1, at) for place in places for at in range(15)))
     for name in ("disparity.association.scores", "compare.association.scores"):
-        table = tables.compute(tables.spec(name), {})
+        table = compute.compute(lookup.spec(name), {})
         assert not {"normalised_score", "normalised_over_all"} & (column(table, "measure") if table.rows else set())
         assert any(note.startswith("Never compared: normalised_score, normalised_over_all.") for note in table.notes)
-    assert tables.compute(tables.spec("disparity.association.scores"), {"measure": "normalised_score"}).rows == ()
+    assert compute.compute(lookup.spec("disparity.association.scores"), {"measure": "normalised_score"}).rows == ()
 
 
 @pytest.mark.django_db
@@ -220,7 +222,7 @@ def test_the_page_names_the_worst_country_and_never_a_small_one(client: Client) 
     make_cell(campaign, "Kenya", dishes=10, reviewers=5, says=lambda dish, who: {"food": dish * who % 4 < 3})
     for country, dishes, people in (("Ghana", 10, 5), ("Togo", 3, 5), ("Benin", 10, 4)):
         make_cell(campaign, country, "Dalle2", dishes, people, says=lambda dish, who: {"food": dish * who % 4 > 1})
-    tables.compute_and_store("disparity.review.quality", {})
+    compute.compute_and_store("disparity.review.quality", {})
     client.force_login(make_staff())
     page = client.get("/admin/evaluation/tables/disparity.review.quality/").content.decode()
     assert "Ghana" in page
@@ -249,7 +251,7 @@ def test_behind_a_gap_stand_the_pictures_of_the_group_at_its_end(
     few = (lambda dish, who: {"food": dish * who % 4 > 1}) if any(ends) else (lambda dish, who: {"food": False})
     make_cell(campaign, "Ghana", dishes=10, reviewers=5, says=few)
     for name in ("review.quality", "disparity.review.quality"):
-        tables.compute_and_store(name, {})
+        compute.compute_and_store(name, {})
     client.force_login(make_staff())
     groups = {"measure": "food", "by": "country", "model": "Dalle2", **dict(zip(disparity.ENDS, ends, strict=True))}
     query = {**{f"cell.{name}": value for name, value in groups.items()}, "metric": metric}

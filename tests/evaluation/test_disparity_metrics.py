@@ -18,8 +18,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from evaluation.metrics.disparity import Disparity, disparity
-from evaluation.metrics.groups import Sample
-from evaluation.metrics.multiple import holm
+from evaluation.metrics.multiple_testing import holm
+from evaluation.metrics.samples import Sample
 
 Floats = np.typing.NDArray[np.float64]
 

@@ -3,10 +3,10 @@
 import pytest
 
 from evaluation import studies
-from evaluation.backends.base import BackendError, OutOfMemory
+from evaluation.contracts.backend import BackendError, OutOfMemory
+from evaluation.contracts.study import ModelData
 from evaluation.models import Outcome, Run, Unit
 from evaluation.runner import create_run, execution, leases, work
-from evaluation.studies.base import ModelData
 from tests.evaluation.fragile import Fragile, WorkerKilled
 from tests.evaluation.make import make_model
 

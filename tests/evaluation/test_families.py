@@ -14,10 +14,10 @@ from django.core.management import CommandError, call_command
 from PIL import Image
 
 from evaluation import backends
-from evaluation.backends.base import BackendError, ImageRequest
 from evaluation.backends.diffusion import DiffusersPipeline
-from evaluation.backends.families import FAMILIES
-from evaluation.studies.base import Result
+from evaluation.backends.pipeline_families import FAMILIES
+from evaluation.contracts.backend import BackendError, ImageRequest
+from evaluation.contracts.study import Result
 from tests.evaluation.make import make_model
 from tests.evaluation.opens import watched
 from tests.evaluation.tiny import model_at, save_chat, save_clip, save_llava, save_siglip

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from evaluation import fetching
-from evaluation.fetching import FetchError, fetch
 from tests.evaluation.provider import Provider, png, serving
+from wwd.base import fetching
+from wwd.base.fetching import FetchError, fetch
 
 
 @pytest.fixture

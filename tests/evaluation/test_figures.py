@@ -18,7 +18,8 @@ import uharfbuzz
 from fontTools.ttLib import TTFont
 from PIL import Image
 
-from evaluation import drawing, figures, fonts, palette
+from evaluation.figures import draw, files, fonts, layout, palette
+from evaluation.figures import model as figures_model
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from tests.evaluation.tables import make_row, make_table
 
@@ -104,14 +105,14 @@ def printed() -> bytes:
     return file_of(make_table(rows, demonstration=True), "pdf", width=8)
 
 
-def plan_of(table: TidyTable, *metrics: str) -> figures.Plan:
-    plan = figures.layout(table, metrics or ("food",))
+def plan_of(table: TidyTable, *metrics: str) -> figures_model.Plan:
+    plan = layout.layout(table, metrics or ("food",))
     assert plan is not None
     return plan
 
 
-def file_of(table: TidyTable, ending: figures.Ending = "svg", **look: Any) -> bytes:
-    drawn = figures.drawn(table, ["food"], ending, figures.Look(**look))
+def file_of(table: TidyTable, ending: figures_model.Ending = "svg", **look: Any) -> bytes:
+    drawn = files.drawn(table, ["food"], ending, figures_model.Look(**look))
     assert drawn is not None
     return drawn
 
@@ -153,8 +154,8 @@ def test_a_row_over_all_places_comes_last() -> None:
 def test_panels_of_one_metric_share_a_scale_that_begins_at_zero() -> None:
     rows = [make_row("Kenya", "Dalle2", value=0.9, low=0.85, high=0.95), make_row("Ghana", "Dalle2", value=0.2)]
     assert plan_of(make_table(rows)).panels[0].scale == (0, 0.95)
-    assert figures.scale(iter([Estimate(-0.2, 40, 20, -0.3, -0.1)])) == (-0.3, 0)
-    assert figures.scale(iter([Estimate(0.0, 40, 20), Estimate(None, 0, 0)])) == (0, 1)
+    assert figures_model.scale(iter([Estimate(-0.2, 40, 20, -0.3, -0.1)])) == (-0.3, 0)
+    assert figures_model.scale(iter([Estimate(0.0, 40, 20), Estimate(None, 0, 0)])) == (0, 1)
 
 
 def test_the_foot_names_the_method_and_why_something_is_not_measured() -> None:
@@ -166,7 +167,7 @@ def test_the_foot_names_the_method_and_why_something_is_not_measured() -> None:
 
 
 def test_a_figure_without_intervals_says_that_none_is_claimed() -> None:
-    assert plan_of(make_table([make_row("Kenya", "Dalle2", low=None, high=None)])).foot[0] == figures.NO_LINES
+    assert plan_of(make_table([make_row("Kenya", "Dalle2", low=None, high=None)])).foot[0] == layout.NO_LINES
 
 
 def test_tall_panels_are_parted_and_too_many_are_left_out_and_counted() -> None:
@@ -186,10 +187,10 @@ def test_a_table_with_models_alone_and_one_without_are_drawn() -> None:
 
 
 def test_nothing_to_draw_gives_no_figure() -> None:
-    assert figures.drawn(make_table(), ["food"], "svg") is None
-    assert figures.drawn(make_table([make_row("Kenya", "Dalle2", "bad")]), ["food"], "svg") is None
+    assert files.drawn(make_table(), ["food"], "svg") is None
+    assert files.drawn(make_table([make_row("Kenya", "Dalle2", "bad")]), ["food"], "svg") is None
     lacking = make_row("Kenya", "Dalle2", value=None, low=None, high=None)
-    assert figures.drawn(make_table([lacking]), ["food"], "svg") is None
+    assert files.drawn(make_table([lacking]), ["food"], "svg") is None
 
 
 def test_only_small_groups_are_hatched() -> None:
@@ -212,7 +213,7 @@ def test_any_name_can_be_drawn(name: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])
-def test_the_same_table_gives_the_same_bytes(ending: figures.Ending) -> None:
+def test_the_same_table_gives_the_same_bytes(ending: figures_model.Ending) -> None:
     table = make_table([make_row(KHICHDI, "Dalle2"), make_row("Ghana", "Dalle2", value=None, low=None, high=None)])
     assert file_of(table, ending) == file_of(table, ending)
 
@@ -225,7 +226,7 @@ def test_the_same_table_gives_the_same_printed_bytes_in_another_process(printed:
 def test_a_figure_has_the_width_of_a_printed_column_or_page(printed: bytes) -> None:
     assert float(pypdf.PdfReader(io.BytesIO(printed)).pages[0].mediabox.width) == pytest.approx(8 / 2.54 * 72, abs=0.1)
     table = make_table([make_row("Kenya", "Dalle2")])
-    for width in figures.WIDTHS:
+    for width in layout.WIDTHS:
         picture = Image.open(io.BytesIO(file_of(table, "png", width=width)))
         assert picture.width == pytest.approx(width / 2.54 * 300, abs=1)
 
@@ -233,10 +234,10 @@ def test_a_figure_has_the_width_of_a_printed_column_or_page(printed: bytes) -> N
 def test_a_figure_that_is_too_tall_for_a_page_has_several() -> None:
     rows = [make_row(f"Country {number}", "Dalle2", metric) for number in range(45) for metric in ("food", "b", "c")]
     plan = plan_of(make_table(rows), "food", "b", "c")
-    pages = drawing.pages(plan, 8 / 2.54, drawing.PAGE)
+    pages = draw.pages(plan, 8 / 2.54, draw.PAGE)
     assert [len(page.lines) for page in pages] == [1, 1, 1]
-    assert max(page.height for page in pages) <= drawing.PAGE
-    assert len(drawing.pages(plan, 8 / 2.54, None)) == 1
+    assert max(page.height for page in pages) <= draw.PAGE
+    assert len(draw.pages(plan, 8 / 2.54, None)) == 1
 
 
 def test_letters_are_six_points_or_larger_and_stay_within_the_width(printed: bytes) -> None:
@@ -247,7 +248,7 @@ def test_letters_are_six_points_or_larger_and_stay_within_the_width(printed: byt
 
     pypdf.PdfReader(io.BytesIO(printed)).pages[0].extract_text(visitor_text=see)
     assert min(size for size in sizes if size) >= 6
-    for text in (*figures.MARKS.split(". "), "Democratic Republic of the Congo", "x" * 90, "a " * 60):
+    for text in (*layout.MARKS.split(". "), "Democratic Republic of the Congo", "x" * 90, "a " * 60):
         lines = fonts.wrapped(text, 6, 1.0)
         assert max(fonts.text_width(line, 6) for line in lines) <= 1.0
         assert "".join(lines).replace(" ", "") == text.replace(" ", "")
@@ -336,7 +337,7 @@ def test_an_svg_holds_no_text_that_a_reader_could_lack_a_font_for() -> None:
 
 
 def test_letters_that_no_font_has_are_told_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING, logger="evaluation.fonts"):
+    with caplog.at_level(logging.WARNING, logger="evaluation.figures.fonts"):
         fonts.families(["\U0010fffd"])
     assert "U+10FFFD" in caplog.text
 
@@ -347,7 +348,7 @@ def test_without_the_packages_of_fonts_figures_are_drawn_and_the_log_says_why(
     monkeypatch.setattr(fonts, "PACKAGES", ("no_such_package_of_fonts",))
     fonts.shipped.cache_clear()
     try:
-        with caplog.at_level(logging.WARNING, logger="evaluation.fonts"):
+        with caplog.at_level(logging.WARNING, logger="evaluation.figures.fonts"):
             assert fonts.families(["Waakye"]) == [fonts.LAST]
     finally:
         fonts.shipped.cache_clear()

@@ -10,14 +10,14 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from evaluation import files
+from evaluation import content_store
 from tests.evaluation.make import make_image, make_model, make_subject
 
 OLD = 3 * 24 * 60 * 60
 
 
 def on_disk(sha256: str) -> Path:
-    return Path(default_storage.path(files.path_of(sha256)))
+    return Path(default_storage.path(content_store.path_of(sha256)))
 
 
 def make_old(sha256: str) -> None:
@@ -25,78 +25,78 @@ def make_old(sha256: str) -> None:
 
 
 def test_a_kept_file_is_read_by_its_hash() -> None:
-    sha256 = files.keep(b"picture")
-    assert (len(sha256), files.read(sha256)) == (64, b"picture")
+    sha256 = content_store.keep(b"picture")
+    assert (len(sha256), content_store.read(sha256)) == (64, b"picture")
 
 
 def test_equal_contents_are_one_file_that_is_not_written_again() -> None:
-    sha256 = files.keep(b"picture")
+    sha256 = content_store.keep(b"picture")
     make_old(sha256)
     before = on_disk(sha256).stat().st_mtime
-    assert files.keep(b"picture") == sha256
+    assert content_store.keep(b"picture") == sha256
     assert on_disk(sha256).stat().st_mtime == before
     assert len(list(on_disk(sha256).parent.iterdir())) == 1
 
 
 def test_a_file_that_was_cut_short_is_written_again() -> None:
-    sha256 = files.keep(b"picture")
+    sha256 = content_store.keep(b"picture")
     on_disk(sha256).write_bytes(b"pic")
-    files.keep(b"picture")
-    assert files.read(sha256) == b"picture"
+    content_store.keep(b"picture")
+    assert content_store.read(sha256) == b"picture"
 
 
 def test_many_that_keep_the_same_content_at_once_leave_one_whole_file() -> None:
     content = os.urandom(300_000)
-    threads = [threading.Thread(target=files.keep, args=(content,)) for _ in range(8)]
+    threads = [threading.Thread(target=content_store.keep, args=(content,)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    sha256 = files.keep(content)
-    assert files.read(sha256) == content
+    sha256 = content_store.keep(content)
+    assert content_store.read(sha256) == content
     assert [path.name for path in on_disk(sha256).parent.iterdir()] == [sha256]
 
 
 def test_reading_what_is_not_held_says_so() -> None:
     with pytest.raises(FileNotFoundError):
-        files.read("0" * 64)
+        content_store.read("0" * 64)
 
 
 @pytest.mark.django_db
 def test_old_files_that_no_row_names_are_removed_and_others_stay() -> None:
-    named, orphan, fresh = files.keep(b"named"), files.keep(b"orphan"), files.keep(b"fresh")
+    named, orphan, fresh = content_store.keep(b"named"), content_store.keep(b"orphan"), content_store.keep(b"fresh")
     make_image(make_subject(), make_model(), sha256=named)
     make_old(named)
     make_old(orphan)
-    assert files.remove_orphans() == 1
+    assert content_store.remove_orphans() == 1
     assert [on_disk(name).exists() for name in (named, orphan, fresh)] == [True, False, True]
 
 
 @pytest.mark.django_db
 def test_leftovers_of_a_killed_writer_are_removed() -> None:
-    part = on_disk(files.keep(b"picture")).parent / ".part-abc"
+    part = on_disk(content_store.keep(b"picture")).parent / ".part-abc"
     part.write_bytes(b"half")
     os.utime(part, (time.time() - OLD, time.time() - OLD))
-    files.remove_orphans()
+    content_store.remove_orphans()
     assert not part.exists()
 
 
 @pytest.mark.django_db
 def test_files_beside_the_pictures_are_never_touched() -> None:
     default_storage.save("photos/orphan.jpg", ContentFile(b"photo"))
-    assert files.remove_orphans(timedelta(0)) == 0
+    assert content_store.remove_orphans(timedelta(0)) == 0
     assert default_storage.exists("photos/orphan.jpg")
 
 
 @pytest.mark.django_db
 def test_no_picture_at_all_is_no_error() -> None:
-    assert files.remove_orphans() == 0
+    assert content_store.remove_orphans() == 0
 
 
 @pytest.mark.django_db
 def test_the_job_stops_when_its_time_is_over() -> None:
-    sha256 = files.keep(b"orphan")
-    assert files.remove_orphans(timedelta(0), seconds=0) == 0
+    sha256 = content_store.keep(b"orphan")
+    assert content_store.remove_orphans(timedelta(0), seconds=0) == 0
     assert on_disk(sha256).exists()
 
 
@@ -107,7 +107,7 @@ def test_every_app_that_names_a_file_keeps_it() -> None:
 
     assert any(field.name.endswith("sha256") for field in CampaignImage._meta.concrete_fields)
     image = make_image(make_subject(), make_model())
-    sha256 = files.keep(b"copy")
-    assert files.named_by_rows([sha256]) == set()
+    sha256 = content_store.keep(b"copy")
+    assert content_store.named_by_rows([sha256]) == set()
     type(image).objects.filter(pk=image.pk).update(sha256=sha256)
-    assert files.named_by_rows([sha256, "0" * 64]) == {sha256}
+    assert content_store.named_by_rows([sha256, "0" * 64]) == {sha256}

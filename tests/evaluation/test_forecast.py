@@ -6,11 +6,11 @@ import pytest
 from django.db.models.functions import Now
 
 from evaluation import studies
-from evaluation.cost import Price, price_of
+from evaluation.contracts.study import ConfigError, ImageResult, Result
 from evaluation.models import Batch, GeneratedImage, Model, Outcome, Run, Subject, Unit
+from evaluation.models.cost import Price, price_of
 from evaluation.runner import create_run, forecast, import_run, leases, preview, retry, work
-from evaluation.runner.counting import by_label, refusals, rewritten
-from evaluation.studies.base import ConfigError, ImageResult, Result
+from evaluation.runner.progress import by_label, refusals, rewritten
 from tests.evaluation.fragile import Fragile
 from tests.evaluation.make import make_country, make_dish, make_model, make_subject, plan
 

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from evaluation import files, studies
-from evaluation.backends.base import ImageRequest
-from evaluation.backends.sketch import png
-from evaluation.catalogue import DatabaseCatalogue
+from evaluation import content_store, studies
+from evaluation.backends.standin.images import png
+from evaluation.contracts.backend import ImageRequest
+from evaluation.contracts.study import ConfigError, ImageResult, ModelData, Result, SubjectData, Work
 from evaluation.models import GeneratedImage, Model, Outcome, Run
-from evaluation.runner import create_run, import_run, outcomes, preview, work
-from evaluation.studies.base import ConfigError, ImageResult, ModelData, Result, SubjectData, Work
+from evaluation.runner import create_run, import_run, preview, work
+from evaluation.runner.catalogue import DatabaseCatalogue
 from evaluation.studies.prompts import holds
+from evaluation.tables.outcomes import outcomes
 from tests.evaluation.make import make_country, make_dish, make_model, make_subject, plan
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +31,7 @@ def test_a_run_makes_pictures_with_prompt_seed_and_file() -> None:
     assert len({image.seed for image in images}) == len({image.sha256 for image in images}) == 3
     assert all("called Waakye" in image.prompt_sent and image.sample is None for image in images)
     assert images[0].prompt is not None and images[0].prompt.slug == "generation-specific"
-    with Image.open(io.BytesIO(files.read(images[0].sha256))) as picture:
+    with Image.open(io.BytesIO(content_store.read(images[0].sha256))) as picture:
         assert (picture.format, picture.size) == ("PNG", (images[0].width, images[0].height))
 
 

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageCms, PngImagePlugin
 
-from evaluation import looks
 from evaluation.backends.pixels import Pixels as PixelsBackend
-from evaluation.backends.standin import colours
-from evaluation.image_decode import GROUND, ImageError, as_sent, decode, decode_pixels, read_header
-from evaluation.picture_files import reduced
-from evaluation.studies.base import ModelData
-from review.copies import review_copy
+from evaluation.backends.standin.encoder import colours
+from evaluation.contracts.study import ModelData
+from evaluation.images.files import reduced
+from evaluation.readers import image_quality
+from evaluation.readers.image_decode import GROUND, ImageError, as_sent, decode, decode_pixels, read_header
+from review.campaigns.image_copies import review_copy
 
 SIDE = 64
 
@@ -114,14 +114,14 @@ def test_everybody_is_given_the_same_pixels(name: str) -> None:
     assert np.allclose(small(opened(reduced(content, SIDE))), small(wanted), atol=8)
     plain = encoded(Image.fromarray(wanted))
     assert review_copy(content) == review_copy(plain)
-    assert looks.look(content).flaw == looks.look(plain).flaw
+    assert image_quality.look(content).flaw == image_quality.look(plain).flaw
     assert np.array_equal(colours(content), colours(plain))
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("name", ODD)
 def test_encoders_and_questions_are_given_these_pixels_too(name: str) -> None:
-    from evaluation.backends.decoding import decoded, singles, stacks
+    from evaluation.backends.image_decode import decoded, singles, stacks
 
     content = ODD[name]()
     wanted = decode_pixels(content)

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from evaluation import files
+from evaluation import content_store
+from evaluation.contracts.study import ConfigError, ImageResult, Result, UnitPlan
 from evaluation.models import Embedding, GeneratedImage, InputCounter, Outcome, Run, RunLabel, Unit
-from evaluation.runner import import_run, outcomes
-from evaluation.studies.base import ConfigError, ImageResult, Result, UnitPlan
+from evaluation.runner import import_run
+from evaluation.tables.outcomes import outcomes
 from tests.evaluation.make import make_image, make_model, make_place, make_subject, plan, vector_result
 
 pytestmark = pytest.mark.django_db
@@ -93,7 +94,7 @@ def test_pictures_are_kept_by_hash_and_refusals_leave_a_record() -> None:
         "refused",
         "not_held",
     ]
-    assert files.read(GeneratedImage.objects.get(state="held").sha256) == b"picture"
+    assert content_store.read(GeneratedImage.objects.get(state="held").sha256) == b"picture"
 
 
 def test_pictures_of_one_dish_are_one_cluster_and_pictures_of_places_are_their_own() -> None:

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from evaluation import files
+from evaluation import content_store
+from evaluation.contracts.study import ModelData, SubjectData, UnitPlan
 from evaluation.models import Embedding, GeneratedImage, Unit
 from evaluation.runner import inputs
 from evaluation.runner.importing import run_for
 from evaluation.runner.units import insert
-from evaluation.studies.base import ModelData, SubjectData, UnitPlan
 from tests.evaluation.make import make_image, make_model, make_subject, plan
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ def encoder() -> ModelData:
 
 
 def held(subject: SubjectData, content: bytes) -> GeneratedImage:
-    return make_image(subject, make_model(), sha256=files.keep(content))
+    return make_image(subject, make_model(), sha256=content_store.keep(content))
 
 
 def test_a_unit_comes_with_its_picture_subject_and_model() -> None:
@@ -55,7 +55,7 @@ def test_a_picture_that_is_gone_fails_its_unit_only() -> None:
     subject = make_subject()
     lost, removed, whole = held(subject, b"lost"), held(subject, b"removed"), held(subject, b"whole")
     units = make_units(*(plan(str(row.pk), encoder(), subject, image=row.pk) for row in (lost, removed, whole)))
-    files.default_storage.delete(files.path_of(lost.sha256))
+    content_store.default_storage.delete(content_store.path_of(lost.sha256))
     GeneratedImage.objects.filter(pk=removed.pk).delete()
     works, failures = inputs.load(units, "")
     assert [work.image_bytes for work in works] == [b"whole"]

@@ -1,7 +1,7 @@
 """The figures of internet use: one per country, in the codes of our own list of places."""
 
-from collection.places import all_places
-from evaluation.internet_use import internet_use
+from collection.vocabularies.places import all_places
+from evaluation.novelty.internet_use import internet_use
 
 
 def test_a_country_has_its_latest_figure_with_its_year() -> None:

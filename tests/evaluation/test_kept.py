@@ -7,8 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from evaluation import kept, run_page
+from evaluation import cached_counts
 from evaluation.models import KeptReport, Run, Unit
+from evaluation.presentation import run as presentation_run
 from evaluation.tasks import recompute_tables
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 
@@ -20,7 +21,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """A run of seven units, of which five already are too many to be counted in a request."""
     place = make_place_in("Africa")
     made = make_association(*(picture_result(place, "painter", 1, n, failed=n == 0) for n in range(5)))
-    monkeypatch.setattr(kept, "LARGE", 5)
+    monkeypatch.setattr(cached_counts, "LARGE", 5)
     return made
 
 
@@ -31,11 +32,11 @@ def chief(client: Client) -> Client:
 
 
 def test_small_and_large_runs_show_the_same_numbers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run_page.standing(run).counting
-    assert kept.recount_wanted() == 1
-    large = run_page.standing(run)
-    monkeypatch.setattr(kept, "LARGE", 5000)
-    small = run_page.standing(run)
+    assert presentation_run.standing(run).counting
+    assert cached_counts.recount_wanted() == 1
+    large = presentation_run.standing(run)
+    monkeypatch.setattr(cached_counts, "LARGE", 5000)
+    small = presentation_run.standing(run)
     assert large.counted_at is not None
     assert (large.states, large.forecast, large.countries) == (small.states, small.forecast, small.countries)
     assert (large.failures, large.refusals, large.rewritten) == (small.failures, small.refusals, small.rewritten)
@@ -52,38 +53,38 @@ def test_pages_say_that_they_are_being_counted_and_then_when_they_were(run: Run,
 
 
 def test_a_count_is_made_anew_only_while_it_can_change(run: Run) -> None:
-    run_page.standing(run)
-    kept.recount_wanted()
+    presentation_run.standing(run)
+    cached_counts.recount_wanted()
     KeptReport.objects.update(counted_at=timezone.now() - timedelta(hours=1))
     Run.objects.filter(pk=run.pk).update(finished_at=timezone.now() - timedelta(hours=2))
     run.refresh_from_db()
-    run_page.standing(run)
-    assert not kept.wanted().exists()
+    presentation_run.standing(run)
+    assert not cached_counts.wanted().exists()
     Run.objects.filter(pk=run.pk).update(finished_at=None)
     run.refresh_from_db()
-    run_page.standing(run)
-    assert kept.wanted().count() == 1
-    run_page.standing(run)
-    assert kept.recount_wanted() == 1
+    presentation_run.standing(run)
+    assert cached_counts.wanted().count() == 1
+    presentation_run.standing(run)
+    assert cached_counts.recount_wanted() == 1
 
 
 def test_what_is_gone_is_forgotten_and_what_fails_keeps_nobody_waiting(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ["run:999999", f"run:{run.pk}", "nothing:1"]
-    kept.begin(names)
-    kept.ask(names)
-    assert kept.recount_wanted() == 1
+    cached_counts.begin(names)
+    cached_counts.ask(names)
+    assert cached_counts.recount_wanted() == 1
     assert [row.name for row in KeptReport.objects.all()] == [f"run:{run.pk}"]
 
-    def broken(pk: int) -> kept.Content:
+    def broken(pk: int) -> cached_counts.Content:
         raise RuntimeError("counts nothing")
 
-    monkeypatch.setitem(kept.makers, "run", broken)
-    kept.ask([f"run:{run.pk}"])
-    assert kept.recount_wanted() == 0
+    monkeypatch.setitem(cached_counts.makers, "run", broken)
+    cached_counts.ask([f"run:{run.pk}"])
+    assert cached_counts.recount_wanted() == 0
     assert KeptReport.objects.get().content is not None
 
 
 def test_large_is_asked_without_counting_all() -> None:
-    assert not kept.large(Unit.objects.all())
+    assert not cached_counts.large(Unit.objects.all())

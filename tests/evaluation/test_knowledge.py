@@ -12,19 +12,21 @@ from django.test import Client
 from django.urls import reverse
 
 from collection.models import Dish
-from evaluation import observations, presets, runner, tables
-from evaluation.backends.base import Conversation
-from evaluation.catalogue import DatabaseCatalogue
-from evaluation.config import parse
-from evaluation.cost import price_of
-from evaluation.metrics.overlap import iou, self_agreement
+from evaluation import runner
+from evaluation.contracts.backend import Conversation
+from evaluation.contracts.study import ConfigError, ModelData, OutcomeData
+from evaluation.metrics.set_overlap import iou, self_agreement
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import Batch, Model, Outcome, QuestionSet, Run, Unit
+from evaluation.models.cost import price_of
+from evaluation.registry import lookup
 from evaluation.runner import leases
-from evaluation.studies import asking
-from evaluation.studies.base import ConfigError, ModelData, OutcomeData
-from evaluation.studies.judging import Judging, JudgingConfig
-from evaluation.studies.knowledge import Knowledge
+from evaluation.runner.catalogue import DatabaseCatalogue
+from evaluation.studies import chat, presets
+from evaluation.studies.config import parse
+from evaluation.studies.knowledge.judge_study import Judging, JudgingConfig
+from evaluation.studies.knowledge.study import Knowledge
+from evaluation.tables import compute, observe
 from tests.evaluation.make import make_dish, make_model
 from tests.evaluation.provider import Provider, error, says
 from tests.evaluation.tiny import save_chat
@@ -124,7 +126,7 @@ def test_what_the_contributor_says_stands_beside_each_question() -> None:
 
 
 def test_braces_in_a_name_are_no_placeholders() -> None:
-    messages = asking.filled(["{local_name} of {countries}"], {"local_name": "{countries}", "countries": "{0}"})
+    messages = chat.filled(["{local_name} of {countries}"], {"local_name": "{countries}", "countries": "{0}"})
     assert messages == ["{countries} of {0}"]
 
 
@@ -274,7 +276,7 @@ def test_a_demonstration_goes_from_the_plan_to_the_page(admin_client: Client) ->
     work_off(run)
     assert (run.state, run.demonstration) == (Run.State.DONE, True)
     assert set(Unit.objects.filter(run=run).values_list("state", flat=True)) == {"done"}
-    view = tables.compute_and_store("knowledge.fields", {"run": "known"})
+    view = compute.compute_and_store("knowledge.fields", {"run": "known"})
     assert view.table is not None
     assert {row.groups["field"] for row in view.table.rows} == {
         "country",
@@ -285,7 +287,7 @@ def test_a_demonstration_goes_from_the_plan_to_the_page(admin_client: Client) ->
     }
     assert all(row.estimate.clusters <= 3 for row in view.table.rows)
     assert found(view.table, "unread", field="utensils").value == 0
-    assert observations.of(tables.spec("knowledge.fields"), {"run": "known"}) is not None
+    assert observe.observe_table(lookup.spec("knowledge.fields"), {"run": "known"}) is not None
     page = admin_client.get(reverse("evaluation:table", args=["knowledge.fields"]), {"run": "known"})
     assert page.status_code == 200
     assert "time_of_day" in page.content.decode()
@@ -299,7 +301,7 @@ def test_a_judge_is_a_run_of_its_own_about_the_answers_of_another() -> None:
     assert Unit.objects.filter(run=judging).count() == 2 * (1 + 2)
     assert judging.definition["answers"] == "known"
     work_off(judging)
-    table = tables.compute(tables.spec("judging.fields"), {"run": "judged"})
+    table = compute.compute(lookup.spec("judging.fields"), {"run": "judged"})
     assert {row.groups["field"] for row in table.rows} == {"country", "ingredients"}
     assert {row.groups["model"] for row in table.rows} == {"standin-chat"}
     assert found(table, "judged", field="country").n == 2

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.readers import hostile
-from collection.places import all_places
+from collection.vocabularies.places import all_places
 from evaluation.readers import countries, ingredients, lists
 from evaluation.readers.choice import State
 from evaluation.readers.countries import countries_in, exact, read_countries, right, same_place
 from evaluation.readers.ingredients import ingredients_in, normal_form, read_ingredients
 from evaluation.readers.lists import MOST_ITEMS, read_list, read_options
-from evaluation.studies.knowledge_fields import OPTIONS
+from evaluation.studies.knowledge.fields import OPTIONS
 
 STATES = ("answered", "ambiguous", "no answer", "failed")
 

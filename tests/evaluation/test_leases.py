@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from evaluation import studies
+from evaluation.contracts.study import Result
 from evaluation.models import Batch, Outcome, Run, Unit
 from evaluation.runner import create_run, leases
-from evaluation.studies.base import Result
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ from django.conf import settings as django_settings
 from django.db import connection
 from pytest_django import Settings
 
-from evaluation import limits
+from evaluation.backends import rate_limit
 from evaluation.models import Model, Run, TokenBucket, Unit
 from evaluation.runner import create_run, forecast, work
 from tests.evaluation.make import make_dish
@@ -28,7 +28,7 @@ PRICE = 0.04
 def server(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     settings.LOCAL_PROVIDERS = True
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setattr(limits, "MINUTE", MINUTE)
+    monkeypatch.setattr(rate_limit, "MINUTE", MINUTE)
     with serving() as found:
         found.allowed, found.minute = ALLOWED, MINUTE
         yield found
@@ -36,36 +36,36 @@ def server(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prov
 
 @pytest.mark.django_db
 def test_the_second_call_waits_and_another_key_does_not() -> None:
-    limits.wait("a", 60)
-    with pytest.raises(limits.TooSlow) as caught:
-        limits.wait("a", 60, patience=0.1)
+    rate_limit.wait("a", 60)
+    with pytest.raises(rate_limit.TooSlow) as caught:
+        rate_limit.wait("a", 60, patience=0.1)
     # 60 s ÷ (60 × 0.9).
     assert 0.5 < caught.value.seconds <= 60 / 54
-    limits.wait("b", 60, patience=0.5)
+    rate_limit.wait("b", 60, patience=0.5)
 
 
 @pytest.mark.django_db
 def test_a_call_for_several_pictures_takes_their_share() -> None:
-    limits.wait("a", 60, amount=10)
-    assert 10 < limits.until("a") <= 600 / 54
+    rate_limit.wait("a", 60, amount=10)
+    assert 10 < rate_limit.until("a") <= 600 / 54
 
 
 @pytest.mark.django_db
 def test_without_a_limit_only_what_the_provider_asked_for_is_waited() -> None:
     for _ in range(20):
-        limits.wait("a", 0, patience=0.5)
-    limits.hold("a", 60)
-    with pytest.raises(limits.TooSlow):
-        limits.wait("a", 0, patience=0.5)
+        rate_limit.wait("a", 0, patience=0.5)
+    rate_limit.hold("a", 60)
+    with pytest.raises(rate_limit.TooSlow):
+        rate_limit.wait("a", 0, patience=0.5)
 
 
 @pytest.mark.django_db
 def test_a_host_whose_clock_is_an_hour_off_goes_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits.wait("a", 6)
+    rate_limit.wait("a", 6)
     ahead = time.time() + 3600
     monkeypatch.setattr(time, "time", lambda: ahead)
-    with pytest.raises(limits.TooSlow):
-        limits.wait("a", 6, patience=0.1)
+    with pytest.raises(rate_limit.TooSlow):
+        rate_limit.wait("a", 6, patience=0.1)
 
 
 def make_run(server: Provider, units: int) -> int:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 
-from evaluation import image_decode, looks
-from evaluation.backends.base import ImageRequest
-from evaluation.backends.sketch import Sketch
-from evaluation.image_decode import ImageError
-from evaluation.studies.base import ModelData
+from evaluation.backends.standin.images import Sketch
+from evaluation.contracts.backend import ImageRequest
+from evaluation.contracts.study import ModelData
+from evaluation.readers import image_decode, image_quality
+from evaluation.readers.image_decode import ImageError
 
 SKETCH = ModelData(1, "sketch", "image_generator", "sketch", "sketch", "1", {"size": 512}, demonstration=True)
 
@@ -39,25 +39,25 @@ def plate() -> Image.Image:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_a_picture_has_its_kind_and_size_and_no_flaw(kind: str) -> None:
-    found = looks.look(encoded(scene(), kind))
-    assert found == looks.Looks(f"image/{kind.lower()}", 512, 512, "")
+    found = image_quality.look(encoded(scene(), kind))
+    assert found == image_quality.Looks(f"image/{kind.lower()}", 512, 512, "")
 
 
 @pytest.mark.parametrize(
     ("picture", "flaw"),
     [
-        (Image.new("RGB", (64, 64)), looks.BLACK_REASON),
-        (scene(contrast=1).point(lambda value: value // 24), looks.BLACK_REASON),
-        (Image.new("RGB", (64, 64), "white"), looks.FLAT_REASON),
-        (Image.new("RGB", (64, 64), "#a8431f"), looks.FLAT_REASON),
-        (scene(contrast=1.5), looks.FLAT_REASON),
-        (Image.new("RGBA", (64, 64), (0, 0, 0, 0)), looks.FLAT_REASON),
-        (scene().filter(ImageFilter.GaussianBlur(16)), looks.BLURRED_REASON),
-        (plate().filter(ImageFilter.GaussianBlur(16)), looks.BLURRED_REASON),
+        (Image.new("RGB", (64, 64)), image_quality.BLACK_REASON),
+        (scene(contrast=1).point(lambda value: value // 24), image_quality.BLACK_REASON),
+        (Image.new("RGB", (64, 64), "white"), image_quality.FLAT_REASON),
+        (Image.new("RGB", (64, 64), "#a8431f"), image_quality.FLAT_REASON),
+        (scene(contrast=1.5), image_quality.FLAT_REASON),
+        (Image.new("RGBA", (64, 64), (0, 0, 0, 0)), image_quality.FLAT_REASON),
+        (scene().filter(ImageFilter.GaussianBlur(16)), image_quality.BLURRED_REASON),
+        (plate().filter(ImageFilter.GaussianBlur(16)), image_quality.BLURRED_REASON),
     ],
 )
 def test_black_flat_and_blurred_pictures_are_told(picture: Image.Image, flaw: str) -> None:
-    assert looks.look(encoded(picture)).flaw == flaw
+    assert image_quality.look(encoded(picture)).flaw == flaw
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,12 @@ def test_black_flat_and_blurred_pictures_are_told(picture: Image.Image, flaw: st
     ],
 )
 def test_dark_soft_and_pale_pictures_stay(picture: Image.Image) -> None:
-    assert looks.look(encoded(picture)).flaw == ""
+    assert image_quality.look(encoded(picture)).flaw == ""
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 300), (3, 3)])
 def test_the_smallest_pictures_upset_nothing(size: tuple[int, int]) -> None:
-    assert looks.look(encoded(Image.new("RGB", size, "white"))).flaw == looks.FLAT_REASON
+    assert image_quality.look(encoded(Image.new("RGB", size, "white"))).flaw == image_quality.FLAT_REASON
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_the_smallest_pictures_upset_nothing(size: tuple[int, int]) -> None:
 )
 def test_what_is_no_picture_says_so(content: bytes, sentence: str) -> None:
     with pytest.raises(ImageError, match=sentence):
-        looks.look(content)
+        image_quality.look(content)
 
 
 def test_a_picture_that_would_fill_the_memory_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(image_decode, "MOST_PIXELS", 100)
     with pytest.raises(ImageError, match="million pixels"):
-        looks.look(encoded(Image.new("RGB", (11, 10))))
+        image_quality.look(encoded(Image.new("RGB", (11, 10))))

@@ -11,14 +11,15 @@ from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from evaluation import tables
-from evaluation.masked_names import letters
-from evaluation.masked_pairs import turned
-from evaluation.masked_words import HIDDEN
-from evaluation.masking import NO_MASK, Mask, UnknownMaskedName, mask_for, mask_of_models
+from evaluation import counters
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import MaskedName, Model, Plan, PlanAct, Role
-from evaluation.plan_acts import NoReason, analyses, incomplete, ready, unmask
+from evaluation.plans.mask import NO_MASK, Mask, UnknownMaskedName, mask_for, mask_of_models
+from evaluation.plans.mask_names import letters
+from evaluation.plans.mask_pairs import turned
+from evaluation.plans.mask_text import HIDDEN
+from evaluation.tables import compute, read
+from evaluation.unmasking import NoReason, analyses, incomplete, ready, unmask
 from tests.evaluation.make import make_model
 from tests.evaluation.plans import listed, make_frozen, make_planner
 from tests.evaluation.tables import make_association, make_place_in, make_row, make_table, picture_result
@@ -55,7 +56,7 @@ def add_pictures(slug: str = "vectors") -> None:
     make_association(
         *(picture_result(place, name, i + 1, n) for i, name in enumerate(makers) for n in range(12)), slug=slug
     )
-    tables.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, {})
 
 
 def mask(plan: Plan, places: bool = False) -> Mask:
@@ -72,7 +73,7 @@ def a_table(**values: Any) -> TidyTable:
 def test_page_csv_json_and_what_the_figure_is_drawn_from_hold_no_name(planner: Client, masked: Plan) -> None:
     page = planner.get(PAGE).text
     assert "Names are masked until the analyses of the plan" in page
-    seen = tables.read(NAME, {})
+    seen = read.read(NAME, {})
     assert seen.table
     printed = [StringIO(), StringIO()]
     call_command("tables", NAME, stdout=printed[0])
@@ -85,7 +86,7 @@ def test_page_csv_json_and_what_the_figure_is_drawn_from_hold_no_name(planner: C
 
 
 def test_photographs_keep_their_name_and_numbers_are_the_real_ones(masked: Plan) -> None:
-    hidden, real = tables.read(NAME, {}).table, tables.read(NAME, {}, unmasked=True).table
+    hidden, real = read.read(NAME, {}).table, read.read(NAME, {}, unmasked=True).table
     assert hidden
     assert real
     names = {slug: mask(masked).name("model", slug) for slug in MAKERS} | {"snapshot": "snapshot"}
@@ -94,7 +95,7 @@ def test_photographs_keep_their_name_and_numbers_are_the_real_ones(masked: Plan)
 
 
 def test_rows_come_in_the_order_of_the_shown_names(masked: Plan) -> None:
-    seen = tables.read(NAME, {}).table
+    seen = read.read(NAME, {}).table
     assert seen
     shown = [row.groups["model"] for row in seen.rows if row.metric == "net"]
     assert shown == sorted(shown)
@@ -115,7 +116,7 @@ def test_tables_of_other_data_are_not_masked(masked: Plan) -> None:
 
 
 def test_extra_analyses_of_the_same_data_are_masked_and_exploratory(planner: Client, masked: Plan) -> None:
-    tables.compute_and_store("association.top", {})
+    compute.compute_and_store("association.top", {})
     page = planner.get("/admin/evaluation/tables/association.top/").text
     assert "Exploratory: outside what was planned before the data" in page
     assert SPELLED.findall(page) == []
@@ -127,11 +128,11 @@ def test_extra_analyses_of_the_same_data_are_masked_and_exploratory(planner: Cli
 
 def test_masked_names_choose_rows_and_real_ones_do_not(planner: Client, masked: Plan) -> None:
     letter = mask(masked).name("model", "beta-2")
-    tables.compute_and_store(NAME, {"model": "beta-2"})
+    compute.compute_and_store(NAME, {"model": "beta-2"})
     page = planner.get(f"{PAGE}?model={letter}")
     assert page.status_code == 200
     assert SPELLED.findall(page.text) == []
-    view = tables.read(NAME, {"model": letter})
+    view = read.read(NAME, {"model": letter})
     assert (dict(view.filters), dict(view.stored)) == ({"model": letter}, {"model": "beta-2"})
     assert view.table
     assert {row.groups["model"] for row in view.table.rows} == {letter}
@@ -144,8 +145,8 @@ def test_masked_names_choose_rows_and_real_ones_do_not(planner: Client, masked: 
 def test_an_unseen_filter_is_computed_by_its_real_name(planner: Client, masked: Plan) -> None:
     letter = mask(masked).name("model", "gamma-3")
     planner.get(f"{PAGE}?model={letter}")
-    tables.recompute_wanted()
-    assert tables.read(NAME, {"model": letter}).state == "fresh"
+    compute.recompute_wanted()
+    assert read.read(NAME, {"model": letter}).state == "fresh"
 
 
 # Names.
@@ -262,7 +263,7 @@ def test_the_mask_is_lifted_after_the_analyses_ran(planner: Client, masked: Plan
 
 
 def test_an_early_look_at_names_needs_a_reason_that_stays_visible(planner: Client, masked: Plan) -> None:
-    tables.bump("runs.association")
+    counters.bump("runs.association")
     assert not ready(masked)
     address = f"{PLANS}{masked.slug}/"
     refused = planner.post(f"{address}unmask/", {"complete": "1", "reason": " "})
@@ -368,7 +369,7 @@ def test_names_of_places_leave_all_cells_where_places_are_masked(masked: Plan) -
 def test_runs_that_are_called_by_a_model_are_not_offered(planner: Client, masked: Plan) -> None:
     add_pictures("run-of-alpha-1")
     add_pictures("plain-run")
-    tables.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, {})
     page = planner.get(PAGE).text
     assert "plain-run" in page
     assert SPELLED.findall(page) == []

@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 
 from evaluation.metrics import agreement as coefficients
-from evaluation.metrics import calibration, ceiling, thresholds
+from evaluation.metrics import calibration, human_ceiling, thresholds
 from evaluation.metrics import classification as metrics
 from evaluation.metrics.intervals import MOST_MOVED, Interval
 
@@ -262,8 +262,8 @@ def test_four_dishes_give_no_threshold() -> None:
         ("opinions", [(2, 1), (1, 1), (1, 2), (0, 0), (0, 3)]),
     ],
 )
-def test_what_a_community_says(label: ceiling.Label, expected: list[tuple[int, int]]) -> None:
-    yes, no = ceiling.community(np.array([2.0, 1, 1, 0, 0]), np.array([3.0, 2, 3, 0, 3]), label)
+def test_what_a_community_says(label: human_ceiling.Label, expected: list[tuple[int, int]]) -> None:
+    yes, no = human_ceiling.community(np.array([2.0, 1, 1, 0, 0]), np.array([3.0, 2, 3, 0, 3]), label)
     assert list(zip(yes, no, strict=True)) == expected
 
 
@@ -271,19 +271,19 @@ def test_by_hand_one_person_held_out() -> None:
     # Three opinions yes yes no: whoever said yes sees the others tie, whoever said no sees … yes yes. Two opinions
     # are too few. Four, 3 of them yes: each yes sees yes (2 of 3), the no sees yes.
     unit = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
-    held = ceiling.held_out(unit, np.array([1.0, 1, 0, 1, 1, 1, 1, 1, 0]), 1, "majority")
+    held = human_ceiling.held_out(unit, np.array([1.0, 1, 0, 1, 1, 1, 1, 1, 0]), 1, "majority")
     assert held.unit.tolist() == [0, 0, 0, 2, 2, 2, 2]
     assert held.tied.tolist() == [True, True, False, False, False, False, False]
     assert held.yes.tolist() == pytest.approx([0, 0, 1 / 3, 1 / 4, 1 / 4, 1 / 4, 1 / 4])
     assert held.others.tolist() == pytest.approx([0.5, 0.5, 1, 2 / 3, 2 / 3, 2 / 3, 1])
 
 
-@pytest.mark.parametrize("label", ceiling.LABELS)
-def test_the_ceiling_equals_brute_force(label: ceiling.Label) -> None:
+@pytest.mark.parametrize("label", human_ceiling.LABELS)
+def test_the_ceiling_equals_brute_force(label: human_ceiling.Label) -> None:
     """Every person of every picture against the others, one by one."""
     unit = RNG.integers(0, 40, 160)
     ratings = RNG.integers(0, 6, 160).astype(float)
-    held = ceiling.held_out(unit, ratings, 3, label)
+    held = human_ceiling.held_out(unit, ratings, 3, label)
     given_tables = metrics.two_by_two(held.value >= 3, held.yes, held.no)
     table = np.zeros(4)
     for picture in range(40):

@@ -12,21 +12,21 @@ from evaluation.metrics import (
     agreement,
     association,
     calibration,
-    ceiling,
     classification,
     colours,
-    components,
+    concentration,
     entropy,
-    flattening,
+    human_ceiling,
     intervals,
-    multiple,
+    multiple_testing,
     proportion,
     ranks,
     sem,
     thresholds,
+    variance_components,
 )
+from evaluation.metrics.interval_reach import reach
 from evaluation.metrics.intervals import Interval
-from evaluation.metrics.reach import reach
 
 Column = np.ndarray
 NAN = float("nan")
@@ -67,17 +67,21 @@ MADE: dict[str, Callable[[Column, Column], Any]] = {
     "intervals": lambda a, b: agreement.intervals(
         np.nan_to_num(np.column_stack([a, b])) * 4, np.arange(len(a)), "nominal"
     ),
-    "held_out": lambda a, b: ceiling.held_out(np.zeros(len(a), dtype=np.intp), np.nan_to_num(a), 0.5, "majority").value,
+    "held_out": lambda a, b: (
+        human_ceiling.held_out(np.zeros(len(a), dtype=np.intp), np.nan_to_num(a), 0.5, "majority").value
+    ),
     "population_sem": lambda a, b: sem.population_sem(a),
     "sem_interval": lambda a, b: sem.sem_interval(a),
     "best_threshold": lambda a, b: thresholds.best_threshold(a, *half(a, b)),
     "fitted_labels": lambda a, b: thresholds.fitted_labels(a, *half(a, b), np.arange(len(a))),
     "normalised": lambda a, b: association.normalised_over_all(a),
-    "components": lambda a, b: components.components(a[~np.isnan(a)], {"dish": np.arange(len(a[~np.isnan(a)])) // 2}),
+    "components": lambda a, b: variance_components.components(
+        a[~np.isnan(a)], {"dish": np.arange(len(a[~np.isnan(a)])) // 2}
+    ),
     "entropy": lambda a, b: entropy.entropy(np.column_stack([a, 1 - a])),
-    "flattening": lambda a, b: flattening.entropy_and_largest(np.nan_to_num(np.column_stack([a, b]))),
+    "flattening": lambda a, b: concentration.entropy_and_largest(np.nan_to_num(np.column_stack([a, b]))),
     "divergence": lambda a, b: colours.divergence(np.nan_to_num(np.column_stack([a, 1 - a, np.zeros(len(a)), a]))),
-    "holm": lambda a, b: multiple.holm(a[~np.isnan(a)].tolist()),
+    "holm": lambda a, b: multiple_testing.holm(a[~np.isnan(a)].tolist()),
     "chance_alone": lambda a, b: proportion.chance_alone(int(np.nansum(a > 0)), len(a)),
 }
 

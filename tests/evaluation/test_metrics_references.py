@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.preprocessing import minmax_scale
 from statsmodels.stats.proportion import proportion_confint
 
-from evaluation.metrics import agreement, association, colours, flattening, proportion, sem
+from evaluation.metrics import agreement, association, colours, concentration, proportion, sem
 from evaluation.metrics.entropy import entropy
 
 Floats = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ def test_entropy_is_that_of_scipy() -> None:
     shares[0] = [1, 0, 0, 0, 0]
     assert entropy(shares) == pytest.approx(stats.entropy(shares, base=2, axis=1))
     counts = shares * 17
-    found = flattening.entropy_and_largest(counts)
+    found = concentration.entropy_and_largest(counts)
     assert found[:, 0] == pytest.approx(stats.entropy(counts, base=5, axis=1))
     assert found[:, 1] == pytest.approx(counts.max(axis=1) / counts.sum(axis=1))
 

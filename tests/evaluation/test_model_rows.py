@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import backends
-from evaluation.backends import declared
-from evaluation.backends.base import BackendError
-from evaluation.catalogue import model_data
+from evaluation.contracts import parameters
+from evaluation.contracts.backend import BackendError
 from evaluation.models import Model
-from evaluation.reference import read
+from evaluation.runner.catalogue import model_data
+from evaluation.seed_data import read
 from tests.evaluation.make import make_model
 
 BACKENDS = Path(backends.__file__).parent
@@ -125,20 +125,20 @@ def read_names(path: Path) -> Iterator[str]:
 
 
 def test_every_parameter_that_is_read_anywhere_is_declared() -> None:
-    known = {each.name for role, name in declared.DECLARED for each in declared.declared(role, name)}
+    known = {each.name for role, name in parameters.DECLARED for each in parameters.declared(role, name)}
     paths = [*BACKENDS.glob("*.py"), *(BACKENDS.parent / "studies").glob("*.py"), *BACKENDS.parent.glob("runner/*.py")]
     found = {(path.name, name) for path in paths for name in read_names(path)}
     assert len({name for _, name in found}) > 10
     assert {(path, name) for path, name in found if name not in known} == set()
 
 
-EVERY = sorted({each for known in declared.DECLARED.values() for each in known}, key=repr)
+EVERY = sorted({each for known in parameters.DECLARED.values() for each in known}, key=repr)
 
 
 @given(
     st.sampled_from(EVERY), st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists)
 )
-def test_a_value_is_usable_or_named(parameter: declared.Parameter, value: Any) -> None:
+def test_a_value_is_usable_or_named(parameter: parameters.Parameter, value: Any) -> None:
     problem = parameter.problem(value)
     if not problem:
         parameter.value({parameter.name: value})

@@ -7,14 +7,15 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.dishes import save_dish
+from collection.dishes.write import save_dish
 from collection.models import Dish
-from evaluation import tables
 from evaluation.models import ReferenceList
 from evaluation.novelty.cells import names_in
 from evaluation.novelty.folding import fold, forms
 from evaluation.novelty.matching import SAME_NAME, SUBSTRING, SUBSTRING_3, Entry, distance, searcher
 from evaluation.novelty.reference import BadReference, import_reference
+from evaluation.registry import lookup
+from evaluation.tables import compute, read
 
 LIST = (
     "name,aliases,countries\nKushari,كشرى; Koshary,Egypt\nPeppersoup,,Nigeria\n"
@@ -132,7 +133,7 @@ def dish(name: str, country: str, english: str = "") -> Dish:
 def test_tables_count_what_is_new_and_become_stale_with_a_dish(listed: ReferenceList) -> None:
     dish("كشري", "Egypt")
     dish("Zilzil", "Ethiopia")
-    view = tables.compute_and_store("novelty.summary", {"rule": SAME_NAME})
+    view = compute.compute_and_store("novelty.summary", {"rule": SAME_NAME})
     assert view.table is not None
     counts = {row.groups["continent"]: row.estimate.value for row in view.table.rows if row.metric == "new"}
     assert counts == {"Africa": 1, "Asia": 0, "all": 1}
@@ -141,20 +142,20 @@ def test_tables_count_what_is_new_and_become_stale_with_a_dish(listed: Reference
     )
     assert (share.value, share.n, share.small) == (0.5, 2, True)
     dish("Harira", "Morocco")
-    assert tables.read("novelty.summary", {"rule": SAME_NAME}).state == "stale"
-    [row] = [row for row in tables.compute(tables.spec("novelty.pairs"), {}).rows if "Harira" in row.groups["dish"]]
+    assert read.read("novelty.summary", {"rule": SAME_NAME}).state == "stale"
+    [row] = [row for row in compute.compute(lookup.spec("novelty.pairs"), {}).rows if "Harira" in row.groups["dish"]]
     assert row.groups["entry"] == "Harira"
 
 
 def test_a_withdrawn_dish_is_no_longer_counted(listed: ReferenceList) -> None:
     gone = dish("Zilzil", "Ethiopia")
     Dish.objects.filter(pk=gone.pk).update(state=Dish.State.WITHDRAWN)
-    assert tables.compute(tables.spec("novelty.summary"), {}).rows == ()
+    assert compute.compute(lookup.spec("novelty.summary"), {}).rows == ()
 
 
 @pytest.mark.parametrize("name", ["summary", "pairs", "fields", "access", "countries"])
 def test_an_empty_site_says_what_is_missing(name: str, db: None) -> None:
-    found = tables.compute(tables.spec(f"novelty.{name}"), {})
+    found = compute.compute(lookup.spec(f"novelty.{name}"), {})
     assert found.rows == ()
     assert any("no dishes" in note or "no reference list" in note for note in found.notes)
 
@@ -163,7 +164,7 @@ def test_a_field_that_the_list_lacks_is_not_measured(listed: ReferenceList) -> N
     dish("Zilzil", "Ethiopia")
     rows = {
         (row.groups["field"], row.metric): row.estimate
-        for row in tables.compute(tables.spec("novelty.fields"), {}).rows
+        for row in compute.compute(lookup.spec("novelty.fields"), {}).rows
     }
     assert rows["ingredients", "ours"].value == 1.0
     assert rows["ingredients", "reference"].value is None

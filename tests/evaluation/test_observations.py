@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from evaluation import observations, tables
-from evaluation.observations import Labels, Observations, coded, none_of, stacked
+from evaluation.metrics.observations import Labels, Observations, coded, none_of, stacked
+from evaluation.registry import lookup
+from evaluation.registry.names import TABLES
+from evaluation.tables import observe
 from tests.evaluation.observing import declares, observed
-from wwd.tables import TABLES
 
 CONTINENTS = [("Africa",), ("Africa", "Asia"), (), ("Asia",)]
 
@@ -60,12 +61,12 @@ def test_a_dish_has_the_same_number_in_every_run() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", [name for name in TABLES if declares(tables.spec(name))])
+@pytest.mark.parametrize("name", [name for name in TABLES if declares(lookup.spec(name))])
 def test_an_empty_install_has_no_observations(name: str) -> None:
     assert len(observed(name)) == 0
-    assert len(observed(name, **({"run": "none"} if tables.spec(name).study else {"country": "Kenya"}))) == 0
+    assert len(observed(name, **({"run": "none"} if lookup.spec(name).study else {"country": "Kenya"}))) == 0
 
 
 @pytest.mark.django_db
 def test_tables_of_other_numbers_have_none() -> None:
-    assert observations.of(tables.spec("association.top"), {}) is None
+    assert observe.observe_table(lookup.spec("association.top"), {}) is None

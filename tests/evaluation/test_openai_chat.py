@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from evaluation import files, runner
+from evaluation import content_store, runner
 from evaluation.backends import load
 from evaluation.backends import provider as calls
-from evaluation.backends.base import Answer, Asked, BackendError, Question
 from evaluation.backends.openai_chat import OpenAIChat, data_url
-from evaluation.catalogue import model_data
+from evaluation.contracts.backend import Answer, Asked, BackendError, Question
+from evaluation.contracts.study import ModelData
 from evaluation.models import Batch, Model, Outcome, Run
-from evaluation.studies.base import ModelData
+from evaluation.runner.catalogue import model_data
 from tests.evaluation.make import make_image, make_subject
 from tests.evaluation.make import make_model as make_any_model
 from tests.evaluation.provider import REFUSAL, SLOW, Provider, error, png, says
@@ -146,7 +146,9 @@ def make_run(server: Provider, pictures: int = 1) -> Run:
     made = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
     painter = make_any_model("painter")
     for number in range(pictures):
-        make_image(make_subject(f"Dish {number}"), painter, run=made, sha256=files.keep(make_picture(seed=number)))
+        make_image(
+            make_subject(f"Dish {number}"), painter, run=made, sha256=content_store.keep(make_picture(seed=number))
+        )
     return runner.create_run("stereotypes", {"images": "pictures", "model": "answerer", "orders": "as-asked"})
 
 

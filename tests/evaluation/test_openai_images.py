@@ -5,15 +5,16 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from evaluation import backends, limits
+from evaluation import backends
 from evaluation.backends import provider as calls
-from evaluation.backends.base import BackendError, ImageRequest
+from evaluation.backends import rate_limit, retry_after
 from evaluation.backends.openai_images import OpenAIImages
-from evaluation.catalogue import model_data
+from evaluation.contracts.backend import BackendError, ImageRequest
+from evaluation.contracts.study import ModelData, Result
 from evaluation.models import GeneratedImage, Model, Outcome, Run, TokenBucket, Unit
 from evaluation.runner import create_run, forecast, retry, work
-from evaluation.runner.counting import refusals, rewritten
-from evaluation.studies.base import ModelData, Result
+from evaluation.runner.catalogue import model_data
+from evaluation.runner.progress import refusals, rewritten
 from tests.evaluation.make import make_country, make_dish
 from tests.evaluation.provider import REFUSAL, SLOW, Answer, Provider, addresses, error, pictures, png
 
@@ -194,7 +195,7 @@ def test_a_missing_key_says_which_variable_to_set(server: Provider) -> None:
     ],
 )
 def test_the_wait_that_a_provider_asks_for_is_read_from_its_headers(headers: dict[str, str], seconds: float) -> None:
-    assert calls.asked_wait(headers) == pytest.approx(seconds)
+    assert retry_after.asked_wait(headers) == pytest.approx(seconds)
 
 
 def make_run(server: Provider, names: list[str], **parameters: Any) -> Run:
@@ -245,9 +246,9 @@ def test_a_failed_call_can_be_tried_again_by_hand(server: Provider) -> None:
 
 
 def test_a_hold_that_is_longer_than_the_next_stays(server: Provider) -> None:
-    limits.hold("key", 30)
-    limits.hold("key", 1)
-    assert 25 < limits.until("key") <= 30
+    rate_limit.hold("key", 30)
+    rate_limit.hold("key", 1)
+    assert 25 < rate_limit.until("key") <= 30
 
 
 def test_slow_down_without_a_time_waits_a_while_and_goes_on(server: Provider, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,14 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from collection.dishes.receipts import new_receipt
 from collection.models import Country, Dish, DishCountry, Photo, Source, Submission
-from collection.receipts import new_receipt
-from evaluation import overview, tables, waiting
-from evaluation.overview_views import TABLES
-from evaluation.world_map import world_map
+from evaluation.overview import tables as overview_tables
+from evaluation.overview import todo
+from evaluation.presentation.world_map import world_map
+from evaluation.registry import lookup
+from evaluation.tables import compute, read
+from evaluation.views.overview import TABLES
 from tests.collection.make import make_contributor, make_dish, make_photo
 from tests.evaluation.tables import make_staff
 
@@ -30,14 +33,14 @@ def accepted(name: str, country: str = "Ghana", month: str = "2026-03", **more: 
 
 def numbers(name: str, metric: str) -> dict[str, float | None]:
     """First column → value, as the stored table holds them."""
-    table = tables.compute_and_store(f"overview.{name}", {}).table
+    table = compute.compute_and_store(f"overview.{name}", {}).table
     assert table is not None
     return {row.groups[table.columns[0]]: row.estimate.value for row in table.rows if row.metric == metric}
 
 
 def compute_all() -> None:
     for name in TABLES:
-        tables.compute_and_store(f"overview.{name}", {})
+        compute.compute_and_store(f"overview.{name}", {})
 
 
 def test_totals_count_what_is_released_once() -> None:
@@ -67,14 +70,14 @@ def test_the_names_of_one_country_are_told_where_it_is_counted_once() -> None:
     accepted("Kenkey")
     assert numbers("totals", "number")["countries"] == 2
     for name in ("totals", "countries"):
-        table = tables.read(f"overview.{name}", {}).table or tables.compute(tables.spec(f"overview.{name}"), {})
+        table = read.read(f"overview.{name}", {}).table or compute.compute(lookup.spec(f"overview.{name}"), {})
         [said] = [note for note in table.notes if "counted once" in note]
         assert said.endswith("counts names): Côte d'Ivoire, Ivory Coast.")
 
 
 def test_demonstrations_count_only_where_nothing_real_is_there_and_say_so() -> None:
     accepted("Made up", source=Source.DEMONSTRATION)
-    view = tables.compute_and_store("overview.totals", {})
+    view = compute.compute_and_store("overview.totals", {})
     assert view.table is not None
     assert view.table.demonstration
     accepted("Real")
@@ -112,7 +115,7 @@ def test_devices_are_shares_of_those_that_are_known() -> None:
             form=form, purpose="dish", contributor=person, dish=dish, receipt=new_receipt(), device=device
         )
     assert numbers("devices", "share") == {"desktop": 0.25, "mobile": 0.75}
-    table = tables.read("overview.devices", {}).table
+    table = read.read("overview.devices", {}).table
     assert table is not None
     assert {row.estimate.n for row in table.rows} == {4}
     assert all(row.estimate.low is None and "people" in row.estimate.reason for row in table.rows)
@@ -121,7 +124,7 @@ def test_devices_are_shares_of_those_that_are_known() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_with_nothing_there_tables_are_empty_and_say_why(name: str) -> None:
-    table = tables.compute_and_store(f"overview.{name}", {}).table
+    table = compute.compute_and_store(f"overview.{name}", {}).table
     assert table is not None
     assert table.rows == ()
     assert table.notes
@@ -150,17 +153,17 @@ def test_accepting_a_dish_makes_the_tables_stale(client: Client) -> None:
     dish = make_dish("Kenkey", "Ghana")
     client.force_login(User.objects.create_superuser("chief"))
     client.post("/admin/collection/dish/", {"action": "accept", "_selected_action": dish.pk})
-    assert {tables.read(f"overview.{name}", {}).state for name in TABLES} == {"stale"}
+    assert {read.read(f"overview.{name}", {}).state for name in TABLES} == {"stale"}
 
 
 def test_the_empty_page_says_what_is_missing_and_shows_no_number(client: Client) -> None:
     client.force_login(make_staff())
     first = client.get(PAGE).text
     assert "being computed" in first
-    assert tables.recompute_wanted() == len(TABLES)
+    assert compute.recompute_wanted() == len(TABLES)
     compute_all()
     page = client.get(PAGE).text
-    assert overview.NOTHING_YET in page
+    assert overview_tables.NOTHING_YET in page
     assert "Not measured." in page
     assert '<svg class="world"' not in page
     assert not any(word in page for word in ("NaN", "nan ", "None"))
@@ -183,26 +186,26 @@ def test_what_waits_is_counted_where_one_may_see_it() -> None:
     dish = make_dish("Kenkey", "Ghana")
     make_photo(dish)
     steward = User.objects.create_superuser("chief")
-    found = {row.label: (row.number, row.more) for row in waiting.waiting(steward)}
+    found = {row.label: (row.number, row.more) for row in todo.waiting(steward)}
     assert (found["dishes"], found["photos"]) == ((1, False), (1, False))
     assert found["notes of reviewers"] == (0, False)
     researcher = make_staff()
-    assert waiting.waiting(researcher) == []
+    assert todo.waiting(researcher) == []
     researcher.user_permissions.add(Permission.objects.get(codename="view_photo"))
-    assert [row.label for row in waiting.waiting(User.objects.get(pk=researcher.pk))] == ["photos"]
+    assert [row.label for row in todo.waiting(User.objects.get(pk=researcher.pk))] == ["photos"]
 
 
 def test_counting_what_waits_ends_at_some_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "MOST", 2)
+    monkeypatch.setattr(todo, "MOST", 2)
     for number in range(4):
         make_dish(f"Dish {number}", "Ghana")
-    [row] = [row for row in waiting.waiting(User.objects.create_superuser("chief")) if row.label == "dishes"]
+    [row] = [row for row in todo.waiting(User.objects.create_superuser("chief")) if row.label == "dishes"]
     assert (row.number, row.more) == (2, True)
 
 
 def test_every_list_of_what_waits_opens(client: Client) -> None:
     steward = User.objects.create_superuser("chief")
     client.force_login(steward)
-    found = waiting.waiting(steward)
+    found = todo.waiting(steward)
     assert len(found) == 6
     assert [row.label for row in found if client.get(row.address).status_code != 200] == []

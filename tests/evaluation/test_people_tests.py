@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.metrics import student
-from evaluation.metrics.people_tests import Inference, Means, clustered, freedom_of, mean_test, raised_by, range_test
+from evaluation.metrics import student_t
+from evaluation.metrics.cluster_tests import Inference, Means, clustered, freedom_of, mean_test, raised_by, range_test
 
 Floats = np.typing.NDArray[np.float64]
 Ints = np.typing.NDArray[np.intp]
@@ -75,11 +75,11 @@ def test_parts_of_the_variance_agree_with_statsmodels() -> None:
 @pytest.mark.parametrize("freedom", [1.0, 1.7, 4.0, 23.5, 900.0])
 def test_students_t_agrees_with_scipy(freedom: float) -> None:
     for t in (-2.5, 0.0, 0.4, 3.0, 40.0):
-        assert student.survival(t, freedom) == pytest.approx(stats.t.sf(t, freedom), rel=1e-9)
+        assert student_t.survival(t, freedom) == pytest.approx(stats.t.sf(t, freedom), rel=1e-9)
     for share in (0.01, 0.5, 0.975, 0.9999):
-        assert student.quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-7, abs=1e-9)
+        assert student_t.quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-7, abs=1e-9)
     with pytest.raises(ValueError, match="between 0 and 1"):
-        student.quantile(1.0, freedom)
+        student_t.quantile(1.0, freedom)
 
 
 def test_clusters_of_one_size_have_one_degree_of_freedom_less_and_a_large_one_has_few() -> None:

@@ -8,12 +8,12 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from collection.models import Dish, Photo, Source
-from evaluation import files
-from evaluation.catalogue import DatabaseCatalogue
+from evaluation import content_store
+from evaluation.contracts.study import ConfigError
+from evaluation.ingest.photographs import image_of, import_photographs
 from evaluation.models import GeneratedImage, Model, Run
-from evaluation.photographs import image_of, import_photographs
 from evaluation.runner import create_run, work
-from evaluation.studies.base import ConfigError
+from evaluation.runner.catalogue import DatabaseCatalogue
 from tests.collection.make import make_contributor
 from tests.evaluation.make import make_country, make_dish
 from tests.evaluation.provider import png
@@ -43,7 +43,7 @@ def test_accepted_photographs_become_the_pictures_of_a_run() -> None:
         ("real", "Waakye", None, 0),
         ("real", "Waakye", None, 1),
     ]
-    assert {files.read(image.sha256) for image in images} == {png(1), png(2)}
+    assert {content_store.read(image.sha256) for image in images} == {png(1), png(2)}
     assert set(run.labels.filter(dimension="country").values_list("value", flat=True)) == {"Ghana"}
 
 
@@ -110,7 +110,7 @@ def test_countries_choose_the_dishes() -> None:
 def test_the_picture_that_people_judge_is_made_once() -> None:
     photo = make_photo(make_dish())
     assert image_of(photo) == image_of(photo)
-    assert (image_of(photo).run, files.read(image_of(photo).sha256)) == (None, png(0))
+    assert (image_of(photo).run, content_store.read(image_of(photo).sha256)) == (None, png(0))
 
 
 def test_the_command_says_how_many_are_new(capsys: pytest.CaptureFixture[str]) -> None:

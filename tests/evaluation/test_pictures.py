@@ -6,9 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from evaluation.backends.sketch import png
+from evaluation.backends.standin.images import png
+from evaluation.ingest.image_folder import import_pictures
 from evaluation.models import GeneratedImage, Run
-from evaluation.pictures import import_pictures
 from tests.evaluation.make import make_dish, make_model
 from tests.evaluation.provider import png as grainy
 

@@ -6,8 +6,10 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 
-from evaluation import behind, files, tables
+from evaluation import content_store
+from evaluation.drilldown import cells as drilldown_cells
 from evaluation.models import GeneratedImage, ImageDownload
+from evaluation.tables import compute, read
 from tests.evaluation.make import make_model
 from tests.evaluation.plans import make_frozen
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
@@ -39,12 +41,15 @@ def masked() -> list[str]:
     pictures = [picture_result(place, slug, n + 1, n) for slug in ("alpha-1", "beta-2") for n in range(12)]
     make_association(*pictures, slug="alpha-1-run")
     GeneratedImage.objects.update(
-        prompt_revised="As Alpha One would draw it", seed=41, sha256=files.keep(make_picture()), media_type="image/png"
+        prompt_revised="As Alpha One would draw it",
+        seed=41,
+        sha256=content_store.keep(make_picture()),
+        media_type="image/png",
     )
-    tables.compute_and_store("association.top", {})
-    view = tables.compute_and_store(NAME, {}) and tables.read(NAME, {})
+    compute.compute_and_store("association.top", {})
+    view = compute.compute_and_store(NAME, {}) and read.read(NAME, {})
     assert view.table
-    cells = [behind.cell_query({}, row.groups, row.metric) for row in view.table.rows]
+    cells = [drilldown_cells.cell_query({}, row.groups, row.metric) for row in view.table.rows]
     image = GeneratedImage.objects.latest("pk")
     return [
         *(f"{TABLES}/{NAME}/behind/{cell}" for cell in cells),
@@ -68,7 +73,7 @@ def test_masked_cells_list_the_pictures_of_the_model_behind_the_letter(client: C
 
 
 def test_a_real_name_is_no_cell_while_names_are_masked(client: Client, masked: list[str]) -> None:
-    cell = behind.cell_query({}, {"group": "taste", "continent": "Africa", "model": "alpha-1"}, "net")
+    cell = drilldown_cells.cell_query({}, {"group": "taste", "continent": "Africa", "model": "alpha-1"}, "net")
     response = client.get(f"{TABLES}/{NAME}/behind/{cell}")
     assert response.status_code == 404
 

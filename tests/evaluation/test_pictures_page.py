@@ -13,10 +13,11 @@ from django.test import Client
 from django.utils.http import urlencode
 
 from collection.models import ConsentText, Photo
-from evaluation import files, tables
+from evaluation import content_store
+from evaluation.ingest.photographs import image_of
 from evaluation.models import GeneratedImage, ImageDownload, Model, Subject
-from evaluation.photographs import image_of
-from evaluation.pictures_page import SEE, rows_for
+from evaluation.presentation.images import SEE, rows_for
+from evaluation.tables import compute
 from tests.collection.make import make_contributor
 from tests.evaluation.behind import check
 from tests.evaluation.make import make_dish, make_image, make_model, make_subject
@@ -41,7 +42,7 @@ def signed_in(*permissions: str, name: str = "researcher") -> Client:
 
 def held(name: str = "Waakye", model: str = "painter", **values: Any) -> GeneratedImage:
     """A picture whose file is here."""
-    given = {"sha256": files.keep(make_picture()), "media_type": "image/png", "seed": 7, **values}
+    given = {"sha256": content_store.keep(make_picture()), "media_type": "image/png", "seed": 7, **values}
     return make_image(make_subject(name), make_model(model), **given)
 
 
@@ -49,13 +50,13 @@ def scores(pictures: int = 12) -> str:
     """A stored table of association; the query of its first cell."""
     place = make_place_in("Africa")
     make_association(*(picture_result(place, "painter", 1, number) for number in range(pictures)))
-    tables.compute_and_store("association.scores", {})
+    compute.compute_and_store("association.scores", {})
     return "?" + urlencode({"cell.group": "taste", "cell.continent": "Africa", "cell.model": "painter"})
 
 
 def pages() -> list[str]:
     image, query = held(), scores()
-    tables.compute_and_store("association.top", {})
+    compute.compute_and_store("association.top", {})
     return [
         f"/admin/evaluation/pictures/{image.pk}/",
         f"/admin/evaluation/subjects/{image.subject_id}/pictures/",
@@ -112,7 +113,7 @@ def test_what_is_no_picture_says_what_it_is_and_is_never_a_broken_image(values: 
 
 
 def test_a_damaged_file_says_so() -> None:
-    image = held(sha256=files.keep(b"no picture at all"))
+    image = held(sha256=content_store.keep(b"no picture at all"))
     page = signed_in(SEE).get(f"/admin/evaluation/pictures/{image.pk}/?show={image.pk}").content.decode()
     assert "missing in the storage" in page and "<img" not in page
 
@@ -171,13 +172,13 @@ def test_pages_follow_each_other_and_hold_each_picture_once() -> None:
 def test_the_fifty_nearest_pictures_stand_behind_a_share() -> None:
     places = [make_place_in("Africa"), make_place_in("Asia")]
     make_association(*(picture_result(places[number % 3 == 0], "painter", 60 - number, number) for number in range(60)))
-    view = tables.compute_and_store("association.descriptors", {})
+    view = compute.compute_and_store("association.descriptors", {})
     assert check(view) == 2
 
 
 def test_galleries_show_both_ends_with_their_numbers() -> None:
     scores()
-    tables.compute_and_store("association.top", {})
+    compute.compute_and_store("association.top", {})
     page = signed_in(SEE).get(f"{TABLES}association.top/gallery/?of=taste").content.decode()
     assert page.index("<h3>top</h3>") < page.index("<h3>bottom</h3>")
     assert "evaluation only" in page and "net 1.000" in page and "<img" not in page
@@ -251,7 +252,7 @@ def test_pictures_are_taken_away_after_the_terms_and_with_a_log() -> None:
 def test_an_archive_holds_the_pictures_of_a_cell_the_terms_and_why_others_are_not_there() -> None:
     query, client = scores(4), signed_in(SEE, TAKE)
     there = GeneratedImage.objects.order_by("pk")[0]
-    GeneratedImage.objects.filter(pk=there.pk).update(sha256=files.keep(make_picture()), media_type="image/png")
+    GeneratedImage.objects.filter(pk=there.pk).update(sha256=content_store.keep(make_picture()), media_type="image/png")
     sent = client.post(f"{TABLES}association.scores/behind/take/{query}", {"terms": "1"})
     archive = zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content)))  # type: ignore[attr-defined]
     assert sorted(archive.namelist()) == sorted([f"picture-{there.pk}.png", "terms.txt", "README.txt", *LISTS])

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from evaluation.metrics.tidy import TidyTable
-from evaluation.plan_marks import NO_PLAN, Listed, Standing, in_short, mark
-from evaluation.table_text import to_csv
+from evaluation.plans.marks import NO_PLAN, Listed, Standing, in_short, mark
+from evaluation.tables.serialise import to_csv
 from tests.evaluation.tables import make_row, make_table
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from collection.models import Dish, Source
 from evaluation import studies
+from evaluation.contracts.study import ConfigError
 from evaluation.models import Model, PromptTemplate, Run, RunLabel, Subject, Unit
 from evaluation.runner import create_run
-from evaluation.studies.base import ConfigError
 from evaluation.subjects import select, subject_for
 from tests.evaluation.make import make_country, make_demonstration_dishes, make_dish, make_model
 
@@ -249,7 +249,7 @@ def test_a_later_version_of_a_prompt_is_used_unless_one_is_named() -> None:
 
 
 def test_shipped_rows_are_added_once_and_never_overwrite_what_staff_changed() -> None:
-    from evaluation.reference import load_reference
+    from evaluation.seed_data import load_reference
 
     before = PromptTemplate.objects.count(), Model.objects.count()
     Model.objects.filter(slug="sketch").update(title="Our sketch")

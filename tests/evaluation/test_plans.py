@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from evaluation import tables
 from evaluation.models import Plan
-from evaluation.plan_content import freeze, intact, published
-from evaluation.plan_data import Data, of_plan, of_table
-from evaluation.plan_models import FrozenPlan
-from evaluation.tables import spec
+from evaluation.models.plans import FrozenPlan
+from evaluation.plans.evidence import Data, of_plan, of_table
+from evaluation.plans.freezing import freeze, intact, published
+from evaluation.registry.lookup import spec
+from evaluation.tables import compute
 from tests.evaluation.plans import form_of, listed, make_frozen, make_plan, make_planner
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
 
@@ -273,7 +273,7 @@ def test_the_list_of_the_admin_leads_to_the_page_and_changes_nothing(planner: Cl
 def test_a_table_planned_in_part_marks_its_other_numbers(planner: Client) -> None:
     make_frozen(tables=[listed("association.scores", "net")])
     make_units()
-    tables.compute_and_store("association.scores", {})
+    compute.compute_and_store("association.scores", {})
     page = planner.get("/admin/evaluation/tables/association.scores/").text
     assert "In part exploratory: 1 of 4 numbers were planned before the data" in page
     assert page.count(">exploratory</span>") == 3

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.components import Components, components, identified
 from evaluation.metrics.intervals import one_way, two_way
 from evaluation.metrics.precision import Design, alternatives, interval_variance, precision, variance
+from evaluation.metrics.variance_components import Components, components, identified
 
 ONE = Components(dish=0.04, image=0.0, reviewer=0.02, residual=0.18)
 Labels = npt.NDArray[np.int64]

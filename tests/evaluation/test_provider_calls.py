@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from evaluation import limits
 from evaluation.backends import provider as calls
-from evaluation.backends.base import BackendError, ImageRequest
+from evaluation.backends import rate_limit
 from evaluation.backends.openai_images import OpenAIImages, decoded
-from evaluation.fetching import FetchError
-from evaluation.studies.base import ModelData, Result
+from evaluation.contracts.backend import BackendError, ImageRequest
+from evaluation.contracts.study import ModelData, Result
 from tests.evaluation.provider import ODD_TYPES, SLOW, Answer, Provider, addresses, error, pictures, png
+from wwd.base.fetching import FetchError
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home")]
 
@@ -117,7 +117,7 @@ def test_no_provider_makes_anybody_wait_for_ever(server: Provider, asked: str) -
     backend = OpenAIImages(model(server, patience=1))
     with pytest.raises(BackendError, match=r"asks to wait for 3[56][0-9][0-9] seconds"):
         ask(backend, 1)
-    assert limits.until(backend.provider.bucket) <= 3600
+    assert rate_limit.until(backend.provider.bucket) <= 3600
 
 
 @pytest.mark.parametrize("asked", ["soon", "nan", "-1", "Sat, 28 Nov 2020 12:00:00 GMT", ""])

@@ -6,11 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from evaluation import tables
 from evaluation.models import Embedding, GeneratedImage, Outcome, Plan, Run, RunLabel, Unit
 from evaluation.runner import import_run, purging
+from evaluation.tables import compute, read
 from evaluation.tasks import purge_run
-from review.campaigns import prepare
+from review.campaigns.service import prepare
 from tests.evaluation.make import make_image, make_model
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 from tests.review.make import make_campaign
@@ -64,10 +64,10 @@ def test_a_purge_that_was_killed_goes_on(run: Run, monkeypatch: pytest.MonkeyPat
 
 
 def test_no_table_is_made_from_a_run_that_is_going(run: Run) -> None:
-    assert tables.compute_and_store("association.scores", {}).state == "fresh"
+    assert compute.compute_and_store("association.scores", {}).state == "fresh"
     purging.purge(run)
-    assert tables.read("association.scores", {}).state == "stale"
-    table = tables.compute_and_store("association.scores", {}).table
+    assert read.read("association.scores", {}).state == "stale"
+    table = compute.compute_and_store("association.scores", {}).table
     assert table is not None
     assert any(KEPT in note for note in table.notes)
 

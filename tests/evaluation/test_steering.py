@@ -5,10 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from evaluation import runner, studies
+from evaluation.contracts.study import ConfigError, ImageResult, Result
 from evaluation.models import EarlierOutcome, GeneratedImage, InputCounter, Outcome, Run, Unit
 from evaluation.runner import leases
 from evaluation.runner.chains import plan_due
-from evaluation.studies.base import ConfigError, ImageResult, Result
+from evaluation.tables import outcomes
 from tests.evaluation.fragile import Fragile
 from tests.evaluation.make import make_dish, make_model, make_subject, plan
 
@@ -84,7 +85,7 @@ def test_only_failed_units_are_tried_again_and_the_rest_keeps_its_outcomes(annou
     act_anew("better")
     runner.work(run.pk, "a")
     assert Fragile.executed == ["0001", "0003"]
-    assert [row.text for row in runner.outcomes(run) if row.state == "done"] == ["yes", "better", "better"]
+    assert [row.text for row in outcomes.outcomes(run) if row.state == "done"] == ["yes", "better", "better"]
 
 
 def test_every_earlier_try_is_kept_with_its_number_and_reason() -> None:
@@ -147,7 +148,7 @@ def test_imported_results_are_not_tried_again() -> None:
 
 
 def test_a_run_of_many_failures_is_tried_again_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluation.runner.steering.CHUNK", 3)
+    monkeypatch.setattr("evaluation.runner.control.CHUNK", 3)
     run = make_run(*["raise", "yes"] * 8)
     runner.work(run.pk, "a")
     assert runner.retry(run) == 8
@@ -186,7 +187,7 @@ def test_a_chain_goes_on_with_the_pictures_of_the_run_before(announced: Announce
     runner.work(association.pk, "a")
     assert state_of(association) == "done"
     pictures = set(GeneratedImage.objects.filter(run=generation).values_list("pk", flat=True))
-    assert {row.image_id for row in runner.outcomes(association) if row.image_id} == pictures
+    assert {row.image_id for row in outcomes.outcomes(association) if row.image_id} == pictures
     assert len(pictures) == 2
 
 

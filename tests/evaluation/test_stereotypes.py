@@ -12,14 +12,15 @@ from django.core.management import call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import files, runner
-from evaluation.backends.base import Answer, Asked, Reading
-from evaluation.metrics.flattening import entropy_and_largest
+from evaluation import content_store, runner
+from evaluation.contracts.backend import Answer, Asked, Reading
+from evaluation.contracts.study import ConfigError, ModelData, OutcomeData, Work
+from evaluation.metrics.concentration import entropy_and_largest
 from evaluation.metrics.intervals import SHARE, one_way
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import Outcome, QuestionSet, Run
-from evaluation.studies.base import ConfigError, ModelData, OutcomeData, Work
-from evaluation.studies.stereotypes import Stereotypes, StereotypesConfig
+from evaluation.studies.stereotypes.study import Stereotypes, StereotypesConfig
+from evaluation.tables import outcomes
 from tests.evaluation.make import make_country, make_image, make_model, make_subject, subject_data
 from tests.evaluation.tiny import make_picture, save_llava
 
@@ -270,7 +271,7 @@ def pictures(db: None) -> Run:
     painter = make_model("painter")
     for number in range(3):
         subject = make_subject(f"Dish {number}", country=make_country())
-        make_image(subject, painter, run=run, seed=number, sha256=files.keep(make_picture(seed=number)))
+        make_image(subject, painter, run=run, seed=number, sha256=content_store.keep(make_picture(seed=number)))
     return run
 
 
@@ -342,7 +343,10 @@ def test_questions_that_cannot_be_asked_are_named(pictures: Run, questions: list
 def test_from_pictures_to_the_table_on_the_command_line(pictures: Run, reading: str) -> None:
     beside = Run.objects.create(study="generation", slug="photographs", state=Run.State.DONE)
     photograph = make_image(
-        subject_data(subject_of(pictures)), make_model("real", role="camera"), run=beside, sha256=files.keep(b"photo")
+        subject_data(subject_of(pictures)),
+        make_model("real", role="camera"),
+        run=beside,
+        sha256=content_store.keep(b"photo"),
     )
     run = runner.create_run("stereotypes", {"images": "pictures", "reading": reading, "beside": "photographs"})
     while runner.work(run.pk, "tests"):
@@ -374,7 +378,7 @@ def test_a_model_on_the_own_card_is_asked_by_both_readings(pictures: Run, tmp_pa
             assert set(row.numbers) == {str(place) for place in range(len(row.unit.payload["options"]))}
             assert sum(row.numbers.values()) == pytest.approx(1, abs=1e-5)
             assert row.circumstances["precision"] == "fp32"
-    table = STUDY.summarise("answers", runner.outcomes(run), None)
+    table = STUDY.summarise("answers", outcomes.outcomes(run), None)
     shares = [share(table, option, question="garnish") or 0 for option in ("Yes, richly", "Yes, simply", "No")]
     assert sum(shares) == pytest.approx(1, abs=1e-5)
     assert "9 pairs were answered in both ways" in table.notes[-1]

@@ -3,11 +3,11 @@
 import pytest
 
 from evaluation import studies
-from evaluation.backends.base import BackendError
+from evaluation.contracts.backend import BackendError
+from evaluation.contracts.study import ImageResult, Result
 from evaluation.models import Run
-from evaluation.runner import create_run, resume, retry, streaks, work
-from evaluation.runner.streaks import ALIKE, ANYHOW, Streak
-from evaluation.studies.base import ImageResult, Result
+from evaluation.runner import create_run, failure_streaks, resume, retry, work
+from evaluation.runner.failure_streaks import ALIKE, ANYHOW, Streak
 
 
 def failed(reason: str = "Oh.", **values: object) -> Result:
@@ -67,9 +67,9 @@ def test_what_the_model_was_not_asked_says_nothing_of_it() -> None:
 
 
 def test_few_runs_are_remembered() -> None:
-    for run in range(3 * streaks.MOST_RUNS):
-        streaks.of_run(-run - 1)
-    assert len(streaks.known) == streaks.MOST_RUNS
+    for run in range(3 * failure_streaks.MOST_RUNS):
+        failure_streaks.of_run(-run - 1)
+    assert len(failure_streaks.known) == failure_streaks.MOST_RUNS
 
 
 @pytest.mark.django_db

@@ -11,11 +11,13 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.db.models.functions import Now
 
-from evaluation import tables
+from evaluation import counters, queue
 from evaluation.models import InputCounter, Run, StoredTable
+from evaluation.registry import lookup
+from evaluation.registry.names import TABLES
 from evaluation.runner import import_run
+from evaluation.tables import compute, read, store
 from tests.evaluation.tables import RESTLESS, make_association, make_place_in, picture_result
-from wwd.tables import TABLES
 
 pytestmark = pytest.mark.django_db
 NAME = "association.scores"
@@ -40,33 +42,33 @@ def make_run(model: str = "painter", **values: Any) -> Run:
 
 
 def test_bump_counts_from_nothing() -> None:
-    tables.bump("reviews")
-    tables.bump("reviews", "withdrawals", "reviews")
+    counters.bump("reviews")
+    counters.bump("reviews", "withdrawals", "reviews")
     counts = dict(InputCounter.objects.values_list("name", "value"))
     assert (counts["reviews"], counts["withdrawals"]) == (2, 1)
 
 
 def test_a_change_that_is_rolled_back_counts_nothing() -> None:
-    tables.bump("reviews")
+    counters.bump("reviews")
     before = InputCounter.objects.get(name="reviews").value
     with pytest.raises(RuntimeError), transaction.atomic():
-        tables.bump("reviews")
+        counters.bump("reviews")
         raise RuntimeError
     assert InputCounter.objects.get(name="reviews").value == before
 
 
 def test_fingerprint_follows_its_own_inputs_only() -> None:
-    table = tables.spec(NAME)
-    before = tables.fingerprint(table)
-    tables.bump("reviews")
-    assert tables.fingerprint(table) == before
-    tables.bump("runs.association")
-    assert tables.fingerprint(table) != before
+    table = lookup.spec(NAME)
+    before = store.fingerprint(table)
+    counters.bump("reviews")
+    assert store.fingerprint(table) == before
+    counters.bump("runs.association")
+    assert store.fingerprint(table) != before
 
 
 def test_every_named_table_carries_its_own_name_and_definitions() -> None:
     for name in TABLES:
-        table = tables.spec(name)
+        table = lookup.spec(name)
         assert table.name == name
         assert table.metrics
         assert all(table.metrics.values())
@@ -77,22 +79,22 @@ def test_every_named_table_carries_its_own_name_and_definitions() -> None:
 
 
 def test_a_table_that_nobody_computed_is_being_computed() -> None:
-    view = tables.read(NAME, {})
+    view = read.read(NAME, {})
     assert (view.state, view.table) == ("computing", None)
 
 
 def test_reading_computes_nothing() -> None:
     make_run()
-    tables.read(NAME, {})
+    read.read(NAME, {})
     assert not StoredTable.objects.exists()
 
 
 def test_a_computed_table_is_fresh_until_its_input_changes() -> None:
     make_run()
-    tables.compute_and_store(NAME, {})
-    assert tables.read(NAME, {}).state == "fresh"
-    tables.bump("runs.association")
-    stale = tables.read(NAME, {})
+    compute.compute_and_store(NAME, {})
+    assert read.read(NAME, {}).state == "fresh"
+    counters.bump("runs.association")
+    stale = read.read(NAME, {})
     assert stale.state == "stale"
     assert stale.table is not None
     assert stale.computed_at is not None
@@ -100,37 +102,37 @@ def test_a_computed_table_is_fresh_until_its_input_changes() -> None:
 
 def test_a_finished_run_makes_the_table_stale() -> None:
     make_run()
-    tables.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, {})
     make_run("other", slug="later")
-    assert tables.read(NAME, {}).state == "stale"
+    assert read.read(NAME, {}).state == "stale"
 
 
 def test_a_change_during_the_computation_leaves_the_table_stale(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TABLES, RESTLESS.name, "tests.evaluation.tables:RESTLESS")
-    tables.compute_and_store(RESTLESS.name, {})
-    assert tables.read(RESTLESS.name, {}).state == "stale"
+    compute.compute_and_store(RESTLESS.name, {})
+    assert read.read(RESTLESS.name, {}).state == "stale"
 
 
 def test_what_comes_back_from_the_database_is_what_was_computed_to_the_last_digit() -> None:
     make_run()
-    made = tables.compute(tables.spec(NAME), {})
-    tables.compute_and_store(NAME, {})
-    stored = tables.read(NAME, {}).table
+    made = compute.compute(lookup.spec(NAME), {})
+    compute.compute_and_store(NAME, {})
+    stored = read.read(NAME, {}).table
     assert stored is not None
     assert (stored.rows, stored.extra, stored.columns) == (made.rows, made.extra, made.columns)
 
 
 def test_an_older_definition_is_never_shown_as_the_present_one() -> None:
     make_run()
-    tables.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, {})
     StoredTable.objects.update(version="0")
-    assert tables.read(NAME, {}).state == "computing"
+    assert read.read(NAME, {}).state == "computing"
 
 
 def test_filters_in_another_order_are_the_same_table() -> None:
     make_run()
-    tables.compute_and_store(NAME, {"continent": "Africa", "model": "painter"})
-    assert tables.read(NAME, {"model": "painter", "continent": "Africa", "group": ""}).state == "fresh"
+    compute.compute_and_store(NAME, {"continent": "Africa", "model": "painter"})
+    assert read.read(NAME, {"model": "painter", "continent": "Africa", "group": ""}).state == "fresh"
 
 
 def test_a_filter_keeps_its_rows_and_their_values() -> None:
@@ -140,8 +142,8 @@ def test_a_filter_keeps_its_rows_and_their_values() -> None:
         picture_result(place, "painter", 0, 1),
         picture_result(place, "other", 1, 1),
     )
-    everything = tables.compute(tables.spec(NAME), {})
-    chosen = tables.compute(tables.spec(NAME), {"model": "painter"})
+    everything = compute.compute(lookup.spec(NAME), {})
+    chosen = compute.compute(lookup.spec(NAME), {"model": "painter"})
     assert chosen.rows == tuple(row for row in everything.rows if row.groups["model"] == "painter")
     assert 0 < len(chosen.rows) < len(everything.rows)
 
@@ -155,13 +157,13 @@ def test_a_filter_keeps_its_rows_and_their_values() -> None:
     ],
 )
 def test_a_filter_that_cannot_be_used_says_so(filters: dict[str, str], sentence: str) -> None:
-    with pytest.raises(tables.UnknownFilter, match=sentence):
-        tables.read(NAME, filters)
+    with pytest.raises(lookup.UnknownFilter, match=sentence):
+        read.read(NAME, filters)
 
 
 def test_a_filter_with_few_values_names_them() -> None:
-    with pytest.raises(tables.UnknownFilter, match="Did you mean wilson"):
-        tables.read("review.quality", {"interval": "wilsom"})
+    with pytest.raises(lookup.UnknownFilter, match="Did you mean wilson"):
+        read.read("review.quality", {"interval": "wilsom"})
 
 
 # Which run.
@@ -170,14 +172,14 @@ def test_a_filter_with_few_values_names_them() -> None:
 def test_a_measurement_comes_before_a_later_demonstration() -> None:
     make_run("painter", slug="measured")
     make_run("sketch", slug="demonstration", demonstration=True)
-    table = tables.compute(tables.spec(NAME), {})
+    table = compute.compute(lookup.spec(NAME), {})
     assert {row.groups["model"] for row in table.rows} == {"painter"}
     assert table.demonstration is False
 
 
 def test_a_demonstration_alone_is_shown_and_says_so() -> None:
     make_run("sketch", demonstration=True)
-    assert tables.compute(tables.spec(NAME), {}).demonstration is True
+    assert compute.compute(lookup.spec(NAME), {}).demonstration is True
 
 
 def test_the_latest_finished_run_counts_and_a_run_under_way_does_not() -> None:
@@ -186,7 +188,7 @@ def test_the_latest_finished_run_counts_and_a_run_under_way_does_not() -> None:
     make_run("second", slug="second")
     make_run("third", slug="third")
     Run.objects.filter(slug="third").update(state=Run.State.RUNNING)
-    table = tables.compute(tables.spec(NAME), {})
+    table = compute.compute(lookup.spec(NAME), {})
     assert {row.groups["model"] for row in table.rows} == {"second"}
     assert any("Run second" in note for note in table.notes)
 
@@ -194,12 +196,12 @@ def test_the_latest_finished_run_counts_and_a_run_under_way_does_not() -> None:
 def test_the_filter_run_chooses_another() -> None:
     make_run("first", slug="first")
     make_run("second", slug="second")
-    table = tables.compute(tables.spec(NAME), {"run": "first"})
+    table = compute.compute(lookup.spec(NAME), {"run": "first"})
     assert {row.groups["model"] for row in table.rows} == {"first"}
 
 
 def test_without_any_run_the_table_is_empty_and_says_why() -> None:
-    table = tables.compute(tables.spec(NAME), {})
+    table = compute.compute(lookup.spec(NAME), {})
     assert table.rows == ()
     assert "no finished run" in table.notes[0]
 
@@ -212,67 +214,67 @@ def test_the_definition_of_the_run_stands_in_the_notes() -> None:
         [],
         definition={"encoder": "openai/clip", "prompt": "A photo of {descriptor} food."},
     )
-    assert any("encoder: openai/clip" in note for note in tables.compute(tables.spec(NAME), {}).notes)
+    assert any("encoder: openai/clip" in note for note in compute.compute(lookup.spec(NAME), {}).notes)
 
 
 # Wanted tables.
 
 
 def test_a_page_that_asks_twice_announces_once() -> None:
-    view = tables.read(NAME, {})
-    assert tables.ask(view) is True
-    assert tables.ask(view) is False
+    view = read.read(NAME, {})
+    assert store.ask(view) is True
+    assert store.ask(view) is False
     assert StoredTable.objects.count() == 1
 
 
 def test_a_table_asked_for_long_ago_is_announced_again() -> None:
-    view = tables.read(NAME, {})
-    tables.ask(view)
+    view = read.read(NAME, {})
+    store.ask(view)
     StoredTable.objects.update(wanted_at=Now() - timedelta(minutes=1))
-    assert tables.ask(view) is True
+    assert store.ask(view) is True
 
 
 def test_wanted_tables_are_computed_and_no_longer_wanted() -> None:
     make_run()
-    tables.ask(tables.read(NAME, {"continent": "Africa"}))
-    assert tables.recompute_wanted() == 1
-    assert tables.read(NAME, {"continent": "Africa"}).state == "fresh"
-    assert tables.recompute_wanted() == 0
+    store.ask(read.read(NAME, {"continent": "Africa"}))
+    assert compute.recompute_wanted() == 1
+    assert read.read(NAME, {"continent": "Africa"}).state == "fresh"
+    assert compute.recompute_wanted() == 0
 
 
 def test_a_table_that_another_worker_is_computing_is_left_alone() -> None:
-    tables.ask(tables.read(NAME, {}))
-    StoredTable.objects.update(wanted_at=Now() + tables.CLAIM)
-    assert tables.recompute_wanted() == 0
-    assert tables.ask(tables.read(NAME, {})) is False
+    store.ask(read.read(NAME, {}))
+    StoredTable.objects.update(wanted_at=Now() + compute.CLAIM)
+    assert compute.recompute_wanted() == 0
+    assert store.ask(read.read(NAME, {})) is False
 
 
 def test_a_table_that_cannot_be_computed_says_so_and_stops_no_other() -> None:
     make_run()
     broken = {"filters_hash": "f" * 64, "fingerprint": "", "wanted_at": Now() - timedelta(minutes=5)}
     StoredTable.objects.create(name="association.gone", version="1", **broken)
-    tables.ask(tables.read(NAME, {}))
-    assert tables.recompute_wanted() == 1
+    store.ask(read.read(NAME, {}))
+    assert compute.recompute_wanted() == 1
     row = StoredTable.objects.get(name="association.gone")
     assert (row.error, row.wanted_at) == ("UnknownTable", None)
 
 
 def test_a_failed_table_keeps_its_last_numbers_and_is_fresh_once_computed() -> None:
     make_run()
-    tables.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, {})
     StoredTable.objects.update(error="MemoryError")
-    view = tables.read(NAME, {})
+    view = read.read(NAME, {})
     assert view.state == "failed"
     assert view.table is not None
-    tables.compute_and_store(NAME, {})
-    assert tables.read(NAME, {}).state == "fresh"
+    compute.compute_and_store(NAME, {})
+    assert read.read(NAME, {}).state == "fresh"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_without_a_broker_asking_does_not_fail(broker_down: None) -> None:
-    tables.ask(tables.read(NAME, {}))
-    tables.announce()
-    assert tables.recompute_wanted() == 1
+    store.ask(read.read(NAME, {}))
+    queue.request_tables()
+    assert compute.recompute_wanted() == 1
 
 
 # The command line.
@@ -305,7 +307,7 @@ def test_csv_leaves_what_was_not_measured_empty() -> None:
 def test_csv_keeps_every_digit() -> None:
     place = make_place_in("Africa")
     make_association(picture_result(place, "painter", 1, 0.3), picture_result(place, "painter", 0.7, 1))
-    exact = {row.metric: row.estimate.value for row in tables.compute(tables.spec(NAME), {}).rows}
+    exact = {row.metric: row.estimate.value for row in compute.compute(lookup.spec(NAME), {}).rows}
     assert {row["metric"]: float(row["value"]) for row in rows_of(printed(NAME))} == exact
 
 
@@ -314,8 +316,8 @@ def test_json_holds_what_csv_has_no_place_for() -> None:
     document = json.loads(printed(NAME, "--format", "json", "--filter", "continent=Africa"))
     assert document["name"] == NAME
     assert document["filters"] == {"continent": "Africa"}
-    assert document["version"] == tables.spec(NAME).version
-    assert document["fingerprint"] == tables.fingerprint(tables.spec(NAME))
+    assert document["version"] == lookup.spec(NAME).version
+    assert document["fingerprint"] == store.fingerprint(lookup.spec(NAME))
     assert document["demonstration"] is True
     assert set(document["metrics"]) == {"normalised_score", "normalised_over_all", "net", "as_printed"}
     assert document["notes"]

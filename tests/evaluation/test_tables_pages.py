@@ -12,10 +12,15 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils.http import urlencode
 
-from evaluation import dashboards, palette, table_page, tables
+from evaluation import counters
+from evaluation.figures import palette
 from evaluation.models import StoredTable
+from evaluation.presentation import table
+from evaluation.registry import lookup
+from evaluation.registry.names import TABLES
+from evaluation.tables import compute
+from evaluation.views import tables as views_tables
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
-from wwd.tables import TABLES
 
 pytestmark = pytest.mark.django_db
 NAME = "association.scores"
@@ -41,7 +46,7 @@ def text_of(client: Client, address: str) -> str:
 def make_stored(pictures: int = 12, **run: Any) -> None:
     place = make_place_in("Africa")
     make_association(*(picture_result(place, "painter", 1, number) for number in range(pictures)), **run)
-    tables.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, {})
 
 
 @pytest.mark.parametrize("address", PAGES)
@@ -94,7 +99,7 @@ def test_the_list_says_how_fresh_each_table_is(researcher: Client) -> None:
     make_stored()
     assert shown_state(researcher, NAME).startswith("Fresh, computed 2")
     assert shown_state(researcher, "review.quality").startswith("Never computed")
-    tables.bump("runs.association")
+    counters.bump("runs.association")
     assert shown_state(researcher, NAME).startswith("Stale: something has changed since 2")
     StoredTable.objects.update(error="MemoryError")
     assert shown_state(researcher, NAME).startswith("The last attempt to compute it failed.")
@@ -121,7 +126,7 @@ def test_a_table_not_computed_yet_says_so_and_is_computed_by_a_worker(
         text_of(researcher, PAGE)
     assert (len(first), len(second)) == (1, 0)
     assert StoredTable.objects.get().content is None
-    assert tables.recompute_wanted() == 1
+    assert compute.recompute_wanted() == 1
     assert "nothing has changed since" in text_of(researcher, PAGE)
 
 
@@ -136,7 +141,7 @@ def test_a_stale_table_is_shown_with_its_time_and_asked_for(
     researcher: Client, django_capture_on_commit_callbacks: Capture
 ) -> None:
     make_stored()
-    tables.bump("runs.association")
+    counters.bump("runs.association")
     with django_capture_on_commit_callbacks() as announced:
         shown = text_of(researcher, PAGE)
     assert "is being recomputed" in shown
@@ -175,7 +180,7 @@ def test_the_download_is_the_text_that_the_command_prints(researcher: Client) ->
 
 def test_a_filter_in_the_address_reaches_page_downloads_and_command_line(researcher: Client) -> None:
     make_stored()
-    tables.compute_and_store(NAME, {"continent": "Africa"})
+    compute.compute_and_store(NAME, {"continent": "Africa"})
     shown = text_of(researcher, f"{PAGE}?continent=Africa")
     assert "manage.py tables association.scores --format csv --filter continent=Africa" in shown
     assert f'src="{PAGE}figure.svg?continent=Africa"' in shown
@@ -185,8 +190,8 @@ def test_a_filter_in_the_address_reaches_page_downloads_and_command_line(researc
 def test_a_long_table_says_what_it_leaves_out(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     places = [make_place_in("Africa"), make_place_in("Asia")]
     make_association(*(picture_result(place, "painter", 1, number) for number, place in enumerate(places)))
-    tables.compute_and_store(NAME, {})
-    monkeypatch.setattr(table_page, "MOST_LINES", 1)
+    compute.compute_and_store(NAME, {})
+    monkeypatch.setattr(table, "MOST_LINES", 1)
     shown = text_of(researcher, PAGE)
     assert "1 more line is not shown" in shown
     assert shown.count('<th scope="row">') == 3
@@ -221,8 +226,8 @@ def test_a_selection_that_holds_nothing_says_so(researcher: Client) -> None:
         *(picture_result(places[name], made_by[name], 1, number) for number in range(12) for name in made_by)
     )
     chosen = {"continent": "Africa", "model": "tilebench"}
-    tables.compute_and_store(NAME, {})
-    tables.compute_and_store(NAME, chosen)
+    compute.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, chosen)
     query = urlencode(chosen)
     assert "Not measured: there is nothing to count for this choice" in text_of(researcher, f"{PAGE}?{query}")
     assert researcher.get(f"{PAGE}figure.svg?{query}").status_code == 302
@@ -230,7 +235,7 @@ def test_a_selection_that_holds_nothing_says_so(researcher: Client) -> None:
 
 def test_names_from_outside_are_escaped_and_keep_their_direction(researcher: Client) -> None:
     make_association(picture_result(make_place_in("<b>إفريقيا</b>"), "painter", 1, 0))
-    tables.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, {})
     assert '<bdi dir="auto">&lt;b&gt;إفريقيا&lt;/b&gt;</bdi>' in text_of(researcher, PAGE)
 
 
@@ -262,8 +267,8 @@ def test_other_files_are_downloads_with_a_name(researcher: Client) -> None:
 def test_a_form_offers_the_values_that_occur_and_keeps_what_is_chosen(researcher: Client) -> None:
     places = [make_place_in("Africa"), make_place_in("Asia")]
     make_association(*(picture_result(place, "painter", 1, number) for number, place in enumerate(places)), slug="one")
-    tables.compute_and_store(NAME, {})
-    tables.compute_and_store(NAME, {"continent": "Asia"})
+    compute.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, {"continent": "Asia"})
     shown = text_of(researcher, f"{PAGE}?continent=Asia")
     assert '<form class="filters" method="get">' in shown
     assert "<option>Africa</option><option selected>Asia</option>" in shown
@@ -273,7 +278,7 @@ def test_a_form_offers_the_values_that_occur_and_keeps_what_is_chosen(researcher
 def test_the_form_is_there_while_a_choice_is_computed(researcher: Client) -> None:
     places = [make_place_in("Africa"), make_place_in("Asia")]
     make_association(*(picture_result(place, "painter", 1, number) for number, place in enumerate(places)))
-    tables.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, {})
     shown = text_of(researcher, f"{PAGE}?continent=Asia")
     assert "This table is being computed" in shown
     assert "<option>Africa</option><option selected>Asia</option>" in shown
@@ -298,7 +303,7 @@ def test_a_value_that_nothing_has_is_not_found_and_names_the_near_ones(
 def test_the_page_says_how_the_numbers_were_made(researcher: Client) -> None:
     make_stored()
     shown = text_of(researcher, PAGE)
-    version = tables.spec(NAME).version
+    version = lookup.spec(NAME).version
     assert f"Association with descriptor words: table association.scores, version {version} of its definition" in shown
     assert "The run vectors of the study association (version " in shown
     assert "Counted: 14 outcomes, 14 done, 14 clusters." in shown
@@ -306,7 +311,7 @@ def test_the_page_says_how_the_numbers_were_made(researcher: Client) -> None:
 
 def test_a_model_has_its_colour_beside_its_name(researcher: Client) -> None:
     make_stored()
-    painter = palette.colour("painter", dashboards.model_colours())
+    painter = palette.colour("painter", views_tables.model_colours())
     assert f'fill="{painter}"/></svg><bdi dir="auto">painter</bdi>' in text_of(researcher, PAGE)
     assert painter in researcher.get(f"{PAGE}figure.svg").content.decode()
 
@@ -323,7 +328,7 @@ def test_a_stored_page_takes_few_queries_however_many_rows(
 ) -> None:
     continents = ("Africa", "Asia", "Europe", "Oceania")
     make_association(*(picture_result(make_place_in(name), "painter", 1, n) for n, name in enumerate(continents)))
-    tables.compute_and_store(NAME, {})
+    compute.compute_and_store(NAME, {})
     # Session, user, two of permissions, counters, table, plans, runs, models.
     with django_assert_max_num_queries(9):
         text_of(researcher, PAGE)

@@ -8,8 +8,9 @@ from typing import TypeVar
 import pytest
 from django.db import connection
 
-from evaluation import tables
+from evaluation import counters
 from evaluation.models import InputCounter, StoredTable
+from evaluation.tables import compute, read, store
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
@@ -33,18 +34,18 @@ def together(number: int, act: Callable[[], Given]) -> list[Given]:
 
 
 def test_changes_at_the_same_moment_are_all_counted() -> None:
-    together(8, lambda: tables.bump("reviews", "runs.association"))
+    together(8, lambda: counters.bump("reviews", "runs.association"))
     assert dict(InputCounter.objects.values_list("name", "value")) == {"reviews": 8, "runs.association": 8}
 
 
 def test_a_table_wanted_once_is_computed_by_one_of_many_workers() -> None:
     make_association(picture_result(make_place_in("Africa"), "painter", 1, 0))
-    tables.ask(tables.read(NAME, {}))
-    assert sum(together(6, tables.recompute_wanted)) == 1
-    assert tables.read(NAME, {}).state == "fresh"
+    store.ask(read.read(NAME, {}))
+    assert sum(together(6, compute.recompute_wanted)) == 1
+    assert read.read(NAME, {}).state == "fresh"
 
 
 def test_readers_at_the_same_moment_ask_once() -> None:
-    view = tables.read(NAME, {})
-    assert sum(together(6, lambda: tables.ask(view))) == 1
+    view = read.read(NAME, {})
+    assert sum(together(6, lambda: store.ask(view))) == 1
     assert StoredTable.objects.count() == 1

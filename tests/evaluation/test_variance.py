@@ -5,10 +5,11 @@ import re
 import pytest
 from django.test import Client
 
-from evaluation import tables
+from evaluation.derived.variance import METRICS, pooled
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import StoredTable
-from evaluation.variance import METRICS, pooled
+from evaluation.registry import lookup
+from evaluation.tables import compute
 from tests.evaluation.tables import make_association, make_place_in, make_staff, make_table, picture_result
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +43,7 @@ def of_cells(*cells: tuple[str, float | None, int]) -> TidyTable:
 
 def test_components_are_a_table_with_a_row_for_each_measure_and_cell() -> None:
     make_pilot()
-    made = tables.compute(tables.spec("variance.association.scores"), {"measure": "net"})
+    made = compute.compute(lookup.spec("variance.association.scores"), {"measure": "net"})
     held = {(row.groups["continent"], row.metric): row.estimate for row in made.rows}
     assert {continent for continent, _metric in held} == {"Africa", "Asia"}
     # Each picture is a cluster of its own here: nothing but the rest can be told.
@@ -53,8 +54,8 @@ def test_components_are_a_table_with_a_row_for_each_measure_and_cell() -> None:
 
 
 def test_tables_without_observations_have_no_components() -> None:
-    with pytest.raises(tables.UnknownTable):
-        tables.spec("variance.association.top")
+    with pytest.raises(lookup.UnknownTable):
+        lookup.spec("variance.association.top")
 
 
 def test_components_are_pooled_over_cells_by_n() -> None:
@@ -85,14 +86,14 @@ def test_a_pilot_is_computed_by_a_worker_and_then_planned_with(researcher: Clien
     make_pilot()
     assert "The pilot is being computed" in researcher.get(PAGE, PILOT).text
     assert StoredTable.objects.get().name == "variance.association.scores"
-    tables.recompute_wanted()
+    compute.recompute_wanted()
     shown = researcher.get(PAGE, PILOT).text
     assert "12 observations in 2 groups" in shown
     assert "<data " in shown
 
 
 def test_a_pilot_that_says_nothing_says_so(researcher: Client) -> None:
-    tables.compute_and_store("variance.association.scores", {})
+    compute.compute_and_store("variance.association.scores", {})
     assert "The pilot says nothing" in researcher.get(PAGE, PILOT).text
 
 

@@ -8,10 +8,12 @@ import pytest
 from django.core.management import call_command
 from PIL import Image
 
-from evaluation import files, image_decode, vector_renewal
+from evaluation import content_store
 from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Model, Outcome, Run, Unit
-from evaluation.runner import create_run, import_run, outcomes, work
-from evaluation.vector_renewal import Renewal, renew_vectors
+from evaluation.readers import image_decode
+from evaluation.runner import create_run, import_run, vector_renewal, work
+from evaluation.runner.vector_renewal import Renewal, renew_vectors
+from evaluation.tables.outcomes import outcomes
 from tests.evaluation.make import make_image, make_model, make_subject, plan, vector_result
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +28,7 @@ def png(image: Image.Image) -> bytes:
 
 
 def make_held(content: bytes) -> GeneratedImage:
-    return make_image(make_subject(), make_model(), sha256=files.keep(content), media_type="image/png")
+    return make_image(make_subject(), make_model(), sha256=content_store.keep(content), media_type="image/png")
 
 
 @pytest.fixture

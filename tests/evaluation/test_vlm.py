@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 from evaluation import backends
-from evaluation.backends.base import Asked, BackendError, OutOfMemory, Question
-from evaluation.backends.decoding import decoded
-from evaluation.backends.vlm import VisionLanguageModel
+from evaluation.backends.image_decode import decoded
+from evaluation.backends.vlm.backend import VisionLanguageModel
+from evaluation.contracts.backend import Asked, BackendError, OutOfMemory, Question
 from tests.evaluation.tiny import make_picture, model_at, save_clip, save_llava
 
 pytestmark = pytest.mark.torch

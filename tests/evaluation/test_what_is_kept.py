@@ -8,15 +8,17 @@ import pytest
 from django.db import OperationalError, connection
 from pytest_django import Settings
 
-from evaluation import cleaning, limits, studies
+from evaluation import studies
+from evaluation.backends import rate_limit
 from evaluation.backends.provider import bucket
-from evaluation.connections import persist
+from evaluation.contracts.study import ImageResult, Result, VectorResult
 from evaluation.models import Batch, DescriptorSet, Embedding, GeneratedImage, Model, Outcome, Run, TokenBucket, Unit
+from evaluation.readers import text_cleaning
 from evaluation.runner import create_run, inputs, leases, work
 from evaluation.runner.storing import checked
-from evaluation.studies.base import ImageResult, Result, VectorResult
 from tests.evaluation.make import make_country, make_dish, make_image, make_model, make_subject
 from tests.evaluation.provider import Answer, Provider, pictures, says
+from wwd.base.db_connections import persist
 
 pytestmark = pytest.mark.django_db
 ODD: tuple[Any, ...] = (
@@ -219,11 +221,11 @@ def terminate(pid: int) -> None:
 
 def test_the_pace_of_a_host_with_a_long_name_has_a_row() -> None:
     name = bucket(".".join(["a" * 60] * 4), "sk-test")
-    limits.hold(name, 0)
+    rate_limit.hold(name, 0)
     assert len(TokenBucket.objects.get().name) <= 120
 
 
 def test_words_of_others_are_readable_and_bounded() -> None:
-    assert cleaning.words("a\x1b[31mb\tc\nd\x00") == "a [31mb c\nd\ufffd"
-    assert cleaning.words({"not": "text"}) == ""
-    assert len(cleaning.words("x" * 9000)) == 2000
+    assert text_cleaning.words("a\x1b[31mb\tc\nd\x00") == "a [31mb c\nd\ufffd"
+    assert text_cleaning.words({"not": "text"}) == ""
+    assert len(text_cleaning.words("x" * 9000)) == 2000

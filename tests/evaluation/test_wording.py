@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.backends.base import BackendError, Question
-from evaluation.backends.wording import Wording
+from evaluation.backends.vlm.prompts import Wording
+from evaluation.contracts.backend import BackendError, Question
 from tests.evaluation.tiny import LLAVA_TEMPLATE, letters_tokenizer
 
 pytestmark = pytest.mark.torch

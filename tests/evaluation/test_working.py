@@ -10,9 +10,10 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from evaluation import studies, tasks
+from evaluation.contracts.study import Result
 from evaluation.models import Batch, InputCounter, Outcome, Run, Unit
-from evaluation.runner import announce, create_run, hear, leases, outcomes, post, progress, resume, sweep, work
-from evaluation.studies.base import Result
+from evaluation.runner import announce, create_run, hear, leases, post, progress, resume, sweep, work
+from evaluation.tables.outcomes import outcomes
 from tests.evaluation.fragile import Fragile, WorkerKilled
 
 Announced = Callable[[], list[tuple[int, int]]]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from evaluation.studies.base import ModelData
+from evaluation.contracts.study import ModelData
 
 WORDS = ("a", "photo", "of", "fresh", "dirty", "food", "weird", ".")
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from evaluation.backends.base import ImageGenerator
-from evaluation.studies.base import Result, Work
+from evaluation.contracts.backend import ImageGenerator
+from evaluation.contracts.study import Result, Work
 from evaluation.studies.generation import Generation
 
 DEADLY_DISH = "Dish 7"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evaluation.models import GeneratedImage
-from review.campaigns import add_invitation, prepare
+from review.campaigns.service import add_invitation, prepare
 from review.models import Campaign, CampaignImage
 from tests.review.make import make_campaign, make_image, make_picture
 

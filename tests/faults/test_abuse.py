@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from bench.abuse import MOST_MEGABYTES, Others, Site, attacked, bomb, drip, meanwhile, send_photos, snapshot
 from bench.abuse import reports as report_all
-from collection import codes, limits
+from collection.access import attempt_limits, return_codes
 from tests.collection.make import make_contributor, make_dish, open_collection
 from tests.faults.loops import run
 from tests.wwd.processes import free_port
@@ -27,8 +27,8 @@ from tests.wwd.test_server import Server
 PUBLIC = 60
 # What may become of a photo: kept, asked for again, or refused by a quota. None is lost without a word.
 FATES = {"taken", "asked again", "answered 200", "answered 429", "answered 503"}
-BRAKED = find_spec("collection.hiding") is not None
-SLOWED = hasattr(limits, "wait_after")
+BRAKED = find_spec("collection.dishes.report_limits") is not None
+SLOWED = hasattr(attempt_limits, "wait_after")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_five_hundred_slow_senders_keep_nobody_out(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not BRAKED, reason="the brake on hiding is a part of its own")
 def test_reports_on_all_public_dishes_hide_few(site: Site) -> None:
-    hiding = import_module("collection.hiding")
+    hiding = import_module("collection.dishes.report_limits")
     before = site.public()
     assert before == PUBLIC
     report_all(site)
@@ -95,12 +95,12 @@ def test_reports_on_all_public_dishes_hide_few(site: Site) -> None:
 @pytest.mark.skipif(not SLOWED, reason="codes that always pass are a part of their own")
 def test_after_an_hour_of_made_up_codes_a_right_one_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock is moved on by six seconds with each try."""
-    from collection.receipts import check_digit
+    from collection.check_digits import check_digit
 
     open_collection()
     person = make_contributor()
     make_dish("Kenkey", contributor=person)
-    right, start = codes.issue(person.pk, "contributor"), timezone.now()
+    right, start = return_codes.issue(person.pk, "contributor"), timezone.now()
     passed = [0]
 
     def moved() -> datetime:

@@ -6,9 +6,9 @@ import pytest
 from pytest_django import Settings
 
 from evaluation import backends, studies
-from evaluation.backends.sketch import Sketch
+from evaluation.backends.standin.images import Sketch
+from evaluation.contracts.study import ModelData
 from evaluation.runner import create_run, execution, work
-from evaluation.studies.base import ModelData
 from tests.evaluation.make import make_demonstration_dishes
 from tests.faults.site import Site
 from tests.wwd.processes import environment, manage, snippet

@@ -10,8 +10,8 @@ import pytest
 from django.db import transaction
 from pytest_django.plugin import DjangoDbBlocker
 
-from wwd.published.importer import import_all
-from wwd.published.source import Report
+from wwd.exchange.published.importer import import_all
+from wwd.exchange.published.source import Report
 
 
 @pytest.fixture(scope="module")

@@ -23,14 +23,14 @@ import pytest
 from django.core.management import call_command
 from pytest_django.plugin import DjangoDbBlocker
 
+from evaluation.contracts.study import OutcomeData
 from evaluation.metrics import association as metrics
 from evaluation.metrics.sem import population_sem
 from evaluation.models import GeneratedImage, Run
-from evaluation.runner import outcomes
-from evaluation.studies.association import TABLES
-from evaluation.studies.association_tables import SCORES, Gathered, cosines, gather
-from evaluation.studies.base import OutcomeData
-from wwd.published.source import Report
+from evaluation.studies.association.study import TABLES
+from evaluation.studies.association.tables import SCORES, Gathered, cosines, gather
+from evaluation.tables.outcomes import outcomes
+from wwd.exchange.published.source import Report
 
 BY_HAND = {
     ("presentation", "Africa", "dalle2"): (-0.467, -0.310),

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from collection.models import Dish, DishContinent, DishCountry, DishKind, DishLanguage, PhotoLink
-from evaluation import tables
-from wwd.published import dishes
-from wwd.published.source import Report
+from evaluation.registry import lookup
+from evaluation.tables import compute
+from wwd.exchange.published import dishes
+from wwd.exchange.published.source import Report
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
 LINK_COLUMNS = {
@@ -148,7 +149,7 @@ def test_countries_keep_the_spelling_of_the_contributor(tallies: Mapping[str, An
 
 def test_the_overview_counts_names_of_one_country_once_and_says_which(tallies: Mapping[str, Any]) -> None:
     """106 names, two countries of which have two."""
-    table = tables.compute(tables.spec("overview.totals"), {})
+    table = compute.compute(lookup.spec("overview.totals"), {})
     [countries] = [row.estimate.value for row in table.rows if row.groups["what"] == "countries"]
     assert countries == tallies["n_countries_distinct"] - 2
     assert any(note.endswith("Côte d'Ivoire, Ivory Coast; Burma, Myanmar.") for note in table.notes)

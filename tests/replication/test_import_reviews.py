@@ -13,8 +13,8 @@ from django.db.models import Avg, Count, Q
 from collection.models import Source
 from evaluation.models import GeneratedImage, Subject
 from review.models import Campaign, CampaignImage, Questionnaire, Review, Reviewer
-from wwd.published import release_form, reviews
-from wwd.published.source import Report
+from wwd.exchange.published import release_form, reviews
+from wwd.exchange.published.source import Report
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
 CELL = ("image__country", "image__image__model__title")

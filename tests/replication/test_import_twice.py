@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
-from wwd.published.importer import import_all
-from wwd.published.source import Report
+from wwd.exchange.published.importer import import_all
+from wwd.exchange.published.source import Report
 
 COUNTS = {
     "dishes": 765,

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 
 from evaluation.models import DescriptorSet, Embedding, GeneratedImage, Outcome, QuestionSet, Run, Unit
-from evaluation.runner import vector_of
-from wwd.published import embeddings
+from evaluation.tables.outcomes import vector_of
+from wwd.exchange.published import embeddings
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
 Vectors = npt.NDArray[np.float32]

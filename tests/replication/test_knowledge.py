@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
+from evaluation.contracts.study import OutcomeData
+from evaluation.metrics.ordering import CONTINENTS
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import Run, Unit
-from evaluation.ordering import CONTINENTS
-from evaluation.runner.results import outcomes
-from evaluation.studies.base import OutcomeData
-from evaluation.studies.knowledge import Knowledge
-from wwd.published.knowledge import RUN
-from wwd.published.source import Report
+from evaluation.studies.knowledge.study import Knowledge
+from evaluation.tables.outcomes import outcomes
+from wwd.exchange.published.knowledge import RUN
+from wwd.exchange.published.source import Report
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answered")]
 FIELDS = ("country", "time_of_day", "type_of_dish", "utensils", "ingredients")

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
-from evaluation import tables
 from evaluation.metrics.tidy import TidyTable
-from wwd.published.references import import_references
-from wwd.published.source import Report
+from evaluation.registry import lookup
+from evaluation.tables import compute
+from wwd.exchange.published.references import import_references
+from wwd.exchange.published.source import Report
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +24,7 @@ def listed(imported: Report, published: Path, django_db_blocker: DjangoDbBlocker
 
 
 def table(name: str, **filters: str) -> TidyTable:
-    found = tables.compute(tables.spec(name), filters)
+    found = compute.compute(lookup.spec(name), filters)
     assert not found.demonstration
     return found
 

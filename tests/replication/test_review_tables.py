@@ -23,10 +23,10 @@ from pytest_django.plugin import DjangoDbBlocker
 from scipy.stats import t
 
 from collection.models import Source
+from evaluation.counters import bump
 from evaluation.metrics.intervals import CAUTION, MOST_MOVED
-from evaluation.tables import bump
 from tests.review.tables import make_campaign, make_cell, make_people
-from wwd.published.source import Report
+from wwd.exchange.published.source import Report
 
 METRICS = {
     "food": "share_food_all",

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from evaluation.catalogue import DatabaseCatalogue
+from evaluation.contracts.study import ModelData, Work
 from evaluation.models import Run
 from evaluation.readers.choice import Choice, read_choice
 from evaluation.runner import create_run
-from evaluation.studies.base import ModelData, Work
-from evaluation.studies.stereotypes import checked, question_of
+from evaluation.runner.catalogue import DatabaseCatalogue
+from evaluation.studies.stereotypes.study import checked, question_of
 from tests.evaluation.make import make_image, make_model, make_subject
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]

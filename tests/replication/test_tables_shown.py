@@ -7,10 +7,10 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from evaluation import tables
+from evaluation.registry.names import TABLES
+from evaluation.tables import read
 from tests.evaluation.tables import make_staff
-from wwd.published.source import Report
-from wwd.tables import TABLES
+from wwd.exchange.published.source import Report
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/evaluation/tables/"
@@ -58,5 +58,5 @@ def shown_as_printed(name: str, researcher: Client) -> None:
 
 
 def test_the_figure_of_a_table_is_drawn(researcher: Client) -> None:
-    tables.fresh("review.quality", {})
+    read.fresh("review.quality", {})
     assert researcher.get(f"{LIST}review.quality/figure.svg?width=8").content.startswith(b"<?xml")

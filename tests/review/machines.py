@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from math import acos, cos, pi, sin, sqrt
 from typing import Any
 
-from evaluation.catalogue import model_data, subject_data
+from evaluation.contracts.study import Result, UnitPlan
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import GeneratedImage, Run
 from evaluation.runner import import_run
-from evaluation.studies.association import image_key, image_payload
-from evaluation.studies.base import Result, UnitPlan
+from evaluation.runner.catalogue import model_data, subject_data
+from evaluation.studies.association.study import image_key, image_payload
 from review.models import Campaign, CampaignImage, Review, Reviewer
 from tests.evaluation.make import make_model, vector_result
 from tests.evaluation.tables import word_results

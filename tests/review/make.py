@@ -9,9 +9,9 @@ from typing import Any
 from PIL import Image
 
 from collection.models import Country, Source
-from evaluation import files
+from evaluation import content_store
 from evaluation.models import GeneratedImage, Model, Role, Subject
-from review.campaigns import add_invitation, current_consent, join, prepare
+from review.campaigns.service import add_invitation, current_consent, join, prepare
 from review.models import Campaign, CampaignImage, Invitation, Questionnaire, Reviewer
 
 numbers = itertools.count(1)
@@ -48,7 +48,7 @@ def make_image(
         model=make_model(model),
         seed=number + 41_000_000,
         prompt_sent=f"Secret prompt {number}",
-        sha256=files.keep(make_picture(f"hsl({number * 37 % 360},60%,50%)") if content is None else content),
+        sha256=content_store.keep(make_picture(f"hsl({number * 37 % 360},60%,50%)") if content is None else content),
         source_key=f"run-{model}:{number}",
     )
 

@@ -8,11 +8,12 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from collection.models import Source
-from evaluation import tables
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import GeneratedImage, Model, Role, Subject
+from evaluation.registry import lookup
+from evaluation.tables import compute
 from review.models import Assignment, Campaign, CampaignImage, Exclusion, Questionnaire, Review, Reviewer
-from review.tables.counting import Opinion
+from review.tables.selection import Opinion
 
 numbers = count(1)
 
@@ -102,7 +103,7 @@ def make_answered(reviews: Iterable[Review]) -> None:
 
 def table(name: str, **filters: str) -> TidyTable:
     """The table as it is now; nothing is stored."""
-    return tables.compute(tables.spec(name), filters)
+    return compute.compute(lookup.spec(name), filters)
 
 
 def estimates(made: TidyTable, **groups: str) -> dict[str, Estimate]:

@@ -5,11 +5,11 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from evaluation.models import Run
+from review.admin.progress import progress
 from review.assignment import report, reserve
-from review.campaigns import save_review
-from review.links import back_address
+from review.campaigns.service import save_review
 from review.models import Assignment, Campaign, Invitation, Review, Reviewer
-from review.overview import progress
+from review.signed_links import back_address
 from tests.review.make import GOOD, first_image, make_campaign, make_image, make_invitation, make_reviewer
 
 pytestmark = pytest.mark.django_db

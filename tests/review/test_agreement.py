@@ -7,8 +7,8 @@ import pytest
 
 from evaluation.metrics.tidy import Estimate
 from evaluation.models import Role
-from review.agreement import AGREEMENT, QUESTIONS, with_others
 from review.models import Review
+from review.tables.agreement import AGREEMENT, QUESTIONS, with_others
 from tests.review.tables import (
     estimates,
     make_campaign,

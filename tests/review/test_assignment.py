@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from review.assignment import HANDLED, progress, report, reserve, skip
-from review.campaigns import save_review
+from review.campaigns.service import save_review
 from review.models import Assignment, Campaign, Review, Reviewer
 from tests.review.make import GOOD, NOT_FOOD, first_image, make_campaign, make_image, make_reviewer
 
@@ -87,7 +87,7 @@ def test_person_gets_a_picture_once() -> None:
 
 
 def test_picture_of_another_country_or_campaign_or_without_a_copy_is_never_given() -> None:
-    from review.campaigns import prepare
+    from review.campaigns.service import prepare
 
     campaign = make_campaign(images=1)
     prepare(campaign, [make_image(country="Kenya")])

@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from evaluation.ingest.photographs import camera
 from evaluation.models import Role
-from evaluation.photographs import camera
 from review.assignment import REPEAT_GAP, open_images, progress, reserve, share_due, skip
-from review.campaigns import prepare, save_review
+from review.campaigns.service import prepare, save_review
 from review.models import Assignment, Campaign, Review, Reviewer
 from tests.review.make import GOOD, make_campaign, make_image, make_reviewer
 

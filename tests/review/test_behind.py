@@ -4,8 +4,10 @@ import pytest
 from django.utils import timezone
 
 from collection.models import Source
-from evaluation import behind, tables
+from evaluation.drilldown import cells
 from evaluation.models import Role
+from evaluation.registry import lookup
+from evaluation.tables import compute
 from review.models import Reviewer
 from tests.evaluation.behind import cell_of, check, everything
 from tests.review.tables import (
@@ -49,9 +51,9 @@ def test_reviews_that_count_are_listed_and_those_that_do_not_are_not(name: str) 
     [gone] = make_people(campaign, 1)
     make_review(reviews[3].image, gone, food=True)
     Reviewer.objects.filter(pk=gone.pk).update(withdrawn_at=timezone.now())
-    assert check(tables.compute_and_store(name, {}))
-    if "interval" in tables.spec(name).filters:
-        assert check(tables.compute_and_store(name, {"excluded": "with"}), excluded="with")
+    assert check(compute.compute_and_store(name, {}))
+    if "interval" in lookup.spec(name).filters:
+        assert check(compute.compute_and_store(name, {"excluded": "with"}), excluded="with")
 
 
 def test_a_demonstration_is_not_listed_beside_what_people_said() -> None:
@@ -59,7 +61,7 @@ def test_a_demonstration_is_not_listed_beside_what_people_said() -> None:
     shown = make_campaign(source=Source.DEMONSTRATION)
     for person in make_people(shown, 2, source=Source.DEMONSTRATION):
         make_review(reviews[0].image, person, food=True)
-    assert check(tables.compute_and_store("review.quality", {}))
+    assert check(compute.compute_and_store("review.quality", {}))
 
 
 def test_pictures_left_out_stand_beside_those_answered() -> None:
@@ -68,14 +70,14 @@ def test_pictures_left_out_stand_beside_those_answered() -> None:
     make_answered(reviews)
     alone = make_shown(campaign, model=make_maker())
     make_skip(alone, reviews[0].reviewer)
-    assert check(tables.compute_and_store("review.skips", {})) == 5
+    assert check(compute.compute_and_store("review.skips", {})) == 5
 
 
 def test_where_no_skips_were_recorded_each_row_says_so() -> None:
     make_cell(make_campaign(), dishes=2)
-    view = tables.compute_and_store("review.skips", {})
+    view = compute.compute_and_store("review.skips", {})
     assert view.table
-    found = everything(behind.behind(cell_of("review.skips", view.table.rows[0])))
+    found = everything(cells.behind(cell_of("review.skips", view.table.rows[0])))
     assert {each.why for each in found} == {"it was not recorded which pictures were skipped"}
 
 
@@ -88,13 +90,13 @@ def test_real_photographs_and_second_answers_stand_behind_controls() -> None:
         make_review(photo, person, food=bool(number), correct_dish=True if number else None)
         make_review(painted, person, food=True, quality=3)
         make_review(painted, person, food=bool(number), quality=3, repeat=True)
-    assert check(tables.compute_and_store("review.controls", {})) >= 8
+    assert check(compute.compute_and_store("review.controls", {})) >= 8
 
 
 def test_only_one_opinion_is_no_agreement_and_says_so() -> None:
     make_cell(make_campaign(), dishes=2, reviewers=1)
-    view = tables.compute_and_store("review.agreement", {})
+    view = compute.compute_and_store("review.agreement", {})
     assert view.table
     row = next(row for row in view.table.rows if row.groups["question"] == "food")
-    found = everything(behind.behind(cell_of("review.agreement", row)))
+    found = everything(cells.behind(cell_of("review.agreement", row)))
     assert [each.why for each in found] == ["only one person answered"] * 2

@@ -12,9 +12,9 @@ from django.test import Client
 from PIL import Image
 
 from review.assignment import reserve, skip
-from review.campaigns import save_review
-from review.links import picture_address
+from review.campaigns.service import save_review
 from review.models import Campaign, CampaignImage
+from review.signed_links import picture_address
 from tests.review.make import FOOD, GOOD, NOT_FOOD, form_of, make_campaign, make_invitation, make_reviewer
 
 pytestmark = pytest.mark.django_db

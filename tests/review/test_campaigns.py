@@ -3,12 +3,12 @@
 import pytest
 from django.core.files.storage import default_storage
 
-from evaluation.files import path_of
+from evaluation.content_store import path_of
 from evaluation.models import GeneratedImage, InputCounter
-from review.campaigns import prepare, save_review
+from review.campaigns.service import prepare, save_review
+from review.errors import Refused
 from review.models import Campaign, CampaignImage, Review
 from review.questionnaires import AnswersRefused
-from review.refused import Refused
 from tests.review.make import GOOD, first_image, make_campaign, make_image, make_reviewer
 
 pytestmark = pytest.mark.django_db

@@ -13,9 +13,9 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from review.assignment import reserve
-from review.campaigns import current_consent, join, save_review
+from review.campaigns.service import current_consent, join, save_review
+from review.errors import Refused
 from review.models import Assignment, CampaignImage, Invitation, Review, Reviewer
-from review.refused import Refused
 from review.rights import UNDO, erase_withdrawn, withdraw
 from tests.review.make import GOOD, first_image, make_campaign, make_invitation, make_reviewer
 

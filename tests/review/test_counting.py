@@ -2,7 +2,7 @@
 
 import pytest
 
-from review.tables.counting import Said
+from review.tables.selection import Said
 
 
 def test_what_was_said_is_a_mapping_like_the_json_itself() -> None:

@@ -12,18 +12,19 @@ import pytest
 from django.db import transaction
 from pytest_django.plugin import DjangoDbBlocker
 
-from evaluation import tables
 from evaluation.metrics.tidy import TidyTable
+from evaluation.registry import lookup
+from evaluation.registry.names import TABLES
+from evaluation.tables import compute
 from review.assignment import SKIPS, load_without, open_images, reserve
-from review.campaigns import recount, save_review
+from review.campaigns.service import recount, save_review
 from review.models import Assignment, Campaign, CampaignImage, Review, Reviewer
 from tests.review import make
 from tests.review.machines import make_answers
 from tests.review.tables import make_campaign, make_exclusion, make_maker, make_people, make_shown, make_skip
-from wwd.tables import TABLES
 
 pytestmark = pytest.mark.django_db
-NAMES = [name for name in tables.names() if {"reviews", SKIPS} & {*tables.spec(name).inputs}]
+NAMES = [name for name in lookup.names() if {"reviews", SKIPS} & {*lookup.spec(name).inputs}]
 PEOPLE, DISHES = 7, 12
 
 
@@ -108,12 +109,12 @@ def content(table: TidyTable) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_leaving_somebody_out_equals_deleting_them(name: str, left_out: Reviewer) -> None:
-    table = tables.compute(tables.spec(name), {})
+    table = compute.compute(lookup.spec(name), {})
     assert table.rows
     assert any("Left out" in note for note in table.notes)
     with transaction.atomic():
         Reviewer.objects.get(pk=left_out.pk).delete()
-        deleted = tables.compute(tables.spec(name), {})
+        deleted = compute.compute(lookup.spec(name), {})
         transaction.set_rollback(True)
     assert content(table) == content(deleted)
 
@@ -121,7 +122,7 @@ def test_leaving_somebody_out_equals_deleting_them(name: str, left_out: Reviewer
 @pytest.mark.parametrize("name", [name for name in NAMES if name in TABLES])
 def test_counted_again_they_change_every_table(name: str, left_out: Reviewer) -> None:
     """Otherwise the test above could not fail."""
-    without, with_them = (tables.compute(tables.spec(name), {"excluded": how}).rows for how in ("without", "with"))
+    without, with_them = (compute.compute(lookup.spec(name), {"excluded": how}).rows for how in ("without", "with"))
     assert without != with_them
 
 

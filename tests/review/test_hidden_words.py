@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review.hidden_words import LATIN, OTHER, STAYING, hidden
+from review.redacted_words import LATIN, OTHER, STAYING, hidden
 from review.unappetising import (
     FORMS,
     NEGATIONS,

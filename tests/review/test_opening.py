@@ -14,8 +14,10 @@ from django.utils.translation import override
 
 from collection.models import ConsentText, Contributor, Country, Dish, DishCountry, Photo
 from evaluation.models import GeneratedImage, Role, Run
-from review import preparing, real
-from review.campaigns import current_consent, draft_beside, prepare
+from review.admin.pages import FIRST
+from review.campaigns import prepare_job, real_photographs
+from review.campaigns.readiness import missing, recheck
+from review.campaigns.service import current_consent, draft_beside, prepare
 from review.models import (
     Assignment,
     Campaign,
@@ -28,8 +30,6 @@ from review.models import (
     ReviewerConsent,
     SupportContact,
 )
-from review.opening import missing, recheck
-from review.staff import FIRST
 from tests.review.make import make_campaign, make_image, make_picture
 
 pytestmark = pytest.mark.django_db
@@ -207,7 +207,7 @@ def test_pictures_are_asked_for_in_a_request_and_prepared_outside_it(
         assert staff.post(f"/admin/review/campaign/{campaign.pk}/pictures/", sent).status_code == 302
     asked = Preparation.objects.get()
     assert (len(announced), asked.total, campaign.images.count()) == (1, 4, 0)
-    preparing.work(asked.pk)
+    prepare_job.work(asked.pk)
     asked.refresh_from_db()
     assert (asked.done, asked.added, asked.left_out) == (4, 3, {"another country": 1})
     assert asked.finished_at is not None
@@ -221,26 +221,26 @@ def test_pictures_are_chosen_by_model_and_dish(chosen: dict[str, object], expect
     if "model" in chosen:
         chosen = {"model": images[0].model}
     asked = Preparation.objects.create(campaign=campaign, **chosen)
-    preparing.work(asked.pk)
+    prepare_job.work(asked.pk)
     assert campaign.images.count() == expected
 
 
 def test_preparation_goes_on_after_a_worker_was_stopped_or_killed_and_counts_nothing_twice() -> None:
-    campaign, run = make_campaign(images=0), make_run(*["Nigeria"] * (preparing.STEP + 3))
+    campaign, run = make_campaign(images=0), make_run(*["Nigeria"] * (prepare_job.STEP + 3))
     asked = Preparation.objects.create(campaign=campaign, run=run)
     answers = iter([False, True])
-    preparing.work(asked.pk, stop=lambda: next(answers))
+    prepare_job.work(asked.pk, stop=lambda: next(answers))
     asked.refresh_from_db()
-    assert (asked.done, asked.leased_until, asked.finished_at) == (preparing.STEP, None, None)
+    assert (asked.done, asked.leased_until, asked.finished_at) == (prepare_job.STEP, None, None)
     Preparation.objects.update(leased_until=timezone.now() + timedelta(minutes=1))
-    preparing.work(asked.pk)
-    assert Preparation.objects.get().done == preparing.STEP
-    assert preparing.waiting() == []
+    prepare_job.work(asked.pk)
+    assert Preparation.objects.get().done == prepare_job.STEP
+    assert prepare_job.waiting() == []
     Preparation.objects.update(leased_until=timezone.now() - timedelta(minutes=1))
-    assert preparing.waiting() == [asked.pk]
-    preparing.work(asked.pk)
-    assert Preparation.objects.get().done == preparing.STEP + 3 == campaign.images.count()
-    assert preparing.waiting() == []
+    assert prepare_job.waiting() == [asked.pk]
+    prepare_job.work(asked.pk)
+    assert Preparation.objects.get().done == prepare_job.STEP + 3 == campaign.images.count()
+    assert prepare_job.waiting() == []
 
 
 def test_pictures_cannot_be_added_while_the_campaign_is_open(staff: Client) -> None:
@@ -265,11 +265,11 @@ def test_real_photographs_are_added_by_their_share_and_look_like_every_other_pic
     campaign = make_campaign(images=4, real_percent=20)
     make_photo()
     make_photo()
-    assert real.add_real_photographs(campaign) == 1
+    assert real_photographs.add_real_photographs(campaign) == 1
     image = campaign.images.get(image__model__role=Role.CAMERA)
     assert (image.dish_name, image.country) == ("Ẹ̀bà", "Nigeria")
     assert len(image.copy_sha256) == 64
-    assert real.add_real_photographs(campaign) == 0
+    assert real_photographs.add_real_photographs(campaign) == 0
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_real_photographs_are_added_by_their_share_and_look_like_every_other_pic
 def test_photo_without_consent_acceptance_or_of_another_country_is_left_out(photo: dict[str, Any]) -> None:
     campaign = make_campaign(images=4, real_percent=20)
     make_photo(**photo)
-    assert real.add_real_photographs(campaign) == 0
+    assert real_photographs.add_real_photographs(campaign) == 0
     assert not GeneratedImage.objects.filter(model__role=Role.CAMERA).exists()
 
 

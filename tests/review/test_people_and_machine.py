@@ -14,11 +14,13 @@ from scipy.stats import spearmanr
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 
 from collection.models import Dish
-from evaluation import tables
-from evaluation.behind import behind, cell_of
-from evaluation.metrics.ceiling import LABELS
+from evaluation.drilldown.cells import behind, cell_of
+from evaluation.metrics.human_ceiling import LABELS
 from evaluation.metrics.thresholds import fitted_labels
 from evaluation.models import Model, Role, Run
+from evaluation.registry import lookup
+from evaluation.registry.names import TABLES
+from evaluation.tables import compute
 from review.models import CampaignImage, Questionnaire
 from review.people_machine.labels import FITTED
 from review.people_machine.registry import PAIRS, asked_of_people
@@ -36,7 +38,6 @@ from tests.review.machines import (
     ticked,
 )
 from tests.review.tables import make_campaign, make_exclusion, make_maker, make_opinion, make_shown, table
-from wwd.tables import TABLES
 
 pytestmark = pytest.mark.django_db
 NAMES = [name for name in TABLES if name.startswith("agreement.")]
@@ -416,7 +417,7 @@ def test_a_demonstration_on_either_side_marks_the_table() -> None:
 
 def test_reviews_and_runs_make_the_tables_stale() -> None:
     for name in NAMES:
-        assert set(tables.spec(name).inputs) >= {"reviews", "withdrawals", "runs.stereotypes", "runs.association"}
+        assert set(lookup.spec(name).inputs) >= {"reviews", "withdrawals", "runs.stereotypes", "runs.association"}
 
 
 # Disagreement.
@@ -524,7 +525,7 @@ def test_a_number_leads_to_its_pictures_and_the_answers_about_them(client: Clien
     pictures = make_judged([opinions(2, 1), opinions(0, 3), [{"food": None}] * 3])
     make_judged([opinions(3, 0)], country="Mali")
     make_answers(pictures, chances([0.9, 0.8, 0.7]))
-    tables.compute_and_store("agreement.scores", {})
+    compute.compute_and_store("agreement.scores", {})
     groups = {"question": "food", "reading": "stereotypes: food = yes", "run": "asked", "country": "Kenya"}
     query = QueryDict(urlencode({**{f"cell.{name}": value for name, value in groups.items()}, "metric": "auc"}))
     found = behind(cell_of("agreement.scores", query))
@@ -544,7 +545,7 @@ def test_pages_show_numbers_and_what_is_not_measured(client: Client) -> None:
     client.force_login(make_staff())
     addresses = [reverse("evaluation:table", args=[name]) for name in NAMES]
     assert {client.get(address).status_code for address in addresses} == {200}
-    tables.recompute_wanted()
+    compute.recompute_wanted()
     for address in addresses:
         assert "stereotypes: food = yes" in client.get(address).content.decode()
         assert client.get(address, {"label": "perhaps"}).status_code == 404

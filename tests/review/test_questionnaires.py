@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review.loading import ChangedAfterPublication, add_wording, load_all, load_questionnaire
 from review.models import Questionnaire, Review, ReviewerConsent
 from review.questionnaires import (
     NOTHING,
@@ -19,13 +18,14 @@ from review.questionnaires import (
     questions,
     worded,
 )
+from review.seed_data import ChangedAfterPublication, add_wording, load_all, load_questionnaire
 from tests.review.make import FOOD, GOOD, NOT_FOOD
 
 
 def data(name: str = "e2-1") -> dict[str, Any]:
     import json
 
-    from review.loading import HERE
+    from review.seed_data import HERE
 
     return dict(json.loads((HERE / "questionnaires" / f"{name}.json").read_text()))
 

@@ -10,9 +10,9 @@ from django.test import Client
 from PIL import Image
 
 from review.assignment import report, reserve, skip
-from review.campaigns import prepare, save_review
+from review.breaks import PICTURES
+from review.campaigns.service import prepare, save_review
 from review.models import Assignment, ContentTag, Review, Reviewer, SupportContact
-from review.rest import PICTURES
 from tests.review.make import GOOD, make_campaign, make_image, make_invitation, make_reviewer
 from tests.review.phone import LEFT, Phone, joined
 

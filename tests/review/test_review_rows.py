@@ -8,12 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from review.campaigns import save_review
+from review.campaigns.service import save_review
 from review.models import Campaign, Review, Reviewer
 from tests.review.make import GOOD, NOT_FOOD, make_campaign, make_reviewer
-from wwd.published.release_form import COLUMN_OF
-from wwd.published.review_rows import HEADER, LEAST_PEOPLE
-from wwd.published.reviews import COLUMNS
+from wwd.exchange.published.release_form import COLUMN_OF
+from wwd.exchange.published.review_rows import HEADER, LEAST_PEOPLE
+from wwd.exchange.published.reviews import COLUMNS
 
 pytestmark = pytest.mark.django_db
 SEEN = COLUMN_OF["seen"]

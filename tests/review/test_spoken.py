@@ -5,8 +5,8 @@ import re
 import pytest
 from django.test import Client
 
-from review.links import back_address
 from review.models import Review, Reviewer, ReviewerConsent
+from review.signed_links import back_address
 from tests.review.make import FOOD, form_of, make_invitation
 from tests.review.phone import PROOF
 

@@ -10,11 +10,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from evaluation import kept
+from evaluation import cached_counts
 from evaluation.models import InputCounter, Model
-from review import standing
+from review.admin import cached_progress
+from review.admin.progress import without_reviewer, work_of
 from review.assignment import reserve, skip
-from review.campaigns import save_review
+from review.campaigns.service import save_review
 from review.models import (
     Assignment,
     CampaignImage,
@@ -26,7 +27,6 @@ from review.models import (
     Review,
     SupportContact,
 )
-from review.overview import without_reviewer, work_of
 from tests.review.make import GOOD, NOT_FOOD, first_image, make_campaign, make_reviewer
 
 pytestmark = pytest.mark.django_db
@@ -148,11 +148,11 @@ def test_a_large_campaign_is_counted_by_a_worker(staff: Client, monkeypatch: pyt
     save_review(make_reviewer(campaign), first_image(campaign), GOOD)
     address = f"/admin/review/campaign/{campaign.pk}/change/"
     small = staff.get(address).context
-    monkeypatch.setattr(kept, "LARGE", 2)
+    monkeypatch.setattr(cached_counts, "LARGE", 2)
     page = staff.get(address)
     assert "being counted" in page.text
     assert "Progress by" not in page.text
-    kept.recount_wanted()
+    cached_counts.recount_wanted()
     large = staff.get(address)
     assert "Counted 20" in large.text
     assert [large.context[name] for name in ("progress", "reviewers")] == [
@@ -167,7 +167,7 @@ def test_of_very_many_dishes_those_that_lack_most_are_shown(staff: Client, monke
         CampaignImage.objects.filter(pk=image.pk).update(dish_name=f"Dish {number}")
     judged = CampaignImage.objects.get(dish_name="Dish 1")
     save_review(make_reviewer(campaign), judged, GOOD)
-    monkeypatch.setattr(standing, "MOST_ROWS", 2)
+    monkeypatch.setattr(cached_progress, "MOST_ROWS", 2)
     page = staff.get(f"/admin/review/campaign/{campaign.pk}/change/")
     assert [row.name for row in page.context["progress"]["dish"]] == ["Dish 0", "Dish 2"]
     assert "1 more dish is not shown" in page.text

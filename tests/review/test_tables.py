@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from collection.models import Dish, Source
-from evaluation import tables
+from evaluation import counters
 from evaluation.metrics.tidy import Estimate, TidyTable
+from evaluation.registry import lookup
+from evaluation.tables import compute, read
 from review.models import Review
 from review.tables.quality import as_counted
 from review.unappetising import PUBLISHED_WORDS, as_published, text_codes
@@ -16,7 +18,7 @@ NAME = "review.quality"
 
 
 def quality(**filters: str) -> TidyTable:
-    return tables.compute(tables.spec(NAME), filters)
+    return compute.compute(lookup.spec(NAME), filters)
 
 
 def estimates(table: TidyTable, country: str = "Kenya", model: str = "Dalle2") -> dict[str, Estimate]:
@@ -26,7 +28,7 @@ def estimates(table: TidyTable, country: str = "Kenya", model: str = "Dalle2") -
 def counted(**said: Any) -> dict[str, bool]:
     """Metric → yes or no for one review that says this."""
     yes = as_counted(make_opinion(**said), codes=("explanation", "seen"))
-    return dict(zip(tables.spec(NAME).metrics, yes, strict=True))
+    return dict(zip(lookup.spec(NAME).metrics, yes, strict=True))
 
 
 # One review.
@@ -265,9 +267,9 @@ def test_a_country_chosen_has_the_same_numbers_as_in_the_whole_table() -> None:
 @pytest.mark.django_db
 def test_a_new_review_makes_the_stored_table_stale() -> None:
     make_cell(make_campaign())
-    tables.compute_and_store(NAME, {})
-    tables.bump("reviews")
-    assert tables.read(NAME, {}).state == "stale"
+    compute.compute_and_store(NAME, {})
+    counters.bump("reviews")
+    assert read.read(NAME, {}).state == "stale"
 
 
 @pytest.mark.django_db

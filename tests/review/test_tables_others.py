@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from evaluation import tables
 from evaluation.models import Role
+from evaluation.tables import compute, read
 from review import assignment
 from review.models import Assignment, Review, Reviewer
 from review.tables.answers import CHECKS, MATCHES
@@ -332,9 +332,9 @@ def test_a_skip_or_report_and_its_taking_back_make_the_stored_table_stale(
     reviews = two_by_two(d0r0={"food": True})
     given = make_skip(reviews[0].image, make_people(reviews[0].reviewer.campaign, 1)[0], Assignment.State.RESERVED)
     for change in (leave_out, assignment.take_back):
-        tables.compute_and_store("review.skips", {})
+        compute.compute_and_store("review.skips", {})
         change(Assignment.objects.get(pk=given.pk))
-        assert tables.read("review.skips", {}).state == "stale"
+        assert read.read("review.skips", {}).state == "stale"
 
 
 def test_where_skips_were_not_recorded_nothing_is_measured() -> None:

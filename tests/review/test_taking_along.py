@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from collection import codes
+from collection.access import return_codes
 from review.models import Note, Reviewer, ReviewerBackground
 from tests.review.make import GOOD
 from tests.review.phone import PROOF, joined
@@ -19,7 +19,7 @@ def test_page_of_a_reviewer_says_their_answers_in_words_and_loads_nothing() -> N
     person = Reviewer.objects.get()
     Note.objects.create(reviewer=person, text="A note & more")
     ReviewerBackground.objects.create(reviewer=person, languages="Yorùbá")
-    own = Client().post("/review/", {"code": codes.issue(person.pk, "reviewer")}).content.decode()
+    own = Client().post("/review/", {"code": return_codes.issue(person.pk, "reviewer")}).content.decode()
     form = next(part for part in own.split("<form")[1:] if 'value="download-page"' in part)
     sent = {"proof": PROOF.findall(form)[0], "do": "download-page"}
     response = Client().post(f"{phone.address}pictures/", sent)

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.translation import gettext, override
 
-from collection.proof import Proof
+from collection.access.form_tokens import Proof
 from evaluation.models import InputCounter
 from review.models import Assignment, Campaign, CampaignImage, Invitation, Review, Reviewer, ReviewerConsent
 from tests.review.make import (
@@ -128,7 +128,7 @@ def test_invitation_for_one_country_offers_no_other() -> None:
     campaign = make_campaign()
     make_country("KEN", "Kenya")
     invitation = make_invitation(campaign, country=make_country())
-    from review.campaigns import prepare
+    from review.campaigns.service import prepare
 
     prepare(campaign, [make_image(country="Kenya")])
     assert 'value="Kenya"' not in Phone(invitation).look()
@@ -426,7 +426,7 @@ def test_forged_or_missing_proof_is_refused_and_nothing_is_stored(token: str) ->
 def test_page_that_is_too_old_shows_the_own_words_again_and_stores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     phone = joined()
     phone.press("show")
-    monkeypatch.setattr("collection.proof.MAX_AGE", timedelta(seconds=-1))
+    monkeypatch.setattr("collection.access.form_tokens.MAX_AGE", timedelta(seconds=-1))
     phone.answer({**NOT_FOOD, "seen": "A wall\nand <a door>"})
     assert phone.status == 403
     assert "This page is too old" in phone.page
@@ -473,7 +473,7 @@ def test_stranger_with_a_genuine_proof_of_somebody_else_reaches_no_picture() -> 
 
 
 def refused_images(campaign: Campaign) -> dict[str, CampaignImage | str]:
-    from review.campaigns import prepare
+    from review.campaigns.service import prepare
 
     prepare(campaign, [make_image(country="Kenya")])
     return {

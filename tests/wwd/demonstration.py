@@ -7,7 +7,7 @@ from django.db import transaction
 from pytest_django.plugin import DjangoDbBlocker
 
 from evaluation import runner
-from wwd.demo import loading
+from wwd.exchange.demo import loading
 
 
 @pytest.fixture(scope="module")

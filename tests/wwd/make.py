@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from wwd.published import dishes, knowledge, release_form, reviews
-from wwd.published.models import ANSWERERS
+from wwd.exchange.published import dishes, knowledge, release_form, reviews
+from wwd.exchange.published.models import ANSWERERS
 
 DISH: Mapping[str, str] = {
     **dict.fromkeys(dishes.COLUMNS, ""),

@@ -10,15 +10,17 @@ from django.test import Client
 from pytest_django.plugin import DjangoDbBlocker
 
 from collection.models import Dish
-from evaluation import behind, files, tables
+from evaluation import content_store
+from evaluation.drilldown import cells
 from evaluation.models import GeneratedImage
-from evaluation.pictures_page import SEE
+from evaluation.presentation.images import SEE
+from evaluation.registry.names import ANSWERS, TABLES
+from evaluation.tables import compute, read
 from tests.evaluation.behind import cell_of, check
 from tests.evaluation.tables import make_staff
 from tests.review.make import make_picture
 from tests.wwd.demonstration import demonstration as demonstration
-from wwd.demo.loading import KEY
-from wwd.tables import ANSWERS, TABLES
+from wwd.exchange.demo.loading import KEY
 
 pytestmark = pytest.mark.django_db
 COUNTED = [
@@ -44,10 +46,10 @@ def researcher(*more: str) -> Client:
 
 def address(name: str) -> str:
     """The page behind the first cell of a table that has a value."""
-    view = tables.read(name, {})
+    view = read.read(name, {})
     assert view.table
     row = next(row for row in view.table.rows if row.estimate.value is not None)
-    return f"/admin/evaluation/tables/{name}/behind/{behind.cell_query({}, row.groups, row.metric)}"
+    return f"/admin/evaluation/tables/{name}/behind/{cells.cell_query({}, row.groups, row.metric)}"
 
 
 @pytest.fixture(scope="module")
@@ -55,14 +57,14 @@ def stored(demonstration: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
     """All tables computed once."""
     with django_db_blocker.unblock(), transaction.atomic():
         for name in (*COUNTED, OTHER):
-            tables.compute_and_store(name, {})
+            compute.compute_and_store(name, {})
         yield
         transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize("name", COUNTED)
 def test_what_is_listed_behind_a_number_is_what_it_counted(name: str, stored: None) -> None:
-    assert check(tables.read(name, {})) or name in EMPTY
+    assert check(read.read(name, {})) or name in EMPTY
 
 
 @pytest.mark.parametrize(
@@ -75,18 +77,18 @@ def test_what_is_listed_behind_a_number_is_what_it_counted(name: str, stored: No
     ],
 )
 def test_a_filter_goes_on_to_what_stands_behind(name: str, filters: dict[str, str], stored: None) -> None:
-    assert check(tables.compute_and_store(name, filters), **filters)
+    assert check(compute.compute_and_store(name, filters), **filters)
 
 
 @pytest.mark.parametrize("name", [*COUNTED, OTHER])
 def test_every_table_opens_its_pictures_within_few_queries(
     name: str, stored: None, django_assert_max_num_queries: object
 ) -> None:
-    view = tables.read(name, {})
+    view = read.read(name, {})
     if not view.table or not view.table.rows:
         pytest.skip("The demonstration has nothing of it.")
     client, row = researcher(SEE, ANSWERS), view.table.rows[0]
-    page = f"/admin/evaluation/tables/{name}/behind/{behind.cell_query({}, row.groups, row.metric)}"
+    page = f"/admin/evaluation/tables/{name}/behind/{cells.cell_query({}, row.groups, row.metric)}"
     with django_assert_max_num_queries(MOST_QUERIES):  # type: ignore[operator]
         response = client.get(page)
     assert response.status_code == 200
@@ -105,7 +107,7 @@ def test_a_picture_has_no_address_before_somebody_asks_for_it(stored: None) -> N
     assert "The picture is covered." in before
     assert ".jpg" not in before
     image = int(before.partition('id="p')[2].partition('"')[0])
-    GeneratedImage.objects.all().update(sha256=files.keep(make_picture()))
+    GeneratedImage.objects.all().update(sha256=content_store.keep(make_picture()))
     after = client.get(f"{page}&show={image}").content.decode()
     assert after.count("<img") == 1
     assert f'src="/admin/evaluation/pictures/{image}/small.jpg"' in after
@@ -137,10 +139,10 @@ def test_own_words_are_for_stewards_or_after_one_has_read_them(stored: None) -> 
 def test_a_withdrawn_dish_vanishes_at_once(stored: None) -> None:
     page = address("review.quality")
     client = researcher(SEE, ANSWERS)
-    view = tables.read("review.quality", {})
+    view = read.read("review.quality", {})
     assert view.table
     cell = cell_of("review.quality", next(row for row in view.table.rows if row.estimate.value is not None))
-    [first, *_rest], _more = behind.behind(cell).page()
+    [first, *_rest], _more = cells.behind(cell).page()
     dish = GeneratedImage.objects.get(pk=first).subject.dish
     assert dish
     Dish.objects.filter(pk=dish.pk).update(state=Dish.State.WITHDRAWN)

@@ -13,17 +13,17 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import tables
-from evaluation.answers import Report, rows
+from evaluation.images.archive import choose, packed
+from evaluation.ingest.answers import Report, rows
 from evaluation.models import GeneratedImage, ReferenceDish
 from evaluation.novelty.reference import import_reference
-from evaluation.picture_archive import choose, packed
+from evaluation.tables import compute
 from tests.evaluation.make import make_image, make_model, make_subject
 from tests.evaluation.tables import make_staff
 from tests.wwd.bundles.make import make_bundle, make_world
-from wwd.csv_files import ABOUT_CSV, READ_EXACT, csv_text, exact_to_spreadsheet, for_spreadsheet, open_reader
-from wwd.published.source import Report as Published
-from wwd.published.source import rows as published_rows
+from wwd.base.csv_files import ABOUT_CSV, READ_EXACT, csv_text, exact_to_spreadsheet, for_spreadsheet, open_reader
+from wwd.exchange.published.source import Report as Published
+from wwd.exchange.published.source import rows as published_rows
 
 FORMULAS = ['=HYPERLINK("http://x.example","y")', "@SUM(A1)", "+1+1", "-2+3", "\t=1", " =1", "＝1+1", "\r=1"]
 # What pandas takes for missing unless told otherwise.
@@ -116,7 +116,7 @@ def test_pictures_that_are_taken_come_with_an_exact_list_one_for_spreadsheets_an
 @pytest.mark.django_db
 def test_a_table_is_there_exactly_and_for_a_spreadsheet(capsys: pytest.CaptureFixture[str]) -> None:
     make_world()
-    tables.compute_and_store("generation.counts", {})
+    compute.compute_and_store("generation.counts", {})
     client = Client()
     client.force_login(make_staff())
     exact = client.get("/admin/evaluation/tables/generation.counts/table.csv").text

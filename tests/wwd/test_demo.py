@@ -15,15 +15,15 @@ from django.db import transaction
 from django.test import Client, override_settings
 from pytest_django.plugin import DjangoDbBlocker
 
-from collection.dishes import save_dish
-from collection.languages import UNKNOWN
+from collection.dishes.write import save_dish
 from collection.models import Contributor, Dish, DishContinent, DishKind, Source, TimeOfDay
-from collection.places import code_for
-from evaluation import files, runner
+from collection.vocabularies.languages import UNKNOWN
+from collection.vocabularies.places import code_for
+from evaluation import content_store, runner
 from evaluation.models import GeneratedImage, Outcome, Run, Subject, Unit
-from review.campaigns import add_invitation, prepare, save_review
+from review.campaigns.service import add_invitation, prepare, save_review
 from review.models import Campaign, Invitation, Questionnaire, Review, Reviewer
-from wwd.demo import loading
+from wwd.exchange.demo import loading
 
 pytestmark = pytest.mark.django_db
 OURS = ("collection", "evaluation", "review")
@@ -115,7 +115,7 @@ def test_clearing_removes_every_row_and_file_and_what_people_did_with_it_and_not
     assert dump() == before
     assert stored_files() == held
     assert Outcome.objects.filter(unit__run__slug="real-words").exclude(embedding=None).count() > 20
-    assert files.read(GeneratedImage.objects.get().sha256)
+    assert content_store.read(GeneratedImage.objects.get().sha256)
 
 
 def test_clearing_where_nothing_was_loaded_leaves_everything() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.wwd.processes import environment, manage
-from wwd.env import Env, EnvError
+from wwd.base.env import Env, EnvError
 
 
 @pytest.mark.parametrize("value", ["1", "true", "YES", " on "])

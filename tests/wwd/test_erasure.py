@@ -14,23 +14,26 @@ from django.db import connection
 from django.db.models import Model
 from django.utils import timezone
 
-from collection import codes, erasure, parts
-from collection.curation import decide_dishes, decide_photos
-from collection.dishes import set_places
+from collection.access import return_codes
+from collection.dishes.curation import decide_dishes, decide_photos
+from collection.dishes.write import set_places
 from collection.models import AboutYou, Contributor, Dish, Photo, PhotoLink, Report, Submission, Withdrawal
-from collection.withdrawal import undo, withdraw_dish
-from evaluation import tables
-from evaluation.catalogue import subject_data
+from collection.photos import chunked_upload
+from collection.withdrawal import erase
+from collection.withdrawal.withdraw import undo, withdraw_dish
+from evaluation.contracts.study import Result
 from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Outcome, StoredTable, Subject, Unit
-from evaluation.runner import create_run, import_run, outcomes, progress, work
+from evaluation.runner import create_run, import_run, progress, work
+from evaluation.runner.catalogue import subject_data
 from evaluation.runner.leases import finish, lease
-from evaluation.runner.working import sweep
-from evaluation.studies.base import Result
+from evaluation.runner.loop import sweep
 from evaluation.subjects import subject_for
-from evaluation.table_scrubbing import own_words, scrub_tables
-from review import links
+from evaluation.tables import compute, read
+from evaluation.tables.outcomes import outcomes
+from evaluation.tables.scrubbing import own_words, scrub_tables
+from review import signed_links
 from review.assignment import reserve
-from review.campaigns import prepare
+from review.campaigns.service import prepare
 from review.models import Assignment, Campaign, CampaignImage, ContentTag, Review, ReviewChange
 from tests.collection.make import (
     CONSENT,
@@ -86,7 +89,7 @@ def tell_all() -> tuple[Dish, str]:
     dish = Dish.objects.get(local_name=NAME)
     PhotoLink.objects.create(dish=dish, url=f"https://example.org/{WORD}", caption=WORD)
     Report.objects.create(dish=dish, reason="wrong", words=f"{WORD} is wrong")
-    parts.keep(dish, parts.Part("a" * 64, 0, WORD.encode()))
+    chunked_upload.keep(dish, chunked_upload.Part("a" * 64, 0, WORD.encode()))
     return dish, thanks.partition('<span class="code big">')[2].partition("<")[0]
 
 
@@ -163,8 +166,8 @@ def units_in_every_state(dish: Dish) -> None:
 
 def store_tables() -> None:
     for name, filters in (("generation.counts", {}), ("generation.counts", {"country": f"{WORD}land"})):
-        tables.compute_and_store(name, filters)
-    tables.compute_and_store("review.quality", {})
+        compute.compute_and_store(name, filters)
+    compute.compute_and_store("review.quality", {})
 
 
 def dump() -> str:
@@ -195,7 +198,7 @@ def files() -> dict[str, bytes]:
 
 def a_week_later() -> None:
     Withdrawal.objects.update(erase_after=timezone.now() - timedelta(seconds=1))
-    assert erasure.erase_due()["dishes"] == 1
+    assert erase.erase_due()["dishes"] == 1
 
 
 @pytest.fixture
@@ -277,7 +280,7 @@ def test_everything_of_a_person_goes_with_their_dish(whole: tuple[Dish, str]) ->
     form = {"proof": tokens(opened)["/return/dishes/"], "sure": "1", "everything": "1"}
     page(stranger(), "/return/dishes/", form)
     a_week_later()
-    assert found_in_rows() == [] and Contributor.objects.count() == 0 and not codes.ReturnCode.objects.exists()
+    assert found_in_rows() == [] and Contributor.objects.count() == 0 and not return_codes.ReturnCode.objects.exists()
 
 
 def test_pictures_stay_where_another_contributor_described_the_same_dish(whole: tuple[Dish, str]) -> None:
@@ -297,14 +300,14 @@ def test_pictures_stay_where_another_contributor_described_the_same_dish(whole: 
 
 def test_withdrawn_dish_leaves_new_tables_at_once_and_they_say_how_many_left(whole: tuple[Dish, str]) -> None:
     dish, _code = whole
-    stored = tables.read("generation.counts", {})
+    stored = read.read("generation.counts", {})
     assert stored.state == "fresh" and stored.table is not None and stored.table.rows
     withdraw_dish(dish, Withdrawal.Reason.OWN)
-    assert tables.read("generation.counts", {}).state == "stale"
-    made = tables.compute_and_store("generation.counts", {}).table
+    assert read.read("generation.counts", {}).state == "stale"
+    made = compute.compute_and_store("generation.counts", {}).table
     assert made is not None and made.rows == ()
     assert "Dishes left out because they were withdrawn: 1." in made.notes
-    reviewed = tables.compute_and_store("review.quality", {}).table
+    reviewed = compute.compute_and_store("review.quality", {}).table
     assert reviewed is not None and reviewed.rows == ()
 
 
@@ -315,7 +318,7 @@ def test_pictures_of_a_withdrawn_dish_are_taken_from_reviewers_and_come_back_wit
     reviewer = make_reviewer(campaign)
     held = reserve(reviewer)
     assert held is not None
-    address = links.picture_address(held.image)
+    address = signed_links.picture_address(held.image)
     assert stranger().get(address).status_code == 200
     known = withdraw_dish(whole[0], Withdrawal.Reason.OWN)
     assert reserve(reviewer) is None and stranger().get(address).status_code == 404

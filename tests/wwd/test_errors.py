@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.test import Client, override_settings
 from django.urls import path
 
-from wwd.errors import bad_request as handler400  # noqa: F401  (Django looks for it in the module of the addresses)
-from wwd.middleware import never_compress
+from wwd.base.errors import bad_request as handler400  # noqa: F401  (Django looks for it in the module of the addresses)
+from wwd.base.middleware import never_compress
 
 RAISED: dict[str, Exception] = {
     "denied": PermissionDenied(),

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from collection.models import Withdrawal
-from collection.withdrawal import withdraw_dish
+from collection.withdrawal.withdraw import withdraw_dish
 from tests.collection.make import make_dish
 from tests.wwd import world
 from tests.wwd.test_groups import value_for

@@ -6,12 +6,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from evaluation import tables
-from evaluation.filter_values import canonical
 from evaluation.models import GeneratedImage, Model, Subject
+from evaluation.registry import lookup
+from evaluation.registry.model_names import canonical
+from evaluation.registry.names import TABLES
+from evaluation.tables import compute, read
 from tests.evaluation.tables import make_staff
 from tests.wwd.demonstration import demonstration as demonstration
-from wwd.tables import TABLES
 
 pytestmark = pytest.mark.django_db
 NOWHERE = "Nopewhere"
@@ -25,14 +26,14 @@ DERIVED = [
 
 @pytest.mark.parametrize("name", [*TABLES, *DERIVED])
 def test_a_value_that_nothing_has_is_refused_by_every_filter_of_every_table(name: str, demonstration: None) -> None:
-    spec = tables.spec(name)
-    whole = tables.compute_and_store(name, {}).table
+    spec = lookup.spec(name)
+    whole = compute.compute_and_store(name, {}).table
     assert whole is not None
     for wanted in spec.filters:
         known = wanted in ("run", "with") or wanted in spec.choices or (whole.rows and wanted in whole.columns)
         try:
-            tables.fresh(name, {wanted: NOWHERE})
-        except tables.UnknownFilter as error:
+            read.fresh(name, {wanted: NOWHERE})
+        except lookup.UnknownFilter as error:
             assert NOWHERE in str(error)
         else:
             assert not known, wanted
@@ -65,7 +66,7 @@ def test_so_does_the_page_also_after_a_worker_computed_the_table(
     ending: str, demonstration: None, client: Client
 ) -> None:
     client.force_login(make_staff())
-    tables.compute_and_store("review.quality", {"country": "Fji"})
+    compute.compute_and_store("review.quality", {"country": "Fji"})
     page = client.get(f"/admin/evaluation/tables/review.quality/{ending}?country=Fji")
     assert page.status_code == 404
     assert "Did you mean Fiji" in page.content.decode()
@@ -85,8 +86,8 @@ def test_any_spelling_of_a_model_is_read_by_every_table(spelling: str) -> None:
     maker = Model.objects.create(slug="dalle2", title="Dalle2", role="image_generator", backend="import")
     subject = Subject.objects.create(kind="dish", name="Ugali", source_key="spelling")
     GeneratedImage.objects.create(subject=subject, model=maker, source_key="spelling")
-    for name in tables.names():
-        spec = tables.spec(name)
+    for name in lookup.names():
+        spec = lookup.spec(name)
         if "model" in spec.filters:
             wanted = "Dalle2" if "reviews" in spec.inputs else "dalle2"
             assert canonical(spec, {"model": spelling}) == {"model": wanted}, name
@@ -95,7 +96,7 @@ def test_any_spelling_of_a_model_is_read_by_every_table(spelling: str) -> None:
 def test_a_spelling_that_fits_two_models_or_none_stays_as_it_is() -> None:
     for slug in ("painter-1", "painter1"):
         Model.objects.create(slug=slug, title=slug, role="image_generator", backend="folder", identifier=slug)
-    spec = tables.spec("review.quality")
+    spec = lookup.spec("review.quality")
     assert canonical(spec, {"model": "Painter 1"}) == {"model": "Painter 1"}
     assert canonical(spec, {"model": "painter1"}) == {"model": "painter1"}
     assert canonical(spec, {"model": "sketcher", "country": "Kenya"}) == {"model": "sketcher", "country": "Kenya"}

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from collection.models import Dish, DishCountry, DishLanguage, PhotoLink
 from evaluation import runner
+from evaluation.contracts.study import ConfigError
 from evaluation.models import (
     DescriptorSet,
     Embedding,
@@ -25,10 +26,9 @@ from evaluation.models import (
     Subject,
     Unit,
 )
-from evaluation.studies.base import ConfigError
 from review.models import Campaign, Review
 from tests.wwd.make import make_published, write_answers, write_csv, write_dishes, write_reviews, write_vectors
-from wwd.published import dishes, embeddings, knowledge, release_form, reviews, wordings
+from wwd.exchange.published import dishes, embeddings, knowledge, release_form, reviews, wordings
 
 pytestmark = pytest.mark.django_db
 OURS = ("collection", "evaluation", "review")

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 @pytest.fixture(autouse=True)
 def keeping() -> Iterator[None]:
     """This process keeps two, as a web process does; none is left behind."""
-    from wwd.postgresql.base import kept
+    from wwd.base.postgresql.base import kept
 
     connection.close()
     kept.most = 2
@@ -37,7 +37,7 @@ def backend() -> int:
 
 
 def idle() -> int:
-    from wwd.postgresql.base import kept
+    from wwd.base.postgresql.base import kept
 
     return len(kept.idle)
 
@@ -88,7 +88,7 @@ def test_one_that_the_server_ended_is_not_handed_on() -> None:
     ended = backend()
     connection.close()
     assert idle() == 1
-    from wwd.postgresql.base import kept
+    from wwd.base.postgresql.base import kept
 
     [opened] = kept.idle
     kept.idle = []
@@ -100,7 +100,7 @@ def test_one_that_the_server_ended_is_not_handed_on() -> None:
 
 
 def test_no_more_are_kept_than_wished_and_none_unless_wished() -> None:
-    from wwd.postgresql.base import kept
+    from wwd.base.postgresql.base import kept
 
     kept.most = 0
     backend()
@@ -109,7 +109,7 @@ def test_no_more_are_kept_than_wished_and_none_unless_wished() -> None:
 
 
 def test_an_old_one_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wwd.postgresql import base
+    from wwd.base.postgresql import base
 
     former = backend()
     connection.close()

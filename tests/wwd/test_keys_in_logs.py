@@ -16,9 +16,9 @@ from django.test.client import RequestFactory
 from PIL import Image
 
 from collection.models import Ambassador, Photo
-from collection.photos import prepare
-from review.links import back_address
+from collection.photos.process import prepare
 from review.models import Invitation, Reviewer
+from review.signed_links import back_address
 from tests.collection.make import picture
 from tests.faces import walk
 from tests.wwd.processes import environment, gunicorn, snippet

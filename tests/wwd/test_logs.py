@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
 from tests.wwd.processes import environment, gunicorn, status
-from wwd.logs import ConsoleFormatter, JsonFormatter, places
+from wwd.base.logs import ConsoleFormatter, JsonFormatter, places
 
 TYPED = "Ndolé-aunt-Ngozi"
 FORMATTERS = [JsonFormatter(), ConsoleFormatter("%(levelname)s %(name)s: %(message)s")]

@@ -18,13 +18,13 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver, resolve, reverse
 from PIL import Image
 
-from collection.doors import COOKIE, sign_in
+from collection.access.form_tokens import Proof
+from collection.access.guards import COOKIE, sign_in
+from collection.consent.recordings import path_of
 from collection.models import ConsentText, Contributor, Dish, Photo, Withdrawal
-from collection.proof import Proof
-from collection.recordings import path_of
-from collection.withdrawal import withdraw_dish
+from collection.withdrawal.withdraw import withdraw_dish
 from evaluation.models import InputCounter
-from review import links
+from review import signed_links
 from review.models import Invitation, Reviewer
 from tests.collection.make import ANSWERS, CONSENT, TICKS, make_contributor, make_dish, make_photo, open_collection
 from tests.collection.test_ambassadors import make_ambassador
@@ -68,8 +68,10 @@ class World:
             "collection:report-photo": self.photo.pk,
             "collection:recording": RECORDING,
             "collection:photo-file": self.photo.file.removeprefix("photos/"),
-            "review:picture": resolve(links.picture_address(first_image(self.reviewer.campaign))).kwargs["token"],
-            "review:back": resolve(links.back_address(self.reviewer)).kwargs["token"],
+            "review:picture": resolve(signed_links.picture_address(first_image(self.reviewer.campaign))).kwargs[
+                "token"
+            ],
+            "review:back": resolve(signed_links.back_address(self.reviewer)).kwargs["token"],
             "review:invitation": self.invitation.code,
             "review:pictures": self.invitation.code,
         }
@@ -195,7 +197,13 @@ def test_no_get_of_a_public_address_changes_a_row_or_a_file(world: World) -> Non
 def test_fifty_fetchers_leave_invitations_that_open_once_unopened(world: World, fetcher: str) -> None:
     before = rows()
     mine = (world.invitation.get_absolute_url(), reverse("collection:invitation", args=[world.ambassador.invitation]))
-    for address in (*mine, "/", "/leaderboard/", f"/dishes/{world.dish.number}/", links.back_address(world.reviewer)):
+    for address in (
+        *mine,
+        "/",
+        "/leaderboard/",
+        f"/dishes/{world.dish.number}/",
+        signed_links.back_address(world.reviewer),
+    ):
         for _ in range(50):
             assert Client().get(address, headers=FETCHERS[fetcher]).status_code == 200
     assert changed(before, rows()) == []
@@ -246,7 +254,7 @@ def test_personal_pages_and_invitations_tell_nothing_and_are_not_indexed(world: 
     personal = (
         world.invitation.get_absolute_url(),
         reverse("collection:invitation", args=[world.ambassador.invitation]),
-        links.back_address(world.reviewer),
+        signed_links.back_address(world.reviewer),
         "/mine/",
         "/return/",
         "/ambassador/",

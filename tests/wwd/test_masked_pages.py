@@ -12,9 +12,11 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 
 from collection.models import Dish
-from evaluation import behind, files, tables, urls
+from evaluation import content_store, urls
+from evaluation.drilldown import cells as drilldown_cells
 from evaluation.models import EarlierOutcome, GeneratedImage, Model, Outcome, Plan, PlanAct, Run, Subject, Unit
-from review.campaigns import prepare
+from evaluation.tables import compute, read
+from review.campaigns.service import prepare
 from review.models import Campaign
 from tests.evaluation.make import make_model
 from tests.evaluation.plans import make_frozen
@@ -22,7 +24,7 @@ from tests.evaluation.tables import make_association, make_place_in, picture_res
 from tests.review.make import make_picture
 from tests.wwd import world
 from tests.wwd.test_groups import lists
-from wwd.bundles import urls as bundles
+from wwd.exchange.bundles import urls as bundles
 
 pytestmark = pytest.mark.django_db
 NAME = "association.scores"
@@ -60,7 +62,7 @@ def run() -> Run:
     said = {"model": "Alpha One", "cost": 93.71, "revision": "c0ffee123456"}
     Run.objects.filter(pk=run.pk).update(config={"models": ["alpha-1"]}, definition=said, problem="alpha1 is away")
     GeneratedImage.objects.update(
-        prompt_revised="As ALPHA-1 would draw it", sha256=files.keep(make_picture()), media_type="image/png"
+        prompt_revised="As ALPHA-1 would draw it", sha256=content_store.keep(make_picture()), media_type="image/png"
     )
     unit = Unit.objects.filter(run=run).latest("pk")
     image = GeneratedImage.objects.latest("pk")
@@ -75,7 +77,7 @@ def run() -> Run:
     campaign = Campaign.objects.get()
     prepare(campaign, [image], country="Ghana")
     for name in (NAME, "association.top"):
-        tables.compute_and_store(name, {})
+        compute.compute_and_store(name, {})
     for row in (unit, image, run):
         kind = ContentType.objects.get_for_model(row)
         LogEntry.objects.create(
@@ -91,8 +93,10 @@ def run() -> Run:
 def addresses(run: Run) -> Iterator[str]:
     """Every address of staff with rows that exist."""
     image = GeneratedImage.objects.latest("pk")
-    view = tables.read(NAME, {})
-    cells = [behind.cell_query({}, row.groups, row.metric) for row in view.table.rows[:3]] if view.table else []
+    view = read.read(NAME, {})
+    cells = (
+        [drilldown_cells.cell_query({}, row.groups, row.metric) for row in view.table.rows[:3]] if view.table else []
+    )
     values = {
         "slug": run.slug,
         "name": NAME,

@@ -6,15 +6,17 @@ import pytest
 from django.db import transaction
 from pytest_django.plugin import DjangoDbBlocker
 
-from evaluation import tables
+from evaluation import counters
+from evaluation.contracts.table import TableSpec
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import GeneratedImage
-from evaluation.table_spec import TableSpec
-from evaluation.table_text import from_content, to_content
+from evaluation.registry import lookup
+from evaluation.registry.names import TABLES
+from evaluation.tables import compute
+from evaluation.tables.serialise import from_content, to_content
 from review.models import Review
 from tests.evaluation.observing import check
-from wwd.demo import loading
-from wwd.tables import TABLES
+from wwd.exchange.demo import loading
 
 pytestmark = pytest.mark.django_db
 PROMPT = "generation-plain"
@@ -34,7 +36,7 @@ def demonstration(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> 
 
 
 def table(name: str, **filters: str) -> TidyTable:
-    return tables.compute(tables.spec(name), filters)
+    return compute.compute(lookup.spec(name), filters)
 
 
 def total(made: TidyTable, metric: str) -> int:
@@ -48,7 +50,7 @@ def pictures(**labels: str) -> list[int]:
 
 
 def spec_of(name: str) -> TableSpec:
-    return tables.spec(name)
+    return lookup.spec(name)
 
 
 def test_every_study_and_every_table_of_reviews_has_these_filters() -> None:
@@ -117,12 +119,12 @@ KEEPING = [name for name in (*TABLES, *DERIVED) if any(map(spec_of(name).keeps_r
 @pytest.mark.parametrize("name", KEEPING)
 def test_what_a_column_keeps_of_the_stored_table_is_what_would_be_computed(name: str) -> None:
     spec = spec_of(name)
-    whole = tables.compute_and_store(name, {}).table
+    whole = compute.compute_and_store(name, {}).table
     assert whole is not None
     names = filter(spec.keeps_rows, spec.filters)
     for chosen in [{column: row.groups[column]} for column in names for row in whole.rows[-1:]]:
-        computed = tables.compute(spec, chosen)
-        stored = tables.compute_and_store(name, chosen).table
+        computed = compute.compute(spec, chosen)
+        stored = compute.compute_and_store(name, chosen).table
         assert stored == from_content(name, spec.version, to_content(computed))
 
 
@@ -135,11 +137,11 @@ def test_one_country_of_people_and_machine_has_the_rows_that_it_has_among_all(na
 
 
 def test_a_column_of_a_table_that_is_not_fresh_is_computed_from_the_rows() -> None:
-    whole = tables.compute_and_store("review.quality", {}).table
+    whole = compute.compute_and_store("review.quality", {}).table
     assert whole is not None
     country = whole.rows[0].groups["country"]
     Review.objects.filter(image__country=country).update(food=False)
-    tables.bump("reviews")
-    kept = tables.compute_and_store("review.quality", {"country": country}).table
+    counters.bump("reviews")
+    kept = compute.compute_and_store("review.quality", {"country": country}).table
     assert kept is not None
     assert {row.estimate.value for row in kept.rows if row.metric == "food"} == {0.0}

@@ -5,11 +5,12 @@ import math
 import pytest
 from django.test import Client
 
-from evaluation import observations, tables
+from evaluation.registry import lookup
+from evaluation.registry.names import TABLES
+from evaluation.tables import compute, observe
 from tests.evaluation.observing import check, declares, observed
 from tests.evaluation.tables import make_staff
 from tests.wwd.demonstration import demonstration as demonstration
-from wwd.tables import TABLES
 
 pytestmark = pytest.mark.django_db
 KNOWN = {
@@ -29,7 +30,7 @@ KNOWN = {
     "stereotypes.flattening_country",
     "stereotypes.readings",
 }
-OBSERVED = [name for name in TABLES if declares(tables.spec(name))]
+OBSERVED = [name for name in TABLES if declares(lookup.spec(name))]
 
 
 @pytest.mark.parametrize("name", OBSERVED)
@@ -41,7 +42,7 @@ def test_every_number_is_the_mean_of_its_observations(name: str, demonstration: 
 
 def test_the_tables_whose_numbers_are_means_say_so() -> None:
     assert set(OBSERVED) >= KNOWN
-    assert observations.of(tables.spec("association.top"), {}) is None
+    assert observe.observe_table(lookup.spec("association.top"), {}) is None
 
 
 def test_a_filter_keeps_the_observations_of_its_rows(demonstration: None) -> None:
@@ -63,7 +64,7 @@ def test_derived_tables_of_the_demonstration_hold_numbers_or_reasons(
 ) -> None:
     """No NaN, nothing without a reason, demonstration said; and the page shows it."""
     name = f"{kind}.{base}"
-    view = tables.compute_and_store(name, {})
+    view = compute.compute_and_store(name, {})
     assert view.table is not None
     assert view.table.demonstration or not view.table.rows
     for row in view.table.rows:

@@ -8,9 +8,11 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from evaluation import tables
-from evaluation.behind import cell_query
+from evaluation import counters
+from evaluation.drilldown.cells import cell_query
 from evaluation.models import Model, Plan
+from evaluation.tables import compute as tables_compute
+from evaluation.tables import read
 from tests.evaluation.plans import form_of, listed, make_plan, make_planner
 from tests.review.tables import make_campaign, make_cell
 
@@ -39,12 +41,12 @@ def add_data(models: tuple[str, ...] = MODELS) -> None:
     campaign = make_campaign(slug=CAMPAIGN)
     for model in models:
         make_cell(campaign, model=model, dishes=6, says=lambda dish, person: {"food": dish > person})
-    tables.bump("reviews")
+    counters.bump("reviews")
 
 
 def compute() -> None:
     for name in (PLANNED, EXTRA):
-        tables.compute_and_store(name, HERE)
+        tables_compute.compute_and_store(name, HERE)
 
 
 def test_what_was_planned_what_was_not_and_names_only_after_the_analyses() -> None:
@@ -91,7 +93,7 @@ def test_pictures_behind_a_masked_number_name_no_model() -> None:
     plan_and_freeze(client)
     add_data()
     compute()
-    letters = {row.groups["model"] for row in getattr(tables.read(PLANNED, HERE).table, "rows", ())}
+    letters = {row.groups["model"] for row in getattr(read.read(PLANNED, HERE).table, "rows", ())}
     assert len(letters) == 3
     for letter in letters:
         query = cell_query(HERE, {"country": "Kenya", "model": letter}, "food")

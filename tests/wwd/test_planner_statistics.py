@@ -14,9 +14,9 @@ from django.test.utils import CaptureQueriesContext
 
 from evaluation.novelty.reference import import_reference
 from tests.wwd.make import make_published
-from wwd.demo import loading
-from wwd.planner_statistics import TIMEOUT_SENTENCE, is_statement_timeout
-from wwd.published.importer import import_all
+from wwd.base.planner_statistics import TIMEOUT_SENTENCE, is_statement_timeout
+from wwd.exchange.demo import loading
+from wwd.exchange.published.importer import import_all
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 LARGE = {"evaluation_unit", "evaluation_outcome", "evaluation_embedding", "evaluation_referencedish"}

@@ -17,9 +17,9 @@ import yaml
 from django.test import RequestFactory
 from pytest_django import Settings
 
-from collection.circumstances import network_of
+from collection.access.request_info import network_of
 from tests.wwd.processes import ROOT, free_port, status
-from wwd.addresses import client_address
+from wwd.base.client_address import client_address
 
 CONFIGURATION = (ROOT / "deploy" / "nginx.conf").read_text()
 COMPOSE = yaml.safe_load((ROOT / "compose.yml").read_text())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.wwd.processes import environment, manage, python
-from wwd.env import EnvError
+from wwd.base.env import EnvError
 from wwd.settings import refuse_weak
 
 GOOD = "0123456789abcdef" * 3

@@ -10,11 +10,11 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 
 from collection import urls as collection_urls
-from collection.doors import sign_in
+from collection.access.guards import sign_in
 from collection.models import Ambassador, Contributor, Country, Dish, Photo
 from review import urls as review_urls
-from review.links import back_address
 from review.models import Invitation
+from review.signed_links import back_address
 from tests.collection.make import make_contributor, make_dish, make_photo, open_collection
 from tests.review.make import make_campaign, make_invitation, make_reviewer
 

@@ -13,16 +13,19 @@ from django.db import transaction
 from django.test import Client
 from pytest_django.plugin import DjangoDbBlocker
 
-from evaluation import derived, figures, runner, tables
-from evaluation.catalogue import subject_data as data_of
+from evaluation import runner
+from evaluation.contracts.study import Result, UnitPlan
+from evaluation.figures import layout
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Embedding, Outcome, Unit
-from evaluation.studies.base import Result, UnitPlan
+from evaluation.registry import derived, lookup
+from evaluation.registry.names import TABLES
+from evaluation.runner.catalogue import subject_data as data_of
+from evaluation.tables import compute
 from review.models import Review
 from tests.evaluation.make import make_model
 from tests.evaluation.tables import make_staff
-from wwd.demo import loading
-from wwd.tables import TABLES
+from wwd.exchange.demo import loading
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/evaluation/tables/"
@@ -151,8 +154,8 @@ def file_holds_no_nan(client: Client, table: TidyTable) -> None:
 
 
 def figure_is_drawn_or_nothing_to_draw(client: Client, table: TidyTable, draw: bool) -> None:
-    spec = tables.spec(table.name)
-    plan = figures.layout(spec.to_draw(table), spec.drawn) if spec.figure else None
+    spec = lookup.spec(table.name)
+    plan = layout.layout(spec.to_draw(table), spec.drawn) if spec.figure else None
     if plan:
         assert all(isfinite(low) and isfinite(high) and low < high for low, high in (p.scale for p in plan.panels))
     if draw or plan is None:
@@ -163,8 +166,8 @@ def figure_is_drawn_or_nothing_to_draw(client: Client, table: TidyTable, draw: b
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_of_little_or_nothing_answers_and_says_why(name: str, scene: tuple[str, Client]) -> None:
     title, client = scene
-    for each in (name, *derived.names_of(name, tables.spec)):
-        made = tables.compute_and_store(each, {}).table
+    for each in (name, *derived.names_of(name, lookup.spec)):
+        made = compute.compute_and_store(each, {}).table
         assert made is not None
         numbers_are_honest(made)
         page_says_why(client, made)

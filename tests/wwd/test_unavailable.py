@@ -11,11 +11,11 @@ from django.db import connection
 from django.test import Client, RequestFactory
 from pytest_django import Settings
 
+from collection.access.form_tokens import Proof
 from collection.models import Dish
-from collection.proof import Proof
 from tests.collection.make import ANSWERS, dish_form, make_contributor, make_dish, open_collection, picture, upload
 from tests.wwd.processes import environment, free_port, snippet
-from wwd.unavailable import is_temporary, unavailable_response
+from wwd.base.unavailable import is_temporary, unavailable_response
 
 ASK = """
 import json

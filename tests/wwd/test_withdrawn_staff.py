@@ -12,12 +12,12 @@ from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, r
 from django.utils import timezone
 
 from collection.models import Dish, Photo, Report, Withdrawal
-from collection.withdrawal import MAY_WITHDRAW, undo, withdraw_dish
-from evaluation import tables
-from evaluation.kept_models import KeptReport
+from collection.withdrawal.withdraw import MAY_WITHDRAW, undo, withdraw_dish
 from evaluation.models import Run, StoredTable, Subject, Unit
+from evaluation.models.cached_counts import KeptReport
 from evaluation.subjects import subject_for
-from review.campaigns import save_review
+from evaluation.tables import compute
+from review.campaigns.service import save_review
 from review.models import Assignment, CampaignImage, Reviewer
 from tests.collection.make import make_contributor, make_dish, make_photo
 from tests.evaluation.make import make_model
@@ -70,7 +70,7 @@ def make_units(subject: Subject) -> None:
 
 def store_table() -> None:
     """A table computed while the dish was there: it names it in a cell and in a note."""
-    tables.compute_and_store("overview.totals", {})
+    compute.compute_and_store("overview.totals", {})
     row = StoredTable.objects.get(name="overview.totals")
     content = dict(row.content or {})
     content["notes"] = [*content.get("notes", []), f"Without {NAME}, nothing."]

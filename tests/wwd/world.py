@@ -6,9 +6,10 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from collection.models import AboutYou, Ambassador, Country, Dish, Report
-from evaluation import downloads, tables
+from evaluation.images import download_log
 from evaluation.models import Run
-from review.campaigns import save_review
+from evaluation.tables import compute
+from review.campaigns.service import save_review
 from review.models import Exclusion, Note, ReviewerBackground, SupportContact
 from tests.collection.make import make_contributor, make_dish, make_photo
 from tests.evaluation.tables import make_association, make_place_in, picture_result
@@ -44,9 +45,9 @@ def make_world() -> Run:
     make_dish("Thieboudienne", "Senegal", state=Dish.State.ACCEPTED)
     make_review()
     run = make_association(*(picture_result(make_place_in("Africa"), "painter", 1, n) for n in range(12)))
-    tables.compute_and_store("association.scores", {})
+    compute.compute_and_store("association.scores", {})
     operator = User.objects.create_superuser("chief", password="a long enough secret")
-    downloads.record(operator, "all pictures", 3)
+    download_log.record(operator, "all pictures", 3)
     return run
 
 

@@ -1,17 +1,6 @@
 """Tells all processes of a worker that it was asked to stop."""
 
-import logging
 import mmap
-import os
-import threading
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from celery import bootsteps
-from django.conf import settings
-from django.db import connections
-from django.db.models.functions import Now
 
 # One byte that all processes of a worker share: set once it was told to stop.
 ENDING = mmap.mmap(-1, 1)

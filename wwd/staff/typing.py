@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from wwd.middleware import uncompressed
+from wwd.base.middleware import uncompressed
 
 UNSHOWN = ("csrfmiddlewaretoken",)
 SECRET = "password"  # noqa: S105  (part of the names of fields)

@@ -18,9 +18,9 @@ from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from wwd.middleware import uncompressed
+from wwd.base.middleware import uncompressed
 from wwd.staff import second_factor
-from wwd.staff.entry import note_failure
+from wwd.staff.log_in import note_failure
 
 View = Callable[[HttpRequest, User], HttpResponse]
 WRONG = (

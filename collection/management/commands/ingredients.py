@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from collection.ingredients import rebuild
+from collection.vocabularies.ingredients import rebuild
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
-from collection import erasure, withdrawal_list
+from collection.withdrawal import erase, tombstones
 
 
 class Command(BaseCommand):
@@ -24,16 +24,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["action"] == "list":
-            self.stdout.write(json.dumps(withdrawal_list.as_rows(), cls=DjangoJSONEncoder, indent=1))
+            self.stdout.write(json.dumps(tombstones.as_rows(), cls=DjangoJSONEncoder, indent=1))
         else:
             self.apply(options["file"])
 
     def apply(self, file: Path) -> None:
         try:
             rows = json.loads(file.read_text())
-            found = withdrawal_list.apply(rows if isinstance(rows, list) else [rows])
+            found = tombstones.apply(rows if isinstance(rows, list) else [rows])
         except (OSError, ValueError) as error:
             raise CommandError(f"{file} cannot be applied: {error}") from error
-        erased = erasure.erase_due()
+        erased = erase.erase_due()
         counted = ", ".join(f"{number} {what}" for what, number in found.items())
         self.stdout.write(f"{counted}; erased now: {erased['dishes']} dishes, {erased['persons']} persons.")

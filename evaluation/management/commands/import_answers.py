@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.answers import import_answers
-from evaluation.studies.base import ConfigError
+from evaluation.contracts.study import ConfigError
+from evaluation.ingest.answers import import_answers
 
 
 class Command(BaseCommand):

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.photographs import import_photographs
-from evaluation.studies.base import ConfigError
+from evaluation.contracts.study import ConfigError
+from evaluation.ingest.photographs import import_photographs
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.pictures import import_pictures
-from evaluation.studies.base import ConfigError
+from evaluation.contracts.study import ConfigError
+from evaluation.ingest.image_folder import import_pictures
 
 
 class Command(BaseCommand):

@@ -10,10 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from evaluation import backends
-from evaluation.backends.base import BackendError
-from evaluation.catalogue import model_data
+from evaluation.contracts.backend import BackendError
 from evaluation.models import Model, Role
-from evaluation.names import unknown
+from evaluation.runner.catalogue import model_data
+from evaluation.suggestions import unknown
 
 FIELDS = ("role", "backend", "identifier", "revision", "title")
 

@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import gettext as _
 
 from evaluation.models import Run
-from evaluation.names import unknown
 from evaluation.runner import purging
+from evaluation.suggestions import unknown
 from evaluation.tasks import purge_run
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation import image_decode
-from evaluation.vector_renewal import renew_vectors
+from evaluation.readers import image_decode
+from evaluation.runner.vector_renewal import renew_vectors
 
 
 class Command(BaseCommand):

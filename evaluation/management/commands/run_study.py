@@ -12,11 +12,11 @@ from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from evaluation import runner
-from evaluation.cleaning import cut
+from evaluation.contracts.study import ConfigError
 from evaluation.models import Run, Unit
-from evaluation.names import unknown
+from evaluation.readers.text_cleaning import cut
 from evaluation.runner.preview import Preview
-from evaluation.studies.base import ConfigError
+from evaluation.suggestions import unknown
 
 POLL_SECONDS = 1.0
 MOST_REASONS = 10

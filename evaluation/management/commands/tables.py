@@ -6,12 +6,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation import tables
 from evaluation.metrics.tidy import TidyTable
-from evaluation.plan_acts import NoReason, record_look
-from evaluation.table_text import to_csv, to_json
-from evaluation.tables import TableView
-from wwd.csv_files import exact_to_spreadsheet
+from evaluation.registry import lookup
+from evaluation.tables import read
+from evaluation.tables.serialise import to_csv, to_json
+from evaluation.tables.store import TableView
+from evaluation.unmasking import NoReason, record_look
+from wwd.base.csv_files import exact_to_spreadsheet
 
 
 class Command(BaseCommand):
@@ -29,15 +30,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["name"]:
-            for name in tables.names():
-                self.stdout.write(f"{name}\t{tables.spec(name).title}")
+            for name in lookup.names():
+                self.stdout.write(f"{name}\t{lookup.spec(name).title}")
             return
         try:
             filters = read_filters(options["filter"])
             if options["unmask"] is not None:
                 record_look(options["name"], filters, getuser(), options["unmask"])
-            view = tables.fresh(options["name"], filters, unmasked=options["unmask"] is not None)
-        except (tables.UnknownTable, tables.UnknownFilter, NoReason) as error:
+            view = read.fresh(options["name"], filters, unmasked=options["unmask"] is not None)
+        except (lookup.UnknownTable, lookup.UnknownFilter, NoReason) as error:
             raise CommandError(str(error), returncode=2) from error
         if view.table is None:
             raise CommandError(f"{view.spec.name} could not be computed.")

@@ -15,8 +15,8 @@ from review.models import Campaign, Review, ReviewerBackground
 from tests.evaluation.make import make_dish
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 from tests.review.tables import make_campaign, make_cell, make_exclusion, make_maker, make_shown, make_skip
-from wwd.bundles import chosen, making
-from wwd.bundles.making import Request
+from wwd.exchange.bundles import chosen, making
+from wwd.exchange.bundles.making import Request
 
 # Planted where no bundle may hold them.
 SECRET = "Zanzibarina"

@@ -9,13 +9,14 @@ from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 
 from collection.models import Dish
-from evaluation import downloads, files
+from evaluation import content_store
+from evaluation.images import download_log
 from evaluation.models import GeneratedImage, ImageDownload, Model, Role, Subject
 from tests.evaluation.make import make_dish
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
 from tests.review.make import make_picture
 from tests.wwd.bundles.make import make_bundle, manifest
-from wwd.bundles import pictures
+from wwd.exchange.bundles import pictures
 
 pytestmark = pytest.mark.django_db
 TABLE = "association.scores"
@@ -25,7 +26,7 @@ TABLE = "association.scores"
 def held() -> str:
     """SHA-256 of a picture that all four of a run have."""
     make_association(*(picture_result(make_place_in("Africa"), "painter", 1, number) for number in range(4)))
-    sha256 = files.keep(make_picture())
+    sha256 = content_store.keep(make_picture())
     GeneratedImage.objects.update(sha256=sha256, media_type="image/png")
     return sha256
 
@@ -39,7 +40,7 @@ def test_pictures_come_once_each_and_with_their_terms(held: str, tmp_path: Path)
     assert taken(folder) == [f"{held}.png"]
     assert manifest(folder)["pictures"] == 1
     assert "They are not for training" in (folder / "TERMS.md").read_text()
-    assert files.read(held) == (folder / "pictures" / f"{held}.png").read_bytes()
+    assert content_store.read(held) == (folder / "pictures" / f"{held}.png").read_bytes()
 
 
 def test_without_the_wish_there_are_none(held: str, tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ def test_the_command_notes_who_takes_pictures(held: str, tmp_path: Path) -> None
     user: User = make_staff()
     with pytest.raises(CommandError, match="not for training"):
         take("refused")
-    user.user_permissions.add(Permission.objects.get(codename=downloads.PERMISSION))
+    user.user_permissions.add(Permission.objects.get(codename=download_log.PERMISSION))
     take("taken")
     row = ImageDownload.objects.get()
     assert (row.by, row.what, row.number) == (user, "bundle taken", 1)

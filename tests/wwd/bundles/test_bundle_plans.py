@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 
 from tests.evaluation.plans import listed, make_frozen, make_plan
 from tests.wwd.bundles.make import make_bundle, make_world, manifest
-from wwd.bundles import chosen, verifying
-from wwd.bundles.chosen import ChosenError
+from wwd.exchange.bundles import chosen, verifying
+from wwd.exchange.bundles.chosen import ChosenError
 
 pytestmark = pytest.mark.django_db
 ABOUT = {"slug": "before", "title": "Before", "studies": ["association"], "campaigns": []}

@@ -19,19 +19,20 @@ from django.db.models import Model
 from pytest_django import Settings
 
 from collection.models import Dish
-from evaluation import tables
+from evaluation.metrics.observations import coded
 from evaluation.models import Model as Maker
 from evaluation.models import Run, StoredTable
-from evaluation.observations import coded
+from evaluation.registry import lookup
+from evaluation.tables import store
 from review.models import Campaign, Review, Reviewer
 from tests.evaluation.make import make_dish
 from tests.review.tables import make_campaign, make_cell
 from tests.wwd.bundles.make import READ, SECRET, VIEWS, lines, make_bundle, make_world, manifest
-from wwd.bundles import chosen, gathering, making, source, verifying
-from wwd.bundles.archive import Archive
-from wwd.bundles.chosen import ChosenError
-from wwd.bundles.making import Restless
-from wwd.bundles.shapes import SHAPES
+from wwd.exchange.bundles import chosen, gathering, making, source, verifying
+from wwd.exchange.bundles.archive import Archive
+from wwd.exchange.bundles.chosen import ChosenError
+from wwd.exchange.bundles.making import Restless
+from wwd.exchange.bundles.shapes import SHAPES
 
 pytestmark = pytest.mark.django_db
 
@@ -170,8 +171,8 @@ def make_world_of_another_campaign() -> Campaign:
 
 
 def test_a_table_of_rows_that_stay_comes_along_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = replace(tables.spec("generation.counts"), inputs=("contributors", "runs.generation"))
-    monkeypatch.setattr(tables, "spec", lambda name: spec)
+    spec = replace(lookup.spec("generation.counts"), inputs=("contributors", "runs.generation"))
+    monkeypatch.setattr(store, "spec", lambda name: spec)
     view = chosen.of("generation.counts", {})
     assert gathering.unknown_inputs(view) == ["contributors"]
     assert gathering.unknown_inputs(chosen.of("overview.totals", {})) == ["people and devices"]
@@ -189,7 +190,7 @@ def test_of_what_people_told_about_a_dish_only_its_names_leave(tmp_path: Path) -
 
 @pytest.mark.parametrize("model", [shape.model for shape in SHAPES], ids=lambda model: model.__name__)
 def test_every_column_is_kept_or_left_out_for_a_reason(model: type[Model]) -> None:
-    """Fails for a column that was added since: decide in wwd/bundles/shapes.py whether it may leave."""
+    """Fails for a column that was added since: decide in wwd/exchange/bundles/shapes.py whether it may leave."""
     decided = {
         "Country": "code name aliases continents",
         "Dish": "id number source state local_name english_name regions cultures time_of_day kinds utensils drink "

@@ -15,13 +15,13 @@ from pytest_django import Settings
 
 from collection.models import Dish
 from collection.signals import dish_withdrawn
-from evaluation import files
+from evaluation import content_store
 from evaluation.models import ExportJob
 from tests.evaluation.make import make_dish
 from tests.wwd.bundles.make import make_world
-from wwd.bundles import chosen, jobs, making, safely, verifying
-from wwd.bundles.making import Request
-from wwd.bundles.verifying import Verdict
+from wwd.exchange.bundles import chosen, jobs, making, safely, verifying
+from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles.verifying import Verdict
 from wwd.sweeper import remove_exports, sweep_exports
 
 pytestmark = pytest.mark.django_db
@@ -63,9 +63,9 @@ def test_a_bundle_is_made_tried_and_kept_by_its_hash(tried: None) -> None:
     jobs.work(job.pk)
     job.refresh_from_db()
     assert (job.state, job.equal, job.error, job.progress) == (State.DONE, True, "", "")
-    content = files.read(job.sha256)
+    content = content_store.read(job.sha256)
     assert (len(content), content[:2]) == (job.size, b"PK")
-    assert files.named_by_rows([job.sha256]) == {job.sha256}
+    assert content_store.named_by_rows([job.sha256]) == {job.sha256}
 
 
 def test_a_bundle_that_gives_other_tables_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_a_worker_whose_job_was_taken_over_leaves_nothing(tried: None, monkeypat
     jobs.work(job.pk)
     job.refresh_from_db()
     assert (job.state, job.sha256) == (State.WORKING, "")
-    assert not Path(default_storage.path(files.ROOT)).exists()
+    assert not Path(default_storage.path(content_store.ROOT)).exists()
 
 
 def test_each_step_renews_the_lease(tried: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +176,7 @@ def test_what_goes_wrong_is_told_without_paths_and_words(
 
 
 def test_a_table_that_cannot_be_computed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making.tables, "compute", failing(ZeroDivisionError()))
+    monkeypatch.setattr(making.tables_compute, "compute", failing(ZeroDivisionError()))
     job = make_job()
     jobs.work(job.pk)
     job.refresh_from_db()
@@ -186,7 +186,7 @@ def test_a_table_that_cannot_be_computed_is_named(monkeypatch: pytest.MonkeyPatc
 def test_a_disk_that_is_full_while_the_file_is_stored_leaves_nothing(
     tried: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files.os, "fsync", failing(OSError(errno.ENOSPC, "No space left on device")))
+    monkeypatch.setattr(content_store.os, "fsync", failing(OSError(errno.ENOSPC, "No space left on device")))
     job = make_job()
     jobs.work(job.pk)
     job.refresh_from_db()
@@ -200,11 +200,11 @@ def test_files_go_after_their_days_and_the_row_says_so(tried: None, settings: Se
     jobs.work(job.pk)
     job.refresh_from_db()
     remove_exports()
-    assert files.read(job.sha256)
+    assert content_store.read(job.sha256)
     ExportJob.objects.update(finished_at=F("finished_at") - timedelta(days=15))
     remove_exports()
     with pytest.raises(FileNotFoundError):
-        files.read(job.sha256)
+        content_store.read(job.sha256)
     job.refresh_from_db()
     assert (job.state, job.sha256) == (State.REMOVED, "")
 
@@ -219,7 +219,7 @@ def test_files_made_before_a_dish_was_withdrawn_go_with_it(
     with django_capture_on_commit_callbacks(execute=True):
         dish_withdrawn.send(sender=Dish, dishes=[make_dish().pk])
     with pytest.raises(FileNotFoundError):
-        files.read(job.sha256)
+        content_store.read(job.sha256)
     job.refresh_from_db()
     assert job.state == State.REMOVED
     assert working.pk in jobs.waiting()

@@ -7,12 +7,13 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from evaluation import downloads, files
+from evaluation import content_store
+from evaluation.images import download_log
 from evaluation.models import ExportJob, ImageDownload, StoredTable
 from tests.evaluation.tables import make_staff
 from tests.wwd.bundles.make import make_world
-from wwd.bundles import jobs, making
-from wwd.bundles.chosen import ChosenError
+from wwd.exchange.bundles import jobs, making
+from wwd.exchange.bundles.chosen import ChosenError
 
 pytestmark = pytest.mark.django_db
 BUNDLE, REPORT = "/admin/evaluation/bundle/", "/admin/evaluation/report/"
@@ -33,12 +34,14 @@ def researcher(client: Client) -> Client:
 
 
 def allow_pictures() -> None:
-    User.objects.get(username="researcher").user_permissions.add(Permission.objects.get(codename=downloads.PERMISSION))
+    User.objects.get(username="researcher").user_permissions.add(
+        Permission.objects.get(codename=download_log.PERMISSION)
+    )
 
 
 def make_done(**values: Any) -> ExportJob:
     given = {"kind": "bundle", "name": "kenya", "views": ["generation.counts"], "asked": "a", "state": "done", **values}
-    return ExportJob.objects.create(sha256=files.keep(b"PK the file"), **given)
+    return ExportJob.objects.create(sha256=content_store.keep(b"PK the file"), **given)
 
 
 def body(response: Any) -> bytes:
@@ -132,7 +135,7 @@ def test_pictures_are_handed_out_under_their_terms_and_noted(researcher: Client)
     assert (page.status_code, "not for training" in page.content.decode()) == (200, True)
     assert researcher.post(address).status_code == 200
     assert not ImageDownload.objects.exists()
-    assert body(researcher.post(address, {"terms": downloads.TERMS_VERSION})) == b"PK the file"
+    assert body(researcher.post(address, {"terms": download_log.TERMS_VERSION})) == b"PK the file"
     assert ImageDownload.objects.get().number == 7
 
 
@@ -157,9 +160,9 @@ def test_a_report_is_read_from_what_is_stored_and_asks_for_the_rest(
 
 def test_a_report_shows_numbers_methods_and_reasons(researcher: Client) -> None:
     make_world()
-    from evaluation import tables
+    from evaluation.tables import compute
 
-    tables.compute_and_store("review.quality", {})
+    compute.compute_and_store("review.quality", {})
     page = researcher.get(f"{REPORT}read/?view=review.quality").content.decode()
     assert "Board of Nairobi, 2026/17" in page
     assert 'src="/admin/evaluation/tables/review.quality/figure.svg"' in page

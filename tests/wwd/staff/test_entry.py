@@ -9,11 +9,11 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from collection.alarms import MANY_FAILURES
+from collection.access.alarms import MANY_FAILURES
 from collection.models import Tries
 from tests.collection.make import make_steward
 from tests.wwd.world import make_member
-from wwd.staff.entry import FREE
+from wwd.staff.log_in import FREE
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/admin/login/"

@@ -8,11 +8,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation import downloads
-from wwd.bundles import chosen, making
-from wwd.bundles.chosen import ChosenError
-from wwd.bundles.making import Request, Restless, Uncomputable
-from wwd.bundles.verifying import verify
+from evaluation.images import download_log
+from wwd.exchange.bundles import chosen, making
+from wwd.exchange.bundles.chosen import ChosenError
+from wwd.exchange.bundles.making import Request, Restless, Uncomputable
+from wwd.exchange.bundles.verifying import verify
 
 
 class Command(BaseCommand):
@@ -48,8 +48,8 @@ class Command(BaseCommand):
         if not options["images"]:
             return None
         found = User.objects.filter(username=options["accept_terms"] or "", is_active=True).first()
-        if found is None or not found.has_perm(f"evaluation.{downloads.PERMISSION}"):
-            terms = "\n".join(f"- {sentence}" for sentence in downloads.TERMS)
+        if found is None or not found.has_perm(f"evaluation.{download_log.PERMISSION}"):
+            terms = "\n".join(f"- {sentence}" for sentence in download_log.TERMS)
             raise CommandError(
                 f"{terms}\nPictures are handed out to somebody who keeps to these terms: --accept-terms USER, a user "
                 "who may take pictures."
@@ -59,7 +59,7 @@ class Command(BaseCommand):
     def note(self, taker: User | None, request: Request, count: int) -> None:
         """Writes down who takes pictures, before the file has its name."""
         if taker:
-            downloads.record(taker, f"bundle {request.name}", count)
+            download_log.record(taker, f"bundle {request.name}", count)
 
     def check_bundle(self, target: Path) -> None:
         """Says of each table how it came out. Raises CommandError where one differs; the file stays."""

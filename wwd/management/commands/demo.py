@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from wwd.demo.clearing import clear, counts
-from wwd.demo.loading import load
+from wwd.exchange.demo.clearing import clear, counts
+from wwd.exchange.demo.loading import load
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from wwd.published.importer import import_all
-from wwd.published.source import Counts, Report, SourceError
+from wwd.exchange.published.importer import import_all
+from wwd.exchange.published.source import Counts, Report, SourceError
 
 
 class Command(BaseCommand):

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from wwd.bundles import chosen, pdf, report
-from wwd.bundles.chosen import ChosenError
-from wwd.bundles.making import Request
-from wwd.bundles.pdf import NoPdf
-from wwd.bundles.safely import unfinished
+from wwd.exchange.bundles import chosen, pdf, report
+from wwd.exchange.bundles.chosen import ChosenError
+from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles.pdf import NoPdf
+from wwd.exchange.bundles.safely import unfinished
 
 ENDINGS = (".pdf", ".html")
 

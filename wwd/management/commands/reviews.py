@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.names import unknown
+from evaluation.suggestions import unknown
 from review.models import Campaign
-from wwd.csv_files import ABOUT_CSV, csv_text, json_lines
-from wwd.published.review_rows import HEADER, READ, exported, import_rows
-from wwd.published.source import BadFile, Report, rows
+from wwd.base.csv_files import ABOUT_CSV, csv_text, json_lines
+from wwd.exchange.published.review_rows import HEADER, READ, exported, import_rows
+from wwd.exchange.published.source import BadFile, Report, rows
 
 
 class Command(BaseCommand):

@@ -1,0 +1,140 @@
+"""Taking back the dishes of a person, of a helper, of a network or of a time at once: shown first, undone at any time.
+
+Dishes that were accepted need a second steward. What is taken back is hidden, never erased.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from collection.dishes.curation import decide_dishes
+from collection.models import Dish, DishQuerySet, Submission, TakeBack
+
+FIELDS = ("contributor", "helper", "network", "begin", "end")
+MOST_DISHES = 5000
+MOST_SHOWN = 200
+
+
+class CannotTakeBack(ValueError):
+    """This cannot be done; the text says why."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a take-back would hide. `accepted`: how many of them the public sees now."""
+
+    dishes: int
+    people: int
+    accepted: int
+    shown: list[Dish]
+
+
+def chosen(choice: Mapping[str, Any]) -> DishQuerySet:
+    """The dishes of a choice that can be hidden. Raises CannotTakeBack where it chooses nothing, or everything."""
+    given = {name: choice[name] for name in FIELDS if choice.get(name)}
+    if not given:
+        raise CannotTakeBack(_("Choose a person, a helper, a network or a time."))
+    rows = Dish.objects.filter(state__in=[Dish.State.WAITING, Dish.State.ACCEPTED], source="form")
+    if "contributor" in given:
+        rows = rows.filter(contributor=as_uuid(given["contributor"]))
+    if "helper" in given:
+        helper = as_uuid(given["helper"])
+        rows = rows.filter(Q(contributor__entered_by=helper) | Q(contributor=helper))
+    if "network" in given:
+        sent = Submission.objects.filter(network=given["network"], purpose=Submission.Purpose.DISH)
+        rows = rows.filter(pk__in=sent.values("dish"))
+    if "begin" in given:
+        rows = rows.filter(created_at__gte=as_time(given["begin"]))
+    if "end" in given:
+        rows = rows.filter(created_at__lt=as_time(given["end"]))
+    return rows
+
+
+def as_uuid(text: Any) -> uuid.UUID:
+    try:
+        return uuid.UUID(str(text))
+    except ValueError:
+        raise CannotTakeBack(
+            _("A person is named by the whole number that stands in the list of contributors.")
+        ) from None
+
+
+def as_time(text: Any) -> datetime:
+    try:
+        found = datetime.fromisoformat(str(text))
+    except ValueError:
+        raise CannotTakeBack(_("Write a time like 2026-11-28 18:00 (UTC).")) from None
+    return found if found.tzinfo else timezone.make_aware(found)
+
+
+def preview(choice: Mapping[str, Any]) -> Preview:
+    """What would be hidden. Raises CannotTakeBack."""
+    rows = chosen(choice)
+    counts = Counter(rows.values_list("state", flat=True)[: MOST_DISHES + 1])
+    number = sum(counts.values())
+    if number > MOST_DISHES:
+        raise CannotTakeBack(_("These are more than %(most)d dishes. Choose a shorter time.") % {"most": MOST_DISHES})
+    people = rows.exclude(contributor=None).values("contributor").distinct().count()
+    return Preview(number, people, counts[Dish.State.ACCEPTED], list(rows.order_by("created_at")[:MOST_SHOWN]))
+
+
+@transaction.atomic
+def ask(choice: Mapping[str, Any], reason: str, steward: Any) -> TakeBack:
+    """Hides the dishes at once where none of them is public, else waits for a second steward. Raises CannotTakeBack."""
+    if not reason.strip():
+        raise CannotTakeBack(_("Write why."))
+    found = preview(choice)
+    if not found.dishes:
+        raise CannotTakeBack(_("No dish of this choice can be hidden."))
+    kept = {name: str(choice[name]) for name in FIELDS if choice.get(name)}
+    row = TakeBack(choice=kept, reason=reason.strip()[:1000], asked_by=steward, state=TakeBack.State.ASKED)
+    row.save()
+    if not found.accepted:
+        hide(row, steward, [Dish.State.WAITING])
+    return row
+
+
+@transaction.atomic
+def confirm(row: TakeBack, steward: Any) -> None:
+    """A second steward agrees. Raises CannotTakeBack for the first one, and where nothing waits."""
+    row = TakeBack.objects.select_for_update().get(pk=row.pk)
+    if row.state != TakeBack.State.ASKED:
+        raise CannotTakeBack(_("This was decided already."))
+    if row.asked_by_id == steward.pk:
+        raise CannotTakeBack(_("Dishes that are public need a second steward: somebody else must agree."))
+    # Meanwhile it may have become more than one take-back may hide.
+    preview(row.choice)
+    hide(row, steward, [Dish.State.WAITING, Dish.State.ACCEPTED])
+
+
+def hide(row: TakeBack, steward: Any, states: Sequence[str]) -> None:
+    """Hides what the choice finds now in these states, and remembers what each dish was."""
+    locked = chosen(row.choice).filter(state__in=states).order_by("pk").select_for_update(no_key=True, of=("self",))
+    rows = list(locked.values_list("pk", "state"))
+    decide_dishes(Dish.objects.filter(pk__in=[pk for pk, _state in rows]), Dish.State.HIDDEN, steward)
+    row.former = {str(pk): state for pk, state in rows}
+    row.state, row.done_by, row.done_at = TakeBack.State.DONE, steward, timezone.now()
+    row.save()
+
+
+@transaction.atomic
+def undo(row: TakeBack, steward: Any) -> int:
+    """Each dish that is still hidden gets its former state back; returns how many. Raises CannotTakeBack."""
+    row = TakeBack.objects.select_for_update().get(pk=row.pk)
+    if row.state == TakeBack.State.UNDONE:
+        raise CannotTakeBack(_("This was decided already."))
+    number = 0
+    for state in (Dish.State.WAITING, Dish.State.ACCEPTED):
+        pks = [int(pk) for pk, former in row.former.items() if former == state]
+        number += decide_dishes(Dish.objects.filter(pk__in=pks, state=Dish.State.HIDDEN), state, steward)
+    row.state, row.undone_by, row.undone_at = TakeBack.State.UNDONE, steward, timezone.now()
+    row.save()
+    return number

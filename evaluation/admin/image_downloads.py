@@ -1,0 +1,15 @@
+"""The log of pictures that were taken away, for operators. `admin.py` imports it."""
+
+from django.contrib import admin
+
+from evaluation.models import ImageDownload
+from wwd.base.admin_lists import ReadOnly
+
+
+@admin.register(ImageDownload)
+class ImageDownloadAdmin(ReadOnly):
+    """Who took how many pictures when, and under which terms. Written by `evaluation.images.download_log.record` alone."""
+
+    list_display = ("at", "by", "what", "number", "terms")
+    list_select_related = ("by",)
+    search_fields = ("by__username__startswith",)

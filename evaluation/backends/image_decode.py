@@ -1,0 +1,120 @@
+"""Pictures from bytes to pixels, several at once: decoding is what scoring pictures mostly consists of."""
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluation.readers.image_decode import Header, Pixels, decode_pixels, read_header
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# Stacks, or single pictures, that are being decoded while the device works on an earlier one.
+AHEAD = 2
+
+
+@dataclass
+class Stack:
+    """Pictures of one size, with their places among those that were asked for; `pixels` is (n, h, w, 3) uint8."""
+
+    places: list[int]
+    pixels: "Tensor"
+
+
+def decoded(content: bytes) -> Pixels:
+    """The picture, (height, width, 3), as `evaluation.readers.image_decode.decode` gives it. Raises ImageError."""
+    return pixels_of(content, read_header(content))
+
+
+def pixels_of(content: bytes, read: Header) -> Pixels:
+    """Plain pictures by OpenCV, which gives the same pixels outside the interpreter's lock; others by Pillow."""
+    import cv2
+
+    if read.plain:
+        found = cv2.imdecode(
+            np.frombuffer(content, dtype=np.uint8), cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
+        )
+        if found is not None:
+            return np.asarray(found, dtype=np.uint8)
+    # Whatever the fast decoder gives up on, Pillow reads or names the reason.
+    return decode_pixels(content)
+
+
+def stacks(contents: Sequence[bytes], at_once: int, device: str) -> Iterator[list[Stack]]:
+    """The pictures in parts of `at_once`, each as stacks of one size, decoded ahead of whoever takes them.
+
+    Stacks lie in page-locked memory where a card will read them. Raises ImageError for what is no picture.
+    """
+    waiting: deque[tuple[list[Stack], list[Future[None]]]] = deque()
+    for start in range(0, len(contents), at_once):
+        # Headers too are read only now, while the decoders are busy with the part before.
+        waiting.append(begun(contents[start : start + at_once], start, device))
+        if len(waiting) > AHEAD:
+            yield finished(*waiting.popleft())
+    while waiting:
+        yield finished(*waiting.popleft())
+
+
+def singles(contents: Sequence[bytes], device: str) -> Iterator["Tensor"]:
+    """The pictures one after the other, (h, w, 3) uint8, the next ones decoded meanwhile; memory as in `stacks`.
+
+    Raises ImageError for what is no picture, when its turn comes.
+    """
+    waiting: deque[Future[Tensor]] = deque()
+    for content in contents:
+        waiting.append(pool().submit(single, content, device))
+        if len(waiting) > AHEAD:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def single(content: bytes, device: str) -> "Tensor":
+    import torch
+
+    read = read_header(content)
+    pixels = torch.empty((read.height, read.width, 3), dtype=torch.uint8, pin_memory=device == "cuda")
+    decode_into(content, read, pixels.numpy())
+    return pixels
+
+
+def begun(contents: Sequence[bytes], first: int, device: str) -> tuple[list[Stack], list[Future[None]]]:
+    """One part of the pictures, `first` being the place of its first one among all."""
+    import torch
+
+    headers = [read_header(content) for content in contents]
+    groups: dict[tuple[int, int], list[int]] = {}
+    for place, read in enumerate(headers):
+        groups.setdefault((read.height, read.width), []).append(place)
+    made, tasks = [], []
+    for size, members in groups.items():
+        pixels = torch.empty((len(members), *size, 3), dtype=torch.uint8, pin_memory=device == "cuda")
+        rows = pixels.numpy()
+        tasks += [
+            pool().submit(decode_into, contents[place], headers[place], rows[number])
+            for number, place in enumerate(members)
+        ]
+        made.append(Stack([first + place for place in members], pixels))
+    return made, tasks
+
+
+def decode_into(content: bytes, read: Header, target: Pixels) -> None:
+    target[:] = pixels_of(content, read)
+
+
+def finished(made: list[Stack], tasks: Sequence[Future[None]]) -> list[Stack]:
+    for task in tasks:
+        task.result()
+    return made
+
+
+@cache
+def pool() -> ThreadPoolExecutor:
+    """One pool per process: the decoders run outside the interpreter's lock, so threads suffice."""
+    return ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix="decoding")

@@ -1,0 +1,97 @@
+"""Pictures as LLaVA-NeXT wants them: the whole picture small, and tiles of it large (*any resolution*).
+
+Source: the image processor of LLaVA-NeXT as published with the weights. Resizing is that of `preparing.py`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evaluation.backends.image_resize import FILTERS, VERSION, channels, resized
+from evaluation.contracts.backend import BackendError
+from evaluation.readers import image_decode
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Size = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """`edge`: pixels of a tile's side; `resolutions`: sizes (height, width) that a picture may be brought to."""
+
+    filter: str
+    edge: int
+    resolutions: tuple[Size, ...]
+    scale: float
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{image_decode.VERSION} {VERSION} {self.filter} tiles {self.edge}"
+
+    def resolution(self, size: Size) -> Size:
+        """The resolution that keeps most of a picture of this size, and among these the one that wastes least."""
+        height, width = size
+
+        def merit(resolution: Size) -> tuple[int, int]:
+            tall, wide = resolution
+            ratio = min(wide / width, tall / height)
+            kept = min(int(width * ratio) * int(height * ratio), width * height)
+            return kept, kept - tall * wide
+
+        return max(self.resolutions, key=merit)
+
+    def tiles(self, pixels: "Tensor") -> "Tensor":
+        """A picture (h, w, 3) uint8 on its device → (1 + tiles, 3, edge, edge) float32, the whole picture first."""
+        import torch
+
+        values = pixels.permute(2, 0, 1)[None].float()
+        size = (values.shape[2], values.shape[3])
+        resolution = self.resolution(size)
+        fitted = resized(values, fitting(size, resolution), self.filter)
+        padded = in_the_middle(fitted, resolution)
+        rows, columns = resolution[0] // self.edge, resolution[1] // self.edge
+        cut = padded.view(3, rows, self.edge, columns, self.edge).permute(1, 3, 0, 2, 4).flatten(0, 1)
+        whole = resized(values, (self.edge, self.edge), self.filter)
+        mean, deviation = channels(self.mean, pixels.device), channels(self.deviation, pixels.device)
+        return (torch.cat([whole, cut]) * self.scale - mean) / deviation
+
+
+def fitting(size: Size, resolution: Size) -> Size:
+    """The size of a picture scaled to touch the edges of `resolution`."""
+    across, down = resolution[1] / size[1], resolution[0] / size[0]
+    if across < down:
+        return min(math.ceil(size[0] * across), resolution[0]), resolution[1]
+    return resolution[0], min(math.ceil(size[1] * down), resolution[1])
+
+
+def in_the_middle(values: "Tensor", size: Size) -> "Tensor":
+    """The picture on black of `size`."""
+    import torch
+
+    above, left = (size[0] - values.shape[-2]) // 2, (size[1] - values.shape[-1]) // 2
+    below, right = size[0] - values.shape[-2] - above, size[1] - values.shape[-1] - left
+    return torch.nn.functional.pad(values, (left, right, above, below))
+
+
+def tiling(config: Mapping[str, Any], resolutions: Sequence[Sequence[int]]) -> Tiling:
+    """From the image processor's published configuration. Raises BackendError where it asks for something else."""
+    number = int(config.get("resample", 3))
+    crop, size = config.get("crop_size", {}), config.get("size", {})
+    edge = crop.get("height") or size.get("height") or size.get("shortest_edge")
+    if number not in FILTERS or not edge or not config.get("do_normalize", True):
+        raise BackendError(f"Pictures for this model are prepared in a way that is not known here: {dict(config)}.")
+    if any(side % edge for resolution in resolutions for side in resolution) or not resolutions:
+        raise BackendError(f"The resolutions {list(resolutions)} are no multiples of the tiles' {edge} pixels.")
+    return Tiling(
+        filter=FILTERS[number],
+        edge=int(edge),
+        resolutions=tuple((int(height), int(width)) for height, width in resolutions),
+        scale=float(config.get("rescale_factor", 1 / 255)),
+        mean=tuple(map(float, config["image_mean"])),
+        deviation=tuple(map(float, config["image_std"])),
+    )

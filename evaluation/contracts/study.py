@@ -1,0 +1,272 @@
+"""The one shape of every study. A study plans units, executes a batch of them, and summarises outcomes into tables.
+
+Studies never touch the database: the runner hands them plain data and stores what they return.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.metrics.observations import Observations
+from evaluation.metrics.tidy import TidyTable
+
+Vector = npt.NDArray[np.float32]
+FinalState = Literal["done", "refused", "filtered", "empty", "failed"]
+
+
+class ConfigError(ValueError):
+    """A study's configuration cannot be used; the text says which field and what is accepted."""
+
+
+@dataclass(frozen=True)
+class SubjectData:
+    """A subject as a study sees it. `labels`: dimension ("country", "continent", "language") → values.
+
+    `key` is the subject's name for ever, in every database: seeds derive from it.
+    """
+
+    id: int
+    kind: str
+    name: str
+    labels: Mapping[str, tuple[str, ...]]
+    demonstration: bool = False
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class ModelData:
+    id: int
+    slug: str
+    role: str
+    backend: str
+    identifier: str
+    revision: str
+    parameters: Mapping[str, Any]
+    demonstration: bool = False
+
+
+@dataclass(frozen=True)
+class PromptData:
+    id: int
+    slug: str
+    version: str
+    text: str
+
+
+@dataclass(frozen=True)
+class DescriptorData:
+    """`groups`: group → {"positive": words, "negative": words}; `prompt` holds {descriptor}."""
+
+    id: int
+    slug: str
+    version: str
+    groups: Mapping[str, Mapping[str, Sequence[str]]]
+    prompt: str
+
+
+@dataclass(frozen=True)
+class QuestionsData:
+    """`questions`: `question_id`, `text`, `choices` (letter → option; empty for a free question) of each."""
+
+    id: int
+    slug: str
+    version: str
+    questions: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class ImageData:
+    """A held picture. Whoever executes a unit reads its bytes through `Work.image_bytes`."""
+
+    id: int
+    subject: SubjectData
+    model_slug: str
+    seed: int | None
+    sample: int | None
+    sha256: str
+
+
+@dataclass(frozen=True)
+class DishData:
+    """What its contributor says about a dish: countries as written, codes of App. B.4, utensils and ingredients."""
+
+    countries: tuple[str, ...]
+    time_of_day: tuple[str, ...]
+    kinds: tuple[str, ...]
+    utensils: str
+    ingredients: str
+
+
+@dataclass(frozen=True)
+class AnswerData:
+    """A text that a unit of another run gave, to be asked about. `model` is the slug of whoever answered."""
+
+    key: str
+    subject: SubjectData
+    model: str
+    payload: Mapping[str, Any]
+    text: str
+
+
+class Catalogue(Protocol):
+    """What a plan may ask for. Everything comes in a stable order, so that the same config gives the same keys.
+
+    Unknown names raise ConfigError and name the near ones.
+    """
+
+    def subjects(self, selection: Mapping[str, Any]) -> Sequence[SubjectData]: ...
+
+    def model(self, slug: str) -> ModelData: ...
+
+    def prompt(self, slug: str, version: str = "") -> PromptData: ...
+
+    def descriptors(self, slug: str, version: str = "") -> DescriptorData: ...
+
+    def questions(self, slug: str, version: str = "") -> QuestionsData: ...
+
+    def images(self, run: str) -> Sequence[ImageData]: ...
+
+    def dishes(self, subjects: Sequence[SubjectData]) -> Mapping[int, DishData]: ...
+
+    def answers(self, run: str) -> Sequence[AnswerData]: ...
+
+
+@dataclass(frozen=True)
+class UnitPlan:
+    """One unit to be. `key` is unique in the run; `affinity` groups what one worker should do together.
+
+    Two names in `payload` mean something to the runner: `image` (id of a `GeneratedImage`, whose bytes then come
+    with the work) and `text` (a text to be embedded). With either, a vector that is stored already comes too.
+    """
+
+    key: str
+    model: ModelData
+    subject: SubjectData | None
+    payload: Mapping[str, Any]
+    affinity: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`definition`: what must be equal for results to be compared (prompt hash, model revision, precision)."""
+
+    units: Iterable[UnitPlan]
+    definition: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Work:
+    """A leased unit with what is needed to execute it. `stored_vector` where an embedding exists already."""
+
+    key: str
+    subject: SubjectData | None
+    model: ModelData
+    payload: Mapping[str, Any]
+    image_bytes: bytes | None = None
+    stored_vector: Vector | None = None
+
+
+@dataclass(frozen=True)
+class ImageResult:
+    """A made picture and how it came about. Exactly one of `seed` and `sample` is set.
+
+    `content` is empty where there is no picture but a record of it: refused, filtered, or made elsewhere and not held.
+    """
+
+    content: bytes
+    media_type: str
+    width: int
+    height: int
+    prompt_sent: str
+    prompt_revised: str = ""
+    prompt_id: int | None = None
+    seed: int | None = None
+    sample: int | None = None
+
+
+@dataclass(frozen=True)
+class VectorResult:
+    """A vector of an image (`image_id`) or of a text (`text`), as the encoder gave it."""
+
+    vector: Vector
+    preprocessing: str = ""
+    image_id: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What executing one unit gave: an image, a vector, or text and numbers; or why there is none.
+
+    `asked` is False where the study decided without asking the model: that says nothing about the model.
+    """
+
+    key: str
+    state: FinalState = "done"
+    text: str = ""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    image: ImageResult | None = None
+    vector: VectorResult | None = None
+    reason: str = ""
+    circumstances: Mapping[str, Any] = field(default_factory=dict)
+    asked: bool = True
+
+
+@dataclass(frozen=True)
+class OutcomeData:
+    """A stored outcome with the frozen labels of its subject, as `summarise` sees it.
+
+    `cluster` is the dish where there is one, else the picture: what may be resampled independently.
+    `image_model` is the model that made the picture, for outcomes about pictures; `prompt` the slug of the prompt that
+    the picture was, or was to be, made by.
+    """
+
+    key: str
+    state: FinalState
+    model: str
+    subject: str
+    cluster: str
+    labels: Mapping[str, tuple[str, ...]]
+    payload: Mapping[str, Any]
+    text: str = ""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    image_model: str = ""
+    image_id: int | None = None
+    vector: Vector | None = None
+    reason: str = ""
+    unit_id: int = 0
+    prompt: str = ""
+    circumstances: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Study(ABC):
+    """Base of all studies; see docs/adding-a-study.md."""
+
+    slug: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str]
+    version: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+    Config: ClassVar[type]
+    tables: ClassVar[tuple[str, ...]]
+    batch_size: ClassVar[int] = 16
+
+    @abstractmethod
+    def plan(self, config: Any, catalogue: Catalogue) -> Plan:
+        """The units of `config`. Same config and catalogue → same keys. Raises ConfigError."""
+
+    @abstractmethod
+    def execute(self, units: Sequence[Work], backend: Any) -> Iterator[Result]:
+        """One result per unit, any order. May raise: the runner then retries unit by unit."""
+
+    @abstractmethod
+    def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
+        """The table named `<slug>.<table>`; pure, runs on a host without torch."""
+
+    def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
+        """The observations that the numbers of the table are means of; None where they are no means."""
+        return None

@@ -1,0 +1,157 @@
+"""What stands behind the tables of studies: pictures or units of their run, each read by the study itself."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat
+from django.utils.translation import gettext as _
+
+from collection.models import Dish
+from evaluation import studies
+from evaluation.contracts.study import OutcomeData
+from evaluation.contracts.table import LABELS, PROMPT
+from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.metrics.observations import ALL
+from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run, RunLabel, Unit
+from evaluation.models import Model as Maker
+from evaluation.registry.runs import chosen_run
+from evaluation.tables.format import number
+from evaluation.tables.outcomes import FINAL, image_of, outcome_data
+
+DIGITS = 3
+# Subjects that are named one by one.
+FEW = 1000
+WITHDRAWN = Q(subject__dish__state=Dish.State.WITHDRAWN)
+Read = Callable[[Sequence[OutcomeData]], Iterable[Observed]]
+
+
+def run_of(cell: Cell) -> Run | None:
+    """The run that the stored table was made from; where it does not say so, the one that would be taken now."""
+    about = cell.view.table.about if cell.view.table else {}
+    slug = about.get("run", {}).get("slug")
+    return Run.objects.filter(slug=slug).first() if slug else chosen_run(cell.spec.study, cell.filters)
+
+
+def labels_of(cell: Cell) -> dict[str, tuple[str, ...]]:
+    """The labels of whatever the cell counts: its own columns, and filters on other ones."""
+    wanted = {**cell.filters, **cell.groups}
+    return {name: (wanted[name],) for name in LABELS if name in wanted}
+
+
+def labelled(run: Run, cell: Cell) -> Q:
+    """Rows whose subject has the labels of the cell, as frozen for the run."""
+    found = Q()
+    for name, (value,) in labels_of(cell).items():
+        same = RunLabel.objects.filter(run=run, subject=OuterRef("subject"), dimension=name, value=value)
+        found &= Q(Exists(same))
+    return found
+
+
+def by_model(cell: Cell) -> Q:
+    """Rows of the cell's model; models of studies go by their slug."""
+    return Q(model__slug=cell.groups["model"]) if "model" in cell.groups else Q()
+
+
+def pictures(cell: Cell, run: Run, endings: Sequence[str] = ("",)) -> QuerySet[GeneratedImage]:
+    """Pictures of the cell's labels and model with a unit of the run, whose key is `image:<id>` and an ending."""
+    key = Concat(Value("image:"), Cast(OuterRef("pk"), CharField()))
+    keys = [Concat(key, Value(ending)) if ending else key for ending in endings]
+    asked = Exists(Unit.objects.filter(run=run, key__in=keys))
+    prompt = Q(prompt__slug=cell.filters[PROMPT]) if PROMPT in cell.filters else Q()
+    return GeneratedImage.objects.filter(labelled(run, cell), by_model(cell), prompt, asked).exclude(WITHDRAWN)
+
+
+def units(cell: Cell, run: Run) -> QuerySet[Unit]:
+    """Ended units of the cell's labels and model."""
+    rows = Unit.objects.filter(labelled(run, cell), by_model(cell), run=run, outcome__isnull=False, state__in=FINAL)
+    if PROMPT in cell.filters:
+        ids = list(PromptTemplate.objects.filter(slug=cell.filters[PROMPT]).values_list("pk", flat=True))
+        rows = rows.filter(Q(outcome__image__prompt__in=ids) | Q(outcome__image=None, payload__prompt_id__in=ids))
+    return rows.exclude(WITHDRAWN)
+
+
+def told(cell: Cell, outcomes: QuerySet[Outcome]) -> list[OutcomeData]:
+    """A page's outcomes as the study's own functions read them; of labels and models, what the cell says of all."""
+    rows = outcomes.select_related("unit__subject", "unit__model", "embedding").order_by("unit_id")
+    labels, maker = labels_of(cell), cell.groups.get("model", "any")
+    return [outcome_data(row, labels, {image: maker} if (image := image_of(row)) else {}) for row in rows]
+
+
+def about_images(run: Run, ids: Sequence[int]) -> QuerySet[Outcome]:
+    return Outcome.objects.filter(unit__run=run, unit__payload__image__in=list(ids), unit__state__in=FINAL)
+
+
+def seen(cell: Cell, run: Run, metric: str, rows: Sequence[OutcomeData]) -> Iterator[tuple[int, int, float]]:
+    """(picture, unit, value) of each observation of the cell, NaN where it does not count, by the study's `observe`."""
+    found = studies.load(cell.spec.study).observe(cell.spec.name.partition(".")[2], rows, run.config)
+    if found is None or metric not in found.values:
+        return
+    kept = found.picked(found.within(cell.groups))
+    yield from zip(kept.images.tolist(), kept.units.tolist(), kept.values[metric].tolist(), strict=True)
+
+
+def yes_or_no(value: float) -> str:
+    return {1.0: _("yes"), 0.0: _("no")}.get(value, number(value, DIGITS))
+
+
+def with_missing(ids: Sequence[int], found: Iterable[Observed], why: str) -> Iterator[Observed]:
+    """What was found, then a line for each of `ids` of which nothing was."""
+    left = dict.fromkeys(ids)
+    for each in found:
+        left.pop(each.of, None)
+        yield each
+    for of in left:
+        yield Observed(of, None, why)
+
+
+def nothing() -> Behind:
+    """Where there is no run any more."""
+    return Behind("pictures", GeneratedImage.objects.none(), lambda ids: (), note=_("There is no finished run of it."))
+
+
+def of_run(made: Callable[[Cell, Run], Behind]) -> Callable[[Cell], Behind]:
+    """A source that needs the run of the table."""
+
+    def source(cell: Cell) -> Behind:
+        run = run_of(cell)
+        return made(cell, run) if run else nothing()
+
+    return source
+
+
+def single(cell: Cell) -> Behind:
+    """The one picture of a row."""
+    named = cell.groups["picture"]
+    rows = GeneratedImage.objects.filter(pk=int(named)) if named.isdigit() else GeneratedImage.objects.none()
+    value = cell.row.estimate.value if cell.row else None
+    said = "" if value is None else number(value, DIGITS)
+    return Behind("pictures", rows.exclude(WITHDRAWN), lambda ids: [Observed(image, value, said=said) for image in ids])
+
+
+def with_label(rows: QuerySet[GeneratedImage], dimension: str, value: str) -> QuerySet[GeneratedImage]:
+    """Pictures of subjects that have the label in some run. Where few have it, no database searches all pictures."""
+    # The index of labels begins with the run.
+    same = RunLabel.objects.filter(run__in=Run.objects.values("pk"), dimension=dimension, value=value)
+    few = list(same.order_by().values_list("subject", flat=True).distinct()[: FEW + 1])
+    if len(few) <= FEW:
+        return rows.filter(subject__in=few)
+    return rows.filter(Exists(same.filter(subject=OuterRef("subject"))))
+
+
+def group(cell: Cell) -> Behind:
+    """For a table whose numbers count no single pictures: the one that its row names, or those of its groups."""
+    if "picture" in cell.groups:
+        return single(cell)
+    rows = GeneratedImage.objects.exclude(WITHDRAWN)
+    if not any(column in cell.groups for column in (*LABELS, "model")):
+        rows = rows.none()
+    if (maker := cell.groups.get("model", ALL)) != ALL:
+        named = Maker.objects.filter(Q(slug=maker) | Q(title=maker))
+        rows = rows.filter(model__in=list(named.values_list("pk", flat=True)))
+    for column in LABELS:
+        if (value := cell.groups.get(column, ALL)) != ALL:
+            rows = with_label(rows, column, value)
+    note = _(
+        "This number is no mean over single pictures. What is listed are the pictures of its group, if it has one."
+    )
+    return Behind("pictures", rows, lambda ids: (), note=note)

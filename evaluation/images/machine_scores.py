@@ -1,0 +1,124 @@
+"""Everything that machines said of a picture, in words: the outcomes of all runs, read as their tables read them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from evaluation.contracts.study import OutcomeData
+from evaluation.metrics import association as metrics
+from evaluation.models import GeneratedImage, Outcome, Run, Unit
+from evaluation.studies.association.tables import cosines, gather
+from evaluation.studies.stereotypes.tables import gather as gather_answers
+from evaluation.tables.format import number
+from evaluation.tables.outcomes import FINAL, image_of, outcome_data
+
+MOST = 6000
+DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one run gave about a picture: label and words of each line."""
+
+    study: str
+    run: str
+    lines: Sequence[tuple[str, str]]
+    demonstration: bool = False
+
+
+Outcomes = list[tuple[Outcome, OutcomeData]]
+Lines = Sequence[tuple[str, str]]
+
+
+def about(images: Sequence[GeneratedImage]) -> dict[int, list[Score]]:
+    """Picture id → what each run gave about it, in the order of the runs. Two queries."""
+    wanted = {image.pk: image for image in images}
+    found: dict[tuple[int, int], Outcomes] = defaultdict(list)
+    runs: dict[int, Run] = {}
+    for outcome in outcomes_about(wanted):
+        image = image_of(outcome)
+        if image in wanted:
+            maker = wanted[image].model
+            data = outcome_data(outcome, {}, {image: maker.slug if maker else ""})
+            found[image, outcome.unit.run_id].append((outcome, data))
+            runs[outcome.unit.run_id] = outcome.unit.run
+    words = words_of(run for run in runs.values() if run.study == "association")
+    scores: dict[int, list[Score]] = defaultdict(list)
+    for (image, key), held in sorted(found.items()):
+        run = runs[key]
+        read = READERS.get(run.study, plain_lines)
+        lines = read(held, words.get(key, []))
+        if lines:
+            scores[image].append(Score(run.study, run.slug, lines, run.demonstration))
+    return dict(scores)
+
+
+def outcomes_about(images: Iterable[int]) -> Iterable[Outcome]:
+    """Outcomes that made these pictures, or looked at them."""
+    ids = list(images)
+    # Two indexes, joined: a database that is asked for “this or that” of two tables reads both of them whole.
+    looked = Unit.objects.filter(payload__image__in=ids).values("pk")
+    about = looked.union(Outcome.objects.filter(image__in=ids).values("pk"))
+    rows = Outcome.objects.filter(pk__in=about, unit__state__in=FINAL)
+    return rows.select_related("unit__run", "unit__model", "unit__subject", "embedding").order_by("unit_id")[:MOST]
+
+
+def words_of(runs: Iterable[Run]) -> Mapping[int, list[OutcomeData]]:
+    """Run id → the outcomes of its descriptor words; one query for all runs, none without runs."""
+    named = [run.pk for run in runs]
+    found: dict[int, list[OutcomeData]] = defaultdict(list)
+    if named:
+        rows = Outcome.objects.filter(unit__run__in=named, unit__subject=None, unit__state__in=FINAL)
+        for row in rows.select_related("unit__model", "unit__subject", "embedding").order_by("unit_id"):
+            if "text" in row.unit.payload:
+                found[row.unit.run_id].append(outcome_data(row, {}, {}))
+    return found
+
+
+def association_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
+    """The unscaled score of each descriptor group."""
+    gathered = gather([*words, *(data for _row, data in held)])
+    if not len(gathered.scored.vectors):
+        return plain_lines(held, words)
+    nets = {group: metrics.net(*cosines(gathered.scored, signs))[0] for group, signs in gathered.groups().items()}
+    return [(_("%(group)s, net score") % {"group": group}, number(float(net), DIGITS)) for group, net in nets.items()]
+
+
+def stereotypes_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
+    """The likeliest option of each question with its share; free answers as they were given."""
+    lines = []
+    for each in gather_answers(data for _row, data in held).asked:
+        if not each.read:
+            lines.append((each.question, _("not read: %(why)s") % {"why": ", ".join(sorted(set(each.unread)))}))
+            continue
+        place = int(each.share.argmax())
+        lines.append((each.question, f"{each.options[place]} ({number(float(each.share[place]), DIGITS)})"))
+    free = [data for _row, data in held if not data.payload.get("options")]
+    return [*lines, *((str(data.payload.get("question", "")), data.text or data.reason) for data in free)]
+
+
+def colours_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
+    """Colourfulness; the 27 shares of colours say nothing to the eye."""
+    measured = [data.numbers["colourfulness"] for _row, data in held if "colourfulness" in data.numbers]
+    if not measured:
+        return plain_lines(held, words)
+    return [(_("colourfulness"), number(float(value), DIGITS)) for value in measured]
+
+
+def plain_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
+    """State, raw answer, numbers and reason, as stored: for studies without a reader of their own."""
+    lines = []
+    for row, data in held:
+        numbers = ", ".join(f"{name} {number(float(value), DIGITS)}" for name, value in sorted(data.numbers.items()))
+        told = [row.unit.get_state_display(), data.text, numbers, data.reason]
+        lines.append((str(data.payload.get("question", "")), ". ".join(part for part in map(str, told) if part)))
+    return lines
+
+
+READERS: Mapping[str, Callable[[Outcomes, Sequence[OutcomeData]], Lines]] = {
+    "association": association_lines,
+    "stereotypes": stereotypes_lines,
+    "colours": colours_lines,
+}

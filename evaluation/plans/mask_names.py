@@ -1,0 +1,127 @@
+"""The names that models and places get while a plan is masked: stored, so that they stay the same everywhere."""
+
+import random
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from string import ascii_uppercase
+
+from django.db import transaction
+
+from collection.models import Country
+from evaluation.metrics.ordering import CONTINENTS
+from evaluation.models import MaskedName, Model, Plan, Role
+
+Kind = MaskedName.Kind
+KINDS: Mapping[str, Kind] = {"model": Kind.MODEL, "country": Kind.COUNTRY, "continent": Kind.CONTINENT}
+PREFIX: Mapping[str, str] = {Kind.MODEL: "", Kind.COUNTRY: "Country ", Kind.CONTINENT: "Continent "}
+# What tables compare. Encoders and extractors are instruments, photographs the control: both keep their names.
+MASKED_ROLES = (Role.IMAGE_GENERATOR, Role.VQA, Role.CHAT, Role.CAPTIONER, Role.INPAINTER)
+
+
+def kind_of(column: str, *, places: bool) -> Kind | None:
+    """Which kind of name a column holds, where that kind is hidden."""
+    kind = KINDS.get(column)
+    return kind if kind == Kind.MODEL or places else None
+
+
+def letters(number: int) -> str:
+    """A for 0, Z for 25, AA for 26."""
+    text = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = ascii_uppercase[rest] + text
+    return text
+
+
+class Names:
+    """The masked names of one plan. Models are one and the same by slug and by title."""
+
+    def __init__(self, plan: Plan, places: bool) -> None:
+        self.plan = plan
+        self.places = places
+        self._held: dict[tuple[str, str], str] = {}
+
+    @cached_property
+    def models(self) -> list[Model]:
+        """All models that are hidden, and the photographs, which are not."""
+        return list(Model.objects.filter(role__in=(*MASKED_ROLES, Role.CAMERA)).order_by("pk"))
+
+    @cached_property
+    def slugs(self) -> dict[str, str]:
+        """Title or slug → slug."""
+        return {name: model.slug for model in self.models for name in (model.title, model.slug)}
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        return {model.slug: model.title for model in self.models}
+
+    @cached_property
+    def open(self) -> set[str]:
+        """What the model column may show as it is: photographs, and "all models"."""
+        cameras = [model for model in self.models if model.role == Role.CAMERA]
+        return {"all", "", *(name for model in cameras for name in (model.title, model.slug))}
+
+    def shown(self, column: str, value: str) -> str:
+        """The masked name of a value, given now where it has none yet."""
+        kind = KINDS[column]
+        if value in self.open:
+            return value
+        key = self.slugs.get(value, value) if kind == Kind.MODEL else value
+        if (kind, key) not in self.names:
+            self._give(kind, {key})
+        return self.names[kind, key]
+
+    def value(self, column: str, shown: str) -> str | None:
+        """The value behind a masked name: a model's slug, a place as it is written. None where no name is like this."""
+        if shown in self.open:
+            return shown
+        kind = KINDS[column]
+        return next((key for (of, key), name in self.names.items() if of == kind and name == shown), None)
+
+    def learn(self, groups: Iterable[Mapping[str, str]]) -> None:
+        """Gives names to all values of a table at once, so that the order in which they are met tells nothing."""
+        met: dict[Kind, set[str]] = {kind: set() for column in KINDS if (kind := kind_of(column, places=self.places))}
+        for row in groups:
+            for column, kind in KINDS.items():
+                if kind in met and row.get(column, "") not in self.open:
+                    met[kind].add(self._key(kind, row[column]))
+        for kind, values in met.items():
+            self._give(kind, values)
+
+    @property
+    def names(self) -> dict[tuple[str, str], str]:
+        """(kind, value) → masked name, as stored."""
+        if not self._held:
+            rows = MaskedName.objects.filter(plan=self.plan).values_list("kind", "value", "shown")
+            self._held = {(kind, value): shown for kind, value, shown in rows}
+        return self._held
+
+    def _key(self, kind: Kind, value: str) -> str:
+        return self.slugs.get(value, value) if kind == Kind.MODEL else value
+
+    def _known(self, kind: Kind) -> set[str]:
+        """Everything of a kind that could be met: it is named the first time, after what was met."""
+        if kind == Kind.MODEL:
+            return {model.slug for model in self.models if model.slug not in self.open}
+        return set(Country.objects.values_list("name", flat=True)) if kind == Kind.COUNTRY else set(CONTINENTS)
+
+    def _give(self, kind: Kind, values: set[str]) -> None:
+        """Stores names for those that have none. Two requests at once agree: the plan is held meanwhile."""
+        if any(of == kind for of, _ in self.names) and all((kind, value) in self.names for value in values):
+            return
+        with transaction.atomic():
+            Plan.objects.select_for_update().get(pk=self.plan.pk)
+            held = set(MaskedName.objects.filter(plan=self.plan, kind=kind).values_list("value", flat=True))
+            new = self._shuffled(kind, values - held) + self._shuffled(kind, self._known(kind) - values - held)
+            MaskedName.objects.bulk_create(
+                MaskedName(plan=self.plan, kind=kind, value=value, shown=PREFIX[kind] + letters(len(held) + number))
+                for number, value in enumerate(new)
+            )
+        self._held = {}
+
+    def _shuffled(self, kind: Kind, values: set[str]) -> list[str]:
+        """In an order that follows from the plan's seed alone."""
+        found = sorted(values)
+        random.Random(f"{self.plan.mask_seed}:{kind}:{' '.join(found)}").shuffle(found)
+        return found

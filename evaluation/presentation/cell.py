@@ -1,0 +1,110 @@
+"""What the page behind a cell shows: rows of pictures or units, each with what the cell counted of it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.models import Outcome, Unit
+from evaluation.plans.mask import Mask
+from evaluation.presentation.images import Asked, PictureRow, User, by_id, controls, model_name, rows_for, user_of
+from evaluation.presentation.table import cell as number_of
+from evaluation.presentation.table import decimals
+from evaluation.registry.names import ANSWERS
+
+
+@dataclass(frozen=True)
+class UnitRow:
+    """A unit with what it gave; `picture` where there is one or a record of why there is none."""
+
+    unit: Unit
+    model: str
+    text: str
+    reason: str
+    counted: Sequence[str]
+    picture: PictureRow | None
+
+    @property
+    def question(self) -> str:
+        return str(self.unit.payload.get("question", ""))
+
+
+def context(request: HttpRequest, cell: Cell, found: Behind, after: int) -> dict[str, Any]:
+    """What `evaluation/pictures/behind.html` needs beside the title."""
+    asked, user, mask = Asked.of(request), user_of(request), cell.mask
+    ids, following = found.page(after)
+    told = sentences(found.observed(ids) if ids else (), found.by_people and not user.has_perm(ANSWERS))
+    if found.kind == "units":
+        shown: Mapping[str, Any] = {"units": unit_rows(ids, user, asked, mask, told)}
+    else:
+        rows = rows_for(ids, user, asked, mask)
+        shown = {"rows": [replace(row, counted=told.get(row.pk, ())) for row in rows]}
+    following_address = f"{cell.query}&after={following}" if following else ""
+    pictured = "rows" in shown or any(row.picture for row in shown["units"])
+    return {
+        **shown,
+        **controls(request, asked),
+        "pictured": pictured,
+        "next": following_address,
+        "first": cell.query if after else "",
+    }
+
+
+def sentences(observed: Iterable[Observed], only_counts: bool) -> dict[int, list[str]]:
+    """Id of a row → what the cell counted of it; how many answers where single ones may not be read."""
+    found: dict[int, list[Observed]] = defaultdict(list)
+    for each in observed:
+        found[each.of].append(each)
+    if only_counts:
+        return {of: [counts(each)] for of, each in found.items()}
+    return {of: [one.sentence for one in each] for of, each in found.items()}
+
+
+def counts(observed: Sequence[Observed]) -> str:
+    n = sum(each.value is not None for each in observed)
+    counted = ngettext("%(n)d answer counted", "%(n)d answers counted", n) % {"n": n}
+    left = len(observed) - n
+    return f"{counted}, " + ngettext("%(n)d not counted", "%(n)d not counted", left) % {"n": left}
+
+
+def unit_rows(
+    ids: Sequence[int], user: User, asked: Asked, mask: Mask, told: Mapping[int, Sequence[str]]
+) -> list[UnitRow]:
+    """Units in the order of `ids`, with the pictures that they made or looked at."""
+    rows = Outcome.objects.select_related("unit__subject", "unit__model").in_bulk(list(ids))
+    made = {key: image_of(row) for key, row in rows.items()}
+    pictures = by_id(rows_for([image for image in made.values() if image], user, asked, mask))
+    return [
+        UnitRow(
+            unit=rows[key].unit,
+            model=model_name(rows[key].unit.model, mask),
+            text=mask.text(rows[key].text),
+            reason=mask.text(rows[key].reason),
+            counted=told.get(key, ()),
+            picture=pictures.get(made[key] or 0),
+        )
+        for key in ids
+        if key in rows
+    ]
+
+
+def image_of(row: Outcome) -> int | None:
+    image = row.image_id or row.unit.payload.get("image")
+    return image if isinstance(image, int) else None
+
+
+def about(cell: Cell) -> dict[str, Any]:
+    """The number itself, as the table shows it."""
+    if cell.row is None:
+        return {}
+    return {"cell": number_of(cell.row.estimate, decimals([cell.row.estimate]))}
+
+
+def title_of(cell: Cell) -> str:
+    groups = ", ".join(cell.shown.values())
+    return _("Behind “%(metric)s” of %(groups)s") % {"metric": cell.metric.replace("_", " "), "groups": groups}

@@ -1,0 +1,133 @@
+"""What the page of a run shows: how far it is, what it costs, what was refused, rewritten and failed."""
+
+from collections import Counter
+from dataclasses import asdict, astuple, dataclass, replace
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Min
+from django.utils.timesince import timeuntil
+from django.utils.translation import gettext as _
+
+from evaluation import cached_counts, runner
+from evaluation.models import Outcome, Run, Unit
+from evaluation.runner.control import AGAIN
+from evaluation.runner.forecast import Forecast
+from evaluation.runner.progress import Counted, Refusals, Rewritten, labelled, labels_of, refusals, rewritten, units
+
+KIND = "run"
+MOST_REASONS = 30
+GOING = (Run.State.WAITING, Run.State.PLANNED, Run.State.RUNNING)
+STOPPED = (Run.State.PAUSED, Run.State.CANCELLED)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A reason, how many units failed for it, and the id of one of them."""
+
+    reason: str
+    n: int
+    unit: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Everything that the page of one run says."""
+
+    run: Run
+    states: list[tuple[str, str, int]]  # those that occur: code, words, number
+    forecast: Forecast
+    countries: list[tuple[Counted, list[int]]]
+    refusals: list[Refusals]
+    rewritten: list[Rewritten]
+    failures: list[Failure]
+    counted_at: datetime | None = None
+    counting: bool = False
+
+    @property
+    def going(self) -> bool:
+        return self.run.state in GOING
+
+    @property
+    def stopped(self) -> bool:
+        return self.run.state in STOPPED
+
+    @property
+    def cancellable(self) -> bool:
+        return self.going or self.run.state == Run.State.PAUSED
+
+    @property
+    def again(self) -> list[tuple[str, str, int]]:
+        """States whose units may be tried again, where there are any."""
+        return [row for row in self.states if row[0] in AGAIN and not self.run.imported]
+
+    @property
+    def time_left(self) -> str:
+        """The time until the last unit in words; empty where nobody knows it."""
+        seconds = self.forecast.seconds
+        if seconds is None or not self.forecast.open:
+            return ""
+        if seconds < 60:
+            return _("less than a minute")
+        start = datetime(2000, 1, 1)
+        return timeuntil(start + timedelta(seconds=seconds), start, depth=1)
+
+
+def standing(run: Run) -> Standing:
+    """How `run` stands: counted now, or, where it has very many units, as a worker counted it last."""
+    if not cached_counts.large(Unit.objects.filter(run=run)):
+        return from_content(run, counted(run))
+    return stood(run, cached_counts.read(KIND, [run.pk], settled={run.pk: run.finished_at})[run.pk])
+
+
+def stood(run: Run, held: cached_counts.Kept) -> Standing:
+    """A large run as it was counted; nothing but its state while it is first being counted."""
+    if held.content is None:
+        return Standing(run, [], Forecast(0, 0, {}, {}), [], [], [], [], counting=True)
+    return replace(from_content(run, held.content), counted_at=held.counted_at)
+
+
+def counted(run: Run) -> cached_counts.Content:
+    """All that the page says, as JSON holds it."""
+    found, labels = units(run), labels_of(run, "country")
+    states, of_models = Counter[str](), Counter[tuple[str, str]]()
+    for _subject, model, state, n in found:
+        states[state] += n
+        of_models[model, state] += n
+    return {
+        "states": states,
+        "forecast": asdict(runner.forecast(run, of_models)),
+        "countries": [[row.label, row.model, dict(row.states)] for row in labelled(found, labels)],
+        "refusals": [astuple(row) for row in refusals(run, labels=labels)],
+        "rewritten": [astuple(row) for row in rewritten(run, labels=labels)],
+        "failures": [astuple(row) for row in failures(run)],
+    }
+
+
+def from_content(run: Run, content: cached_counts.Content) -> Standing:
+    forecast, states = content["forecast"], content["states"]
+    countries = [Counted(label, model, Counter(found)) for label, model, found in content["countries"]]
+    return Standing(
+        run=run,
+        states=[(state, str(Unit.State(state).label), states[state]) for state in Unit.State.values if state in states],
+        forecast=Forecast(**{**forecast, "unpriced": tuple(forecast["unpriced"])}),
+        countries=[(row, [row.states[state] for state in Unit.State.values if state in states]) for row in countries],
+        refusals=[Refusals(*row) for row in content["refusals"]],
+        rewritten=[Rewritten(*row) for row in content["rewritten"]],
+        failures=[Failure(*row) for row in content["failures"]],
+    )
+
+
+def count(pk: int) -> cached_counts.Content | None:
+    """For the worker; None where the run is gone."""
+    run = Run.objects.filter(pk=pk).first()
+    return counted(run) if run else None
+
+
+cached_counts.makers[KIND] = count
+
+
+def failures(run: Run) -> list[Failure]:
+    """The commonest reasons of failure."""
+    rows = Outcome.objects.filter(unit__run=run, unit__state=Unit.State.FAILED)
+    grouped = rows.values_list("reason").annotate(n=Count("pk"), unit=Min("unit")).order_by("-n", "reason")
+    return [Failure(*row) for row in grouped[:MOST_REASONS]]

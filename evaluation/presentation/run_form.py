@@ -1,0 +1,175 @@
+"""Forms that start runs: a step per study, its fields made from the study's Config, several steps as one chain."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import cached_property
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from evaluation import runner, studies
+from evaluation.contracts.study import ConfigError, Study
+from evaluation.models import DescriptorSet, Model, PromptTemplate, QuestionSet, Run
+from evaluation.runner.chains import Step
+from evaluation.runner.preview import Preview
+from evaluation.studies import presets
+
+CHAIN = "@"
+PICTURES_FROM = "generation"
+ANSWERS_FROM = "knowledge"
+RECENT = 50
+
+
+class StepForm(forms.Form):
+    """One study of a chain. Fields that are left as they were take the default of the study's Config."""
+
+    use = forms.BooleanField(required=False, label=_("Take this study"))
+    # A study that is not taken may stay empty: the browser must not ask for its fields.
+    use_required_attribute = False
+
+    def __init__(self, study: Study, offered: "Offered", data: Any = None, preset: str = "") -> None:
+        """`preset`: what the form is filled in with at first, where it is one of this study."""
+        self.presets = presets.of_study(study.slug)
+        filled = self.presets.get(preset, {})
+        super().__init__(data, prefix=study.slug, initial={**filled, "use": bool(filled)})
+        self.study = study
+        hints = get_type_hints(study.Config)
+        for field in fields(study.Config):
+            self.fields[field.name] = field_for(field, hints[field.name], offered.choices(study, field.name))
+
+    @property
+    def taken(self) -> bool:
+        if not self.is_bound:
+            return bool(self.initial.get("use"))
+        return bool(self.fields["use"].widget.value_from_datadict(self.data, {}, self.add_prefix("use")))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What was filled in, as the configuration of the study."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "use" and value not in (None, "")}
+
+    def settings(self) -> Iterator[forms.BoundField]:
+        """The fields of the study itself."""
+        return (self[name] for name in self.fields if name != "use")
+
+
+def field_for(field: "Field[Any]", hint: Any, offered: Sequence[tuple[str, Any]] | None) -> forms.Field:
+    """A form field for one field of a Config; names that mean rows offer the rows that exist (`offered`)."""
+    kind = get_origin(hint) or hint
+    initial = field.default if field.default is not MISSING else None
+    if field.default_factory is not MISSING:
+        initial = field.default_factory()
+    common: dict[str, Any] = {"required": initial is None, "initial": initial, "label": field.name.replace("_", " ")}
+    if kind is Literal:
+        return forms.ChoiceField(choices=[(value, value) for value in get_args(hint)], **common)
+    if offered is not None:
+        return forms.ChoiceField(choices=[("", "—"), *offered], **common)
+    if kind is bool:
+        return forms.BooleanField(**{**common, "required": False})
+    if kind is int:
+        return forms.IntegerField(**common)
+    if kind is float:
+        return forms.FloatField(**common)
+    if kind is tuple or kind is list:
+        return WordsField(**{**common, "required": False}, help_text=_("Separated by commas."))
+    if kind in (dict, Mapping) or kind is get_origin(Mapping[str, Any]):
+        area = forms.Textarea(attrs={"rows": 2, "cols": 60, "dir": "ltr"})
+        return forms.JSONField(widget=area, help_text=_("JSON, as in docs/researcher.md."), **common)
+    return forms.CharField(**common)
+
+
+class WordsField(forms.CharField):
+    """Words separated by commas → a list."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return list(value)
+        return [word.strip() for word in (value or "").split(",") if word.strip()]
+
+
+class Offered:
+    """What the fields of all studies offer, each kind of row read once."""
+
+    @cached_property
+    def models(self) -> list[Model]:
+        return list(Model.objects.order_by("demonstration", "slug"))
+
+    @cached_property
+    def versioned(self) -> Mapping[str, list[str]]:
+        rows = {
+            "prompt": PromptTemplate.objects.values_list("slug", flat=True),
+            "descriptors": DescriptorSet.objects.values_list("slug", flat=True),
+            "questions": QuestionSet.objects.values_list("slug", flat=True),
+        }
+        return {name: sorted(set(slugs)) for name, slugs in rows.items()}
+
+    @cached_property
+    def recent(self) -> Mapping[str, list[str]]:
+        """Study whose runs others are made from → the slugs of its last runs."""
+        return {
+            study: list(Run.objects.filter(study=study).order_by("-created_at").values_list("slug", flat=True)[:RECENT])
+            for study in (PICTURES_FROM, ANSWERS_FROM)
+        }
+
+    def choices(self, study: Study, name: str) -> Sequence[tuple[str, Any]] | None:
+        """What a field of this name may hold where that is the name of a row; None for every other field."""
+        if name in ("images", "beside"):
+            chain = [(f"{CHAIN}{PICTURES_FROM}", _("the pictures that this chain makes"))] if name == "images" else []
+            return [*chain, *((slug, slug) for slug in self.recent[PICTURES_FROM])]
+        if name == "answers":
+            return [(slug, slug) for slug in self.recent[ANSWERS_FROM]]
+        if name in ("model", "encoder"):
+            return [(row.slug, f"{row.title} ({row.slug})") for row in self.models if row.role in study.needs]
+        named = name in ("prompt", "descriptors", "questions")
+        return [(slug, slug) for slug in self.versioned[name]] if named else None
+
+
+def step_forms(data: Any = None, preset: str = "") -> list[StepForm]:
+    """A form for every study, in the order of the table of studies; at first as the preset says."""
+    offered = Offered()
+    return [StepForm(studies.load(slug), offered, data, preset) for slug in studies.STUDIES]
+
+
+def steps_of(forms_given: Sequence[StepForm]) -> list[Step]:
+    """The steps that were taken. Raises ConfigError where a form is not valid, or nothing was taken."""
+    taken = [form for form in forms_given if form.taken]
+    if not taken:
+        raise ConfigError(str(_("Take at least one study.")))
+    # Every form is checked, so that all reasons are shown at once.
+    if not min([form.is_valid() for form in taken]):
+        raise ConfigError(str(_("Some fields are not right yet; the reason stands at each of them.")))
+    return [(form.study.slug, form.config) for form in taken]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a step would be; `preview` is None where it is planned once the pictures of the chain are there."""
+
+    study: str
+    preview: Preview | None
+
+    @property
+    def models(self) -> list[tuple[str, int]]:
+        return sorted(self.preview.models.items()) if self.preview else []
+
+    @property
+    def countries(self) -> list[tuple[tuple[str, str], int]]:
+        return sorted(self.preview.countries.items()) if self.preview else []
+
+
+def planned(steps: Sequence[Step]) -> list[Planned]:
+    """What each step would be.
+
+    Nothing stays in the database and nothing is sent. Raises ConfigError.
+    """
+    found: list[Planned] = []
+    for slug, config in steps:
+        later = any(isinstance(value, str) and value.startswith(CHAIN) for value in config.values())
+        if later and PICTURES_FROM not in {earlier.study for earlier in found}:
+            raise ConfigError(str(_("This chain makes no pictures: take the study “generation” too, or name a run.")))
+        found.append(Planned(slug, None if later else runner.preview(slug, config)))
+    return found

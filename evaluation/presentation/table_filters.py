@@ -1,0 +1,89 @@
+"""Filters of a table on its page: selects with the values that occur, and what is chosen as removable chips."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from evaluation.contracts.table import Filters, TableSpec
+from evaluation.models import Run
+
+MOST_RUNS = 200
+# In this order, others after them.
+NAMES = {
+    "run": gettext_noop("Run"),
+    "model": gettext_noop("Model"),
+    "country": gettext_noop("Country"),
+    "continent": gettext_noop("Continent"),
+    "language": gettext_noop("Language"),
+    "kind": gettext_noop("Kind of dish"),
+    "prompt": gettext_noop("Prompt"),
+    "campaign": gettext_noop("Campaign"),
+    "questionnaire": gettext_noop("Questionnaire"),
+    "excluded": gettext_noop("People who were left out"),
+    "interval": gettext_noop("Interval"),
+    "measure": gettext_noop("Measure"),
+    "by": gettext_noop("Groups by"),
+    "with": gettext_noop("Compared with the run"),
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A select: `value` is what is chosen, empty for all."""
+
+    name: str
+    label: str
+    value: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A chosen filter, and the query of the page without it."""
+
+    label: str
+    value: str
+    without: str
+
+
+def label(name: str) -> str:
+    return _(NAMES[name]) if name in NAMES else name.replace("_", " ").capitalize()
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    order = list(NAMES)
+    return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
+
+
+def fields(spec: TableSpec, filters: Filters, options: Mapping[str, Sequence[str]]) -> list[Field]:
+    """The selects of a table; one that leaves no choice is left out."""
+    found = []
+    for name in in_order(spec.filters):
+        value = filters.get(name, "")
+        held = list(options.get("run" if name == "with" else name, spec.choices.get(name, ())))
+        if value and value not in held:
+            held.append(value)
+        if len(held) > 1 or value:
+            found.append(Field(name, label(name), value, tuple(held)))
+    return found
+
+
+def chips(filters: Filters) -> list[Chip]:
+    """What is chosen, each with the way to take it back."""
+    return [Chip(label(name), filters[name], query(filters, without=name)) for name in in_order(filters)]
+
+
+def query(filters: Filters, *, without: str = "") -> str:
+    """`?name=value…`, a lone question mark where nothing is left: an address that forgets the present query."""
+    return f"?{urlencode({name: value for name, value in filters.items() if name != without})}"
+
+
+def runs(spec: TableSpec) -> list[str]:
+    """Names of the finished runs that the table can be made from, the latest first."""
+    if not spec.study or "run" not in spec.filters:
+        return []
+    rows = Run.objects.filter(study=spec.study, state=Run.State.DONE).order_by("-finished_at", "-pk")
+    return list(rows.values_list("slug", flat=True)[:MOST_RUNS])

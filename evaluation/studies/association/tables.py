@@ -1,0 +1,247 @@
+"""Scores of the study *association*: what its runs hold, and the means of each descriptor group."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from django.utils.translation import gettext_noop as _
+
+from evaluation.contracts.study import OutcomeData, Vector
+from evaluation.contracts.table import TableSpec
+from evaluation.metrics import association as metrics
+from evaluation.metrics.intervals import Interval, one_way
+from evaluation.metrics.observations import Labels, Observations, coded, none_of, nothing, stacked
+from evaluation.metrics.ordering import ordered
+from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
+
+INPUTS = ("runs.association", "withdrawals")
+
+SCORES = TableSpec(
+    name="association.scores",
+    title=_("Association with descriptor words"),
+    source="World Wide recipe §3.2.3, App. G.1",
+    version="3",
+    columns=("group", "continent", "model"),
+    metrics={
+        "normalised_score": _(
+            "Mean over the pictures of: mean cosine with the positive words minus mean cosine with the negative words, "
+            "rescaled by min–max to [−1, 1] within the model, over all its pictures (the authors' scope). For looking "
+            "at only: it moves with every picture that is added, so models, runs and releases are never compared by it."
+        ),
+        "normalised_over_all": _(
+            "The same rescaled over all pictures of all models. For looking at only, for the same reason."
+        ),
+        "net": _(
+            "Mean over the pictures of: mean cosine with the positive words minus mean cosine with the negative words, "
+            "not rescaled. Used for every comparison and test."
+        ),
+        "as_printed": _(
+            "App. G.1 as typed: the negative words get the weight −1 and are then subtracted, which adds them. "
+            "Not rescaled; kept for the record."
+        ),
+    },
+    inputs=INPUTS,
+    filters=("run", "model", "continent", "group"),
+    study="association",
+    observed=("net", "as_printed"),
+    worse={"net": "low"},
+    rescaled=("normalised_score", "normalised_over_all"),
+)
+UNSCORED = "no picture of this group has a vector"
+FLAT = "all pictures that the range is taken from score the same, so there is no range to rescale to"
+COUNTED = "A picture that lies in several continents counts in each of them."
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The pictures that have a vector: `models`, `clusters`, `images` (n,), `continents` n tuples, `vectors` (n, d)."""
+
+    models: npt.NDArray[np.str_]
+    clusters: npt.NDArray[np.str_]
+    images: npt.NDArray[np.int64]
+    continents: tuple[tuple[str, ...], ...]
+    vectors: npt.NDArray[np.float32]
+
+    def within(self, continent: str) -> npt.NDArray[np.bool_]:
+        """Which pictures (n,) lie in this continent; one may lie in several."""
+        return np.array([continent in listed for listed in self.continents], dtype=bool)
+
+    def cell(self, continent: str, model: str) -> npt.NDArray[np.bool_]:
+        """Which pictures (n,) lie in this continent and are by this model."""
+        return self.within(continent) & (self.models == model)
+
+    def names(self) -> list[str]:
+        """The models in their order."""
+        return ordered(self.models.tolist(), "model")
+
+
+Signs = Mapping[str, Sequence[Vector]]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What a run holds: vectors of words by group and sign, and by their text; pictures with and without a vector."""
+
+    words: Mapping[str, Signs]
+    texts: Mapping[str, Vector]
+    scored: Scored
+    missing: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def groups(self) -> dict[str, Signs]:
+        """The groups that have words of both signs."""
+        return {group: signs for group, signs in self.words.items() if signs["positive"] and signs["negative"]}
+
+
+def gather(outcomes: Iterable[OutcomeData]) -> Gathered:
+    """Sorts a run's outcomes; `missing` counts pictures without a vector per continent and model."""
+    words: dict[str, dict[str, list[Vector]]] = defaultdict(lambda: {"positive": [], "negative": [], "none": []})
+    texts: dict[str, Vector] = {}
+    pictures: list[OutcomeData] = []
+    missing: Counter[tuple[str, str]] = Counter()
+    for outcome in outcomes:
+        if "text" in outcome.payload:
+            if outcome.vector is not None:
+                words[outcome.payload["group"]][outcome.payload["sign"]].append(outcome.vector)
+                texts[outcome.payload["text"]] = outcome.vector
+        elif outcome.vector is None or not outcome.image_model:
+            missing.update((continent, outcome.image_model) for continent in outcome.labels.get("continent", ("",)))
+        else:
+            pictures.append(outcome)
+    return Gathered(dict(words), texts, scored_pictures(pictures), missing)
+
+
+def scored_pictures(pictures: Sequence[OutcomeData]) -> Scored:
+    vectors = [picture.vector for picture in pictures if picture.vector is not None]
+    return Scored(
+        models=np.array([picture.image_model for picture in pictures], dtype=np.str_),
+        clusters=np.array([picture.cluster for picture in pictures], dtype=np.str_),
+        images=np.array([picture.image_id or 0 for picture in pictures], dtype=np.int64),
+        continents=tuple(tuple(picture.labels.get("continent", ())) for picture in pictures),
+        vectors=np.array(vectors, dtype=np.float32),
+    )
+
+
+def cosines(scored: Scored, signs: Signs) -> tuple[metrics.Floats, metrics.Floats]:
+    """Cosines of the pictures with the positive and with the negative words, (n, p) and (n, q)."""
+    positive, negative = (np.array(signs[sign]) for sign in ("positive", "negative"))
+    if not len(scored.vectors):
+        return np.empty((0, len(positive))), np.empty((0, len(negative)))
+    return metrics.cosine(scored.vectors, positive), metrics.cosine(scored.vectors, negative)
+
+
+def scores(outcomes: Iterable[OutcomeData]) -> TidyTable:
+    """`association.scores`: means of each descriptor group, continent and model."""
+    found = gather(outcomes)
+    rows: list[TidyRow] = []
+    extra: dict[str, float | str] = {}
+    for group, signs in found.groups().items():
+        both = cosines(found.scored, signs)
+        net = metrics.net(*both)
+        columns = {
+            "normalised_score": metrics.normalised_within(net, found.scored.models),
+            "normalised_over_all": metrics.normalised_over_all(net),
+            "net": net,
+            "as_printed": metrics.as_printed(*both),
+        }
+        rows += group_rows(group, found, columns)
+        extra |= ranges(group, found.scored, net)
+    return TidyTable(SCORES.name, SCORES.version, SCORES.columns, tuple(rows), notes(found, extra), extra=extra)
+
+
+def observe(outcomes: Iterable[OutcomeData]) -> Observations:
+    """The scores of the pictures, group after group; rescaled ones are never compared and left out."""
+    found = gather(outcomes)
+    scored = found.scored
+    parts = [
+        Observations(
+            values={"net": metrics.net(*both), "as_printed": metrics.as_printed(*both)},
+            groups={
+                "group": Labels.same(group, len(scored.models)),
+                "continent": Labels.of(scored.continents),
+                "model": Labels.each(scored.models.tolist()),
+            },
+            dishes=coded(scored.clusters.tolist()),
+            raters=None,
+            images=scored.images,
+            units=none_of(len(scored.models)),
+            reviews=none_of(len(scored.models)),
+            notes=(COUNTED,),
+        )
+        for group, signs in found.groups().items()
+        for both in [cosines(scored, signs)]
+    ]
+    return stacked(parts) if parts else nothing(SCORES.columns)
+
+
+def cells(found: Gathered) -> list[tuple[str, str]]:
+    """Every continent and model that has a picture, scored or not."""
+    held = {
+        (continent, str(model))
+        for listed, model in zip(found.scored.continents, found.scored.models, strict=True)
+        for continent in listed
+    }
+    return sorted(held | {cell for cell in found.missing if all(cell)})
+
+
+def group_rows(group: str, found: Gathered, columns: Mapping[str, metrics.Floats]) -> Iterator[TidyRow]:
+    """Rows of one descriptor group; `columns`: metric → score of each picture (n,)."""
+    table = np.column_stack([columns[metric] for metric in SCORES.metrics])
+    for continent, model in cells(found):
+        inside = found.scored.cell(continent, model)
+        groups = {"group": group, "continent": continent, "model": model}
+        for metric, estimate in zip(SCORES.metrics, means(table[inside], found.scored.clusters[inside]), strict=True):
+            yield TidyRow(groups, metric, estimate)
+
+
+def means(values: metrics.Floats, clusters: npt.NDArray[np.str_]) -> list[Estimate]:
+    """Means of `values` (n, k) with intervals over `clusters` (n,); NaN columns are not measured."""
+    n, held = len(values), len(set(clusters.tolist()))
+    if not n:
+        return [Estimate(None, 0, 0, reason=UNSCORED)] * values.shape[1]
+    estimates = []
+    for column, interval in zip(values.T, one_way(values, clusters), strict=True):
+        if np.isnan(column).any():
+            estimates.append(Estimate(None, n, held, reason=FLAT))
+        else:
+            estimates.append(estimate_of(float(column.mean()), n, held, interval))
+    return estimates
+
+
+def estimate_of(value: float, n: int, clusters: int, interval: Interval) -> Estimate:
+    return Estimate(value, n, clusters, interval.low, interval.high, interval.method, interval.reason)
+
+
+def ranges(group: str, scored: Scored, net: metrics.Floats) -> dict[str, float]:
+    """The unscaled score that became −1 and the one that became 1, per model and over all models."""
+    parts = {model: net[scored.models == model] for model in scored.names()}
+    if len(net):
+        parts["all models"] = net
+    ends = (("lowest", np.min), ("highest", np.max))
+    return {f"{group}/{name} {word}": float(end(part)) for name, part in parts.items() for word, end in ends}
+
+
+def notes(found: Gathered, extra: Mapping[str, float | str]) -> tuple[str, ...]:
+    """Sentences shown under the scores."""
+    words = "; ".join(
+        f"{group} {len(signs['positive'])} positive and {len(signs['negative'])} negative"
+        for group, signs in found.groups().items()
+    )
+    sentences = [
+        f"Words: {words or 'none'}.",
+        COUNTED,
+        "Intervals are over dishes, or pictures where no dish is known; the range of the rescaling is held fixed.",
+    ]
+    if extra:
+        ends = "; ".join(f"{name} {value:.6f}" for name, value in extra.items())
+        sentences.append(f"Unscaled scores that became −1 (lowest) and 1 (highest): {ends}.")
+    placeless = sum(1 for listed in found.scored.continents if not listed)
+    if placeless:
+        sentences.append(f"{placeless} scored pictures have no continent: they count in the rescaling and in no row.")
+    return (*sentences, *left_out(found))
+
+
+def left_out(found: Gathered) -> Iterator[str]:
+    if found.missing:
+        yield f"Pictures without a vector, left out: {sum(found.missing.values())}."

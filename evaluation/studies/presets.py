@@ -1,0 +1,28 @@
+"""Configurations that ship with the project under a name: `{"preset": "as-published-dishes", "model": "dall-e-3"}`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.contracts.study import ConfigError
+from evaluation.seed_data import read
+from evaluation.suggestions import unknown
+
+FIELD = "preset"
+
+
+def of_study(study: str) -> dict[str, Mapping[str, Any]]:
+    """Name → configuration of every preset of the study."""
+    return {row["slug"]: row["config"] for row in read("presets.json") if row["study"] == study}
+
+
+def filled(study: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """`given` with what its preset says; what stands beside the preset counts more. Raises ConfigError.
+
+    The name itself is gone afterwards: a run stores what was asked for, word for word.
+    """
+    if FIELD not in given:
+        return dict(given)
+    known = of_study(study)
+    if given[FIELD] not in known:
+        raise ConfigError(unknown(f"preset of study {study!r} named", str(given[FIELD]), known))
+    return {**known[given[FIELD]], **{name: value for name, value in given.items() if name != FIELD}}

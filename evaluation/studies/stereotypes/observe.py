@@ -1,0 +1,114 @@
+"""Answers of the study *stereotypes* as observations: a picture asked one question, and for shares one option of it.
+
+`unread` is one number for a question and stands with `stereotypes.flattening`; the table of answers only repeats it
+beside every option.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from evaluation.contracts.study import OutcomeData
+from evaluation.contracts.table import TableSpec
+from evaluation.metrics.observations import ALL, Labels, Observations, coded, none_of, nothing, stacked
+from evaluation.studies.stereotypes.tables import (
+    ANSWERS,
+    ANSWERS_COUNTRY,
+    FLATTENING,
+    FLATTENING_COUNTRY,
+    READINGS,
+    Asked,
+    Check,
+    Floats,
+    gather,
+    notes,
+    sameness,
+)
+
+
+def answers(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
+    """Question after question and option after option, the option's share in each picture; NaN where none was read."""
+    found, dimension = gather(outcomes), table.columns[2]
+    parts = []
+    for question, asked in found.by_question().items():
+        shares = np.array([each.share for each in asked])
+        base = about(asked, {"share": shares[:, 0]}, {"question": question, "option": ""}, dimension, notes(found))
+        parts += [with_option(base, option, shares[:, at]) for at, option in enumerate(asked[0].options)]
+    return stacked(parts) if parts else nothing(table.columns)
+
+
+def with_option(base: Observations, option: str, shares: Floats) -> Observations:
+    """The same pictures and question, with the share of one option."""
+    groups = {**base.groups, "option": Labels.same(option, len(base))}
+    rest = {name: getattr(base, name) for name in ("dishes", "raters", "images", "units", "reviews", "notes")}
+    return Observations({"share": np.ascontiguousarray(shares)}, groups, **rest)
+
+
+def unread(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
+    """Question after question, the share of its orders that was not read in each picture."""
+    found, dimension = gather(outcomes), table.columns[1]
+    parts = [
+        about(
+            asked,
+            {"unread": np.array([each.unread_share for each in asked])},
+            {"question": question},
+            dimension,
+            notes(found),
+        )
+        for question, asked in found.by_question().items()
+    ]
+    return stacked(parts) if parts else nothing(table.columns)
+
+
+def about(
+    asked: Sequence[Asked],
+    values: Mapping[str, Floats],
+    named: Mapping[str, str],
+    dimension: str,
+    told: tuple[str, ...],
+) -> Observations:
+    """One question about pictures; `named`: columns in which all are alike."""
+    n = len(asked)
+    return Observations(
+        values=values,
+        groups={
+            **{column: Labels.same(value, n) for column, value in named.items()},
+            dimension: Labels.of(each.labels.get(dimension, ()) for each in asked),
+            "model": Labels.each(each.model for each in asked),
+        },
+        dishes=coded(each.cluster for each in asked),
+        raters=None,
+        images=np.array([each.image for each in asked], dtype=np.int64),
+        units=none_of(n),
+        reviews=none_of(n),
+        notes=told,
+    )
+
+
+def readings(outcomes: Iterable[OutcomeData]) -> Observations:
+    """Pairs of picture and question that were answered in both ways."""
+    found = gather(outcomes)
+    checks: Sequence[Check] = found.checks
+    if not checks:
+        return nothing(READINGS.columns)
+    agreement, of_read = sameness(checks).T
+    return Observations(
+        values={"agreement": agreement, "agreement_read": of_read},
+        groups={"question": Labels.of((check.question, ALL) for check in checks)},
+        dishes=coded(check.cluster for check in checks),
+        raters=None,
+        images=np.array([check.image for check in checks], dtype=np.int64),
+        units=none_of(len(checks)),
+        reviews=none_of(len(checks)),
+        notes=notes(found),
+    )
+
+
+OBSERVED: Mapping[str, Callable[[Iterable[OutcomeData]], Observations]] = {
+    "answers": partial(answers, ANSWERS),
+    "answers_country": partial(answers, ANSWERS_COUNTRY),
+    "flattening": partial(unread, FLATTENING),
+    "flattening_country": partial(unread, FLATTENING_COUNTRY),
+    "readings": readings,
+}

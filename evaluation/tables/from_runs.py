@@ -1,0 +1,87 @@
+"""Tables of studies: which run a table is made from, and what is said about it."""
+
+from dataclasses import replace
+from typing import Any
+
+from evaluation import studies
+from evaluation.contracts.table import LABELS, NARROWING, Filters, TableSpec
+from evaluation.metrics.observations import Observations, nothing
+from evaluation.metrics.tidy import TidyTable
+from evaluation.models import Run
+from evaluation.registry.runs import chosen_run
+from evaluation.tables.metadata import Watched
+from evaluation.tables.outcomes import labels_of, outcomes, subjects_of, withdrawn_dishes
+
+NO_RUN = "There is no finished run of this study yet, or none with the chosen name."
+
+
+def study_table(table: TableSpec, filters: Filters) -> TidyTable:
+    """The table of a study by its own `summarise`; without a finished run an empty one that says so."""
+    run = chosen_run(table.study, filters)
+    if run is None:
+        return TidyTable(table.name, table.version, table.columns, (), (NO_RUN,))
+    study = studies.load(table.study)
+    watched = watch(run, narrowing(table, filters))
+    made = study.summarise(table.name.partition(".")[2], watched, run.config)
+    notes = (*_about(run), *_only(watched.filters), *made.notes)
+    about = {"run": run_as_kept(run), **watched.about()}
+    return replace(made, notes=notes, demonstration=run.demonstration, about=about)
+
+
+def study_observations(table: TableSpec, filters: Filters) -> Observations:
+    """What the numbers of a study's table are means of, by its own `observe`; none without a finished run."""
+    run = chosen_run(table.study, filters)
+    if run is None:
+        return nothing(table.columns, (NO_RUN,))
+    watched = watch(run, narrowing(table, filters))
+    found = studies.load(table.study).observe(table.name.partition(".")[2], watched, run.config)
+    if found is None:
+        return nothing(table.columns, tuple(_about(run)))
+    notes = (*_about(run), *_only(watched.filters), *found.notes)
+    return replace(found, notes=notes, demonstration=run.demonstration)
+
+
+def watch(run: Run, chosen: Filters) -> Watched:
+    """The outcomes that are chosen. By labels they are chosen in the database: of a million few are about one place."""
+    wanted = {name: value for name, value in chosen.items() if name in LABELS}
+    if not wanted:
+        return Watched(outcomes(run), chosen)
+    labels = labels_of(run)
+    subjects = [pk for pk, held in labels.items() if all(value in held.get(name, ()) for name, value in wanted.items())]
+    watched = Watched(outcomes(run, subjects), chosen)
+    for subject in subjects_of(run) & labels.keys():
+        watched.offer(labels[subject])
+    return watched
+
+
+def narrowing(table: TableSpec, filters: Filters) -> Filters:
+    """The filters that choose outcomes; one that is a column keeps rows, after the table is made."""
+    return {name: value for name, value in filters.items() if name in NARROWING and name not in table.columns}
+
+
+def _only(filters: Filters) -> list[str]:
+    chosen = "; ".join(f"{name}: {value}" for name, value in sorted(filters.items()))
+    return [f"Only what is about {chosen} was counted, also where pictures are ranked or rescaled."] if chosen else []
+
+
+def run_as_kept(run: Run) -> dict[str, Any]:
+    """The run as a stored table keeps it: see `evaluation/tables/metadata.py`."""
+    return {
+        "slug": run.slug,
+        "study": run.study,
+        "version": run.study_version,
+        "imported": run.imported,
+        "finished": run.finished_at.date().isoformat() if run.finished_at else "",
+        "definition": run.definition,
+    }
+
+
+def _about(run: Run) -> list[str]:
+    """Sentences about the run: where it was made and with which definition."""
+    where = "made elsewhere and imported" if run.imported else "made here"
+    sentences = [f"Run {run.slug}, version {run.study_version} of the study, {where}."]
+    if run.definition:
+        sentences.append("; ".join(f"{name}: {value}" for name, value in sorted(run.definition.items())) + ".")
+    if withdrawn := withdrawn_dishes(run):
+        sentences.append(f"Dishes left out because they were withdrawn: {withdrawn}.")
+    return sentences

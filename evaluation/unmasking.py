@@ -1,0 +1,125 @@
+"""Lifting the mask of a plan: after its analyses ran, or before with a reason that stays; and looking once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from evaluation.contracts import table as contracts_table
+from evaluation.models import InputCounter, Plan, PlanAct, Run
+from evaluation.plans.evidence import Data, data_of
+from evaluation.plans.mask import LIFTED, plans_over
+from evaluation.plans.registered import frozen_plans
+from evaluation.registry import lookup
+from evaluation.tables import store
+
+
+class NoReason(ValueError):
+    """The mask is not lifted before the analyses ran without a reason; the text says what is missing."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One table that a plan lists: `ran` once it was computed after the plan was frozen, on the data as it is now."""
+
+    table: str
+    filters: Mapping[str, str]
+    metrics: tuple[str, ...]
+    ran: bool
+    why_not: str = ""
+
+
+def incomplete(plan: Plan) -> list[str]:
+    """Why the data of a frozen plan is not complete yet, as far as its stopping rule can be checked."""
+    data = data_of(plan.evidence)
+    missing = []
+    if plan.stop_on and timezone.now().date() < plan.stop_on:
+        missing.append(_("The data is not complete before %(day)s.") % {"day": plan.stop_on.isoformat()})
+    reviews = sum(one.count() or 0 for one in data if one.kind == "reviews") if plan.stop_reviews else 0
+    if plan.stop_reviews and reviews < plan.stop_reviews:
+        missing.append(_("There are %(n)d of %(of)d reviews.") % {"n": reviews, "of": plan.stop_reviews})
+    missing += [_("%(data)s: no run is done.") % {"data": one} for one in sorted(data) if unfinished(one)]
+    return missing
+
+
+def unfinished(data: Data) -> bool:
+    """Whether these units wait for a run to be done."""
+    if data.kind != "units":
+        return False
+    names = {name: value for name, value in (("study", data.part), ("slug", data.run)) if value}
+    return not Run.objects.filter(**names, state=Run.State.DONE).exists()
+
+
+def analyses(plan: Plan) -> list[Analysis]:
+    """What a plan lists, and whether it ran; two queries however many tables it lists."""
+    listed = [(known(one["table"]), one) for one in plan.tables]
+    rows = store.rows_of((spec, one["filters"]) for spec, one in listed if spec)
+    counts = dict(InputCounter.objects.values_list("name", "value"))
+    found = []
+    for spec, one in listed:
+        if spec is None or (plan.frozen_at and spec.version != one["version"]):
+            why = _("the definition of this table changed since the plan was frozen")
+        else:
+            row = rows.get((spec.name, store.filters_hash(one["filters"])))
+            why = why_not(plan, row, store.fingerprint(spec, counts))
+        found.append(Analysis(one["table"], one["filters"], tuple(one["metrics"]), not why, why))
+    return found
+
+
+def known(name: str) -> contracts_table.TableSpec | None:
+    """The table as it is defined now; a plan outlives its tables."""
+    try:
+        return lookup.spec(name)
+    except lookup.UnknownTable:
+        return None
+
+
+def why_not(plan: Plan, row: Any, present: str) -> str:
+    """Why a stored table does not count as computed on the complete data; empty where it does."""
+    if row is None or row.computed_at is None:
+        return _("not computed yet")
+    if row.fingerprint != present:
+        return _("something changed since it was computed")
+    if plan.frozen_at is None or row.computed_at <= plan.frozen_at:
+        return _("computed before the plan was frozen")
+    return _("it holds no numbers yet") if row.empty else ""
+
+
+def ready(plan: Plan) -> bool:
+    """Whether the mask may be lifted without a reason: the data is complete and the analyses ran."""
+    return not incomplete(plan) and all(analysis.ran for analysis in analyses(plan))
+
+
+def unmask(plan: Plan, by: AbstractBaseUser, reason: str, *, complete: bool) -> PlanAct:
+    """Lifts the mask for everybody, once. `complete`: the person says that the stopping rule is met.
+
+    Raises NoReason where the analyses did not run on complete data and no reason is given.
+    """
+    with transaction.atomic():
+        Plan.objects.select_for_update().get(pk=plan.pk)
+        if found := plan.acts.filter(kind__in=LIFTED).first():
+            return found
+        on_time = complete and ready(plan)
+        if not on_time and not reason.strip():
+            raise NoReason(
+                _("The analyses of the plan did not run on complete data yet. Say why names are shown before that.")
+            )
+        kind = PlanAct.Kind.UNMASKED if on_time else PlanAct.Kind.EARLY
+        return PlanAct.objects.create(plan=plan, kind=kind, by_id=by.pk, name=by.get_username(), reason=reason.strip())
+
+
+def record_look(table: str, filters: Mapping[str, str], name: str, reason: str) -> int:
+    """Records that `name` looks once at a table without its mask; returns how many plans this concerns.
+
+    Raises UnknownTable, and NoReason for an empty reason.
+    """
+    if not reason.strip():
+        raise NoReason("Say why the names are shown: --unmask REASON.")
+    plans = plans_over(lookup.spec(table), filters, frozen_plans())
+    for plan in plans:
+        PlanAct.objects.create(plan=plan, kind=PlanAct.Kind.LOOKED, name=name[:150], reason=reason.strip())
+    return len(plans)

@@ -1,0 +1,97 @@
+"""Galleries: the pictures at either end of a table's scale, side by side. Any table with these columns has one."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from evaluation import queue
+from evaluation.contracts import table
+from evaluation.metrics.tidy import TidyRow
+from evaluation.plans.mask import mask_of_models
+from evaluation.presentation.images import Asked, PictureRow, by_id, controls, rows_for, user_of
+from evaluation.registry import lookup
+from evaluation.tables import read, store
+from evaluation.tables.format import number
+from evaluation.views.tables import context, for_researchers
+
+PLACED = ("end", "place", "picture")
+OWN = ("show", "of")
+ENDS = ("top", "bottom")
+MOST = 120
+DIGITS = 3
+Key = tuple[str, ...]
+Tile = tuple[PictureRow, str]
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The pictures of one group: end → (picture, its numbers in words), the outermost first."""
+
+    group: Key
+    ends: Mapping[str, Sequence[Tile]]
+
+
+def has_gallery(spec: table.TableSpec) -> bool:
+    return all(column in spec.columns for column in PLACED)
+
+
+@for_researchers
+def gallery(request: HttpRequest, name: str) -> HttpResponse:
+    """One value of the first column at a time: both ends of each of its groups."""
+    rest = {key: str(request.GET[key]) for key in request.GET if key not in OWN}
+    try:
+        view = read.read(name, rest)
+        if not has_gallery(view.spec):
+            raise lookup.UnknownTable(_("The table %(name)s has no ends to show.") % {"name": name})
+    except (lookup.UnknownTable, lookup.UnknownFilter) as error:
+        more = context(request, _("There is no such gallery"), sentence=str(error))
+        return render(request, "evaluation/no_table.html", more, status=404)
+    if view.state != "fresh" and store.ask(view):
+        transaction.on_commit(queue.request_tables)
+    more = context(request, _(view.spec.title), view=view, **shown(request, view))
+    return render(request, "evaluation/pictures/gallery.html", more)
+
+
+def shown(request: HttpRequest, view: store.TableView) -> dict[str, object]:
+    """What the page lists: a handful of queries however many pictures."""
+    rows, asked = view.table.rows if view.table else (), Asked.of(request)
+    first = view.spec.columns[0]
+    choices = list(dict.fromkeys(row.groups[first] for row in rows))
+    chosen = request.GET.get("of") if request.GET.get("of") in choices else next(iter(choices), "")
+    mine = [row for row in rows if row.groups[first] == chosen]
+    ids = list(dict.fromkeys(int(row.groups["picture"]) for row in mine))
+    mask = view.mask if view.mask.active else mask_of_models()
+    pictures = by_id(rows_for(ids[:MOST], user_of(request), asked, mask, beside=False))
+    return {
+        "column": first,
+        "choices": choices,
+        "chosen": chosen,
+        "shelves": shelves(view.spec.columns, mine, pictures),
+        "left_out": max(0, len(ids) - MOST),
+        **controls(request, asked),
+    }
+
+
+def shelves(columns: Sequence[str], rows: Iterable[TidyRow], pictures: Mapping[int, PictureRow]) -> list[Shelf]:
+    """The rows by group and end; the numbers of one picture stand together."""
+    named = columns[: columns.index("end")]
+    found: dict[Key, dict[str, dict[int, list[str]]]] = {}
+    for row in rows:
+        ends = found.setdefault(tuple(row.groups[name] for name in named), {})
+        numbers = ends.setdefault(row.groups["end"], {}).setdefault(int(row.groups["picture"]), [])
+        if row.estimate.value is not None:
+            numbers.append(f"{row.metric.replace('_', ' ')} {number(row.estimate.value, DIGITS)}")
+    return [
+        Shelf(
+            group,
+            {
+                end: [(pictures[pk], ", ".join(numbers)) for pk, numbers in held.items() if pk in pictures]
+                for end, held in sorted(ends.items(), key=lambda pair: ENDS.index(pair[0]) if pair[0] in ENDS else 2)
+            },
+        )
+        for group, ends in found.items()
+    ]

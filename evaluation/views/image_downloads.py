@@ -1,0 +1,83 @@
+"""Taking pictures away: terms first, then the log, then the first byte. Not while a plan masks names."""
+
+from collections.abc import Sequence
+
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from evaluation.drilldown.cells import Behind, Cell, behind
+from evaluation.images import archive, download_log
+from evaluation.images.archive import MOST_PICTURES, Taken
+from evaluation.models import Outcome
+from evaluation.plans.mask import Mask, mask_of_models
+from evaluation.presentation.cell import image_of
+from evaluation.presentation.images import user_of
+from evaluation.views.cells import with_cell
+from evaluation.views.images import NOT_KEPT
+from evaluation.views.tables import allowed, context
+
+METHODS = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@allowed(download_log.PERMISSION)
+@allowed("view_generatedimage")
+@METHODS
+def one(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """One picture as it is stored."""
+    chosen = archive.choose([pk])
+    if not chosen or chosen[0].why:
+        raise Http404
+    if not download_log.accepted(request):
+        return ask(request, chosen, mask_of_models())
+    if mask_of_models().active:
+        return ask(request, chosen, mask_of_models())
+    content = archive.content_of(chosen[0])
+    if content is None:
+        raise Http404
+    download_log.record(user_of(request), f"picture {pk}", 1)
+    image = chosen[0].image
+    headers = {**NOT_KEPT, "Content-Disposition": f'attachment; filename="{chosen[0].file}"'}
+    return HttpResponse(content, content_type=image.media_type or "application/octet-stream", headers=headers)
+
+
+@allowed(download_log.PERMISSION)
+@allowed("view_generatedimage")
+@METHODS
+@with_cell
+def of_cell(request: HttpRequest, cell: Cell) -> HttpResponseBase:
+    """The first pictures behind a cell as an archive."""
+    if cell.row is None:
+        raise Http404
+    chosen = archive.choose(pictures_of(behind(cell)))
+    if not download_log.accepted(request) or cell.mask.active:
+        return ask(request, chosen, cell.mask)
+    out, taken = archive.packed(chosen)
+    download_log.record(user_of(request), f"{cell.spec.name} {cell.query}", sum(bool(each.file) for each in taken))
+    name = f"{cell.spec.name}.pictures.zip"
+    return FileResponse(out, as_attachment=True, filename=name, headers=NOT_KEPT)
+
+
+def pictures_of(found: Behind) -> list[int]:
+    """Ids of the first pictures behind a cell."""
+    ids, _more = found.page(0, MOST_PICTURES)
+    if found.kind == "pictures":
+        return ids
+    rows = Outcome.objects.select_related("unit").filter(unit__in=ids).order_by("unit_id")
+    return list(dict.fromkeys(image for row in rows if (image := image_of(row))))
+
+
+def ask(request: HttpRequest, chosen: Sequence[Taken], mask: Mask) -> HttpResponse:
+    """The terms, and how many pictures there would be; or why there are none now."""
+    more = {
+        "n": sum(bool(each.file) for each in chosen),
+        "left": sum(not each.file for each in chosen),
+        "most": MOST_PICTURES,
+        "masked": mask.active,
+        "refused": request.method == "POST",
+        **download_log.context(),
+    }
+    status = 422 if request.method == "POST" else 200
+    return render(request, "evaluation/pictures/take.html", context(request, _("Take pictures"), **more), status=status)

@@ -1,0 +1,129 @@
+"""Pages on which researchers start runs, watch them, stop them and have them go on."""
+
+import json
+from collections.abc import Callable, Mapping
+
+from django.contrib import messages
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from evaluation import runner
+from evaluation.contracts.study import ConfigError
+from evaluation.models import Run
+from evaluation.plans.mask import masks_run
+from evaluation.plans.mask_pages import reader_mask
+from evaluation.presentation import run_form
+from evaluation.presentation.run import standing
+from evaluation.runner.control import AGAIN
+from evaluation.views.tables import allowed, context
+
+
+@allowed("add_run")
+@require_http_methods(["GET", "HEAD", "POST"])
+def start(request: HttpRequest) -> HttpResponse:
+    """Choose studies and what they are asked; see what it would be; start it."""
+    if request.method != "POST":
+        return start_page(request, run_form.step_forms(preset=request.GET.get("preset", "")))
+    forms = run_form.step_forms(request.POST)
+    try:
+        steps = run_form.steps_of(forms)
+        plan = run_form.planned(steps)
+        if request.POST.get("do") != "start":
+            return start_page(request, forms, plan=plan)
+        runs = runner.create_chain(steps, started_by=staff(request))
+    except ConfigError as error:
+        return start_page(request, forms, problem=str(error), status=422)
+    for run in runs:
+        if run.state != Run.State.WAITING:
+            runner.announce(run)
+    message = ngettext("%(n)d run was started.", "%(n)d runs were started.", len(runs))
+    messages.success(request, message % {"n": len(runs)})
+    return redirect("evaluation:run", runs[0].slug)
+
+
+def staff(request: HttpRequest) -> AbstractBaseUser | None:
+    return request.user if isinstance(request.user, AbstractBaseUser) else None
+
+
+def start_page(request: HttpRequest, forms: list[run_form.StepForm], status: int = 200, **more: object) -> HttpResponse:
+    values = context(request, _("Start runs"), forms=forms, **more)
+    return render(request, "evaluation/start.html", values, status=status)
+
+
+@allowed("view_run")
+@require_safe
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """One run: how far it is, what it costs, what was refused, rewritten and failed, and what to do about it."""
+    run = get_object_or_404(Run.objects.select_related("after", "started_by"), slug=slug)
+    may = request.user.has_perm("evaluation.change_run")
+    more = {
+        "now": standing(run),
+        "followers": run.followers.order_by("pk"),
+        "may": may,
+        # Who steers a run has to see what becomes of it.
+        "hidden": not may and masks_run(run.study, run.slug),
+        **what_was_asked(request, run),
+    }
+    return render(request, "evaluation/run.html", context(request, run.slug, **more))
+
+
+def what_was_asked(request: HttpRequest, run: Run) -> dict[str, str]:
+    """Configuration and definition. Not while names are masked: settings tell a model as its name does."""
+    if reader_mask(request).active:
+        return {}
+    return {"config": written(run.config), "definition": written(run.definition)}
+
+
+def written(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def pause(run: Run) -> str:
+    runner.pause(run)
+    return _("Paused. What workers hold at the moment is still finished.")
+
+
+def resume(run: Run) -> str:
+    runner.resume(run)
+    return _("The run goes on.")
+
+
+def cancel(run: Run) -> str:
+    runner.cancel(run)
+    return _("Cancelled. What is done stays, and the run can go on later.")
+
+
+def again(state: str) -> Callable[[Run], str]:
+    def tried(run: Run) -> str:
+        n = runner.retry(run, (state,))
+        return ngettext("%(n)d unit is tried again.", "%(n)d units are tried again.", n) % {"n": n}
+
+    return tried
+
+
+ACTS: Mapping[str, Callable[[Run], str]] = {
+    "pause": pause,
+    "resume": resume,
+    "cancel": cancel,
+    **{f"again-{state}": again(state) for state in map(str, AGAIN)},
+}
+
+
+@allowed("change_run")
+@require_POST
+def steer(request: HttpRequest, slug: str) -> HttpResponse:
+    """Does what the pressed button says, then shows the run."""
+    run = get_object_or_404(Run, slug=slug)
+    act = ACTS.get(request.POST.get("do", ""))
+    if act is None:
+        messages.error(request, _("Nothing was done: this button is not known here."))
+    else:
+        try:
+            messages.success(request, act(run))
+        except ValueError as error:
+            messages.error(request, str(error))
+    return redirect("evaluation:run", run.slug)

@@ -1,0 +1,114 @@
+"""Researchers' pages inside the admin: the named tables with filters, figure, methods and definition.
+
+Pages read what is stored and never compute: a table that is missing or stale is asked for, and says so.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.decorators import permission_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from evaluation import queue
+from evaluation.figures import palette
+from evaluation.models import Model
+from evaluation.presentation import methods_text, table, table_filters
+from evaluation.presentation import table_list as presentation_table_list
+from evaluation.registry import lookup
+from evaluation.registry.names import TABLES
+from evaluation.tables import read, store
+
+View = Callable[..., HttpResponseBase]
+
+
+def allowed(permission: str) -> Callable[[View], View]:
+    """Signed-in staff with the permission: others sign in first, staff without it get 403."""
+
+    def decorate(view: View) -> View:
+        return admin.site.admin_view(permission_required(f"evaluation.{permission}", raise_exception=True)(view))
+
+    return decorate
+
+
+def for_researchers(view: View) -> View:
+    """Staff who may see tables."""
+    return allowed("view_storedtable")(require_safe(view))
+
+
+def context(request: HttpRequest, title: str, **more: Any) -> dict[str, Any]:
+    return {**admin.site.each_context(request), "title": title, **more}
+
+
+@for_researchers
+def table_list(request: HttpRequest) -> HttpResponse:
+    """All named tables in groups, with their states."""
+    return render(
+        request, "evaluation/tables.html", context(request, _("Tables"), groups=presentation_table_list.groups(TABLES))
+    )
+
+
+def stored(request: HttpRequest, name: str, beside: Collection[str] = ()) -> store.TableView | HttpResponse:
+    """The table and filters of the address, asked for where it is not fresh; or the page that says what is wrong.
+
+    `beside`: parameters that are no filters.
+    """
+    chosen = {key: str(value) for key, value in request.GET.items() if key not in beside}
+    try:
+        view = read.read(name, chosen)
+    except (lookup.UnknownTable, lookup.UnknownFilter) as error:
+        return no_table(request, str(error))
+    if view.state != "fresh" and store.ask(view):
+        transaction.on_commit(queue.request_tables)
+    return view
+
+
+def no_table(request: HttpRequest, sentence: str) -> HttpResponse:
+    more = context(request, _("There is no such table"), sentence=sentence)
+    return render(request, "evaluation/no_table.html", more, status=404)
+
+
+def options_of(view: store.TableView) -> Mapping[str, list[str]]:
+    """Values to choose from, as the stored table keeps them."""
+    found: Mapping[str, list[str]] = view.table.about.get("options", {}) if view.table else {}
+    return found
+
+
+def model_colours() -> palette.Palette:
+    """The colours of all models."""
+    return palette.assigned(Model.objects.order_by("pk").values_list("slug", "title"))
+
+
+@for_researchers
+def table_detail(request: HttpRequest, name: str) -> HttpResponse:
+    """One table: filters, figure, numbers, what is not measured, methods, definition, downloads."""
+    if "" in request.GET.values():
+        kept = {key: str(value) for key, value in request.GET.items() if value}
+        return redirect(f"{request.path}?{urlencode(kept)}" if kept else request.path)
+    view = stored(request, name)
+    if isinstance(view, HttpResponse):
+        return view
+    options = options_of(view if view.table else read.read(name, {}))
+    more = context(
+        request,
+        _(view.spec.title),
+        view=view,
+        columns=[table_filters.label(column) for column in view.spec.columns],
+        metrics=[metric.replace("_", " ") for metric in view.spec.metrics],
+        fields=table_filters.fields(
+            view.spec, view.filters, {**options, "run": view.mask.plain(table_filters.runs(view.spec))}
+        ),
+        chips=table_filters.chips(view.filters),
+        definitions=methods_text.definitions(view.spec),
+        command=table.command(name, view.filters),
+        query=f"?{urlencode(view.filters)}" if view.filters else "",
+        **(table.shown(view.spec, view.table, view.filters, model_colours()) if view.table else {}),
+        paragraph=methods_text.paragraph(view.spec, view.table, view.filters, view.computed_at) if view.table else [],
+    )
+    return render(request, "evaluation/table.html", more)

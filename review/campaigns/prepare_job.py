@@ -1,0 +1,88 @@
+"""Many pictures for a campaign, prepared by a worker in small steps. A killed worker's work is taken up by the next.
+
+The row says how far it is; whoever works holds a lease by the database's clock and renews it with every step.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
+
+from evaluation.models import GeneratedImage
+from evaluation.queue import send_task
+from review.campaigns.real_photographs import add_real_photographs
+from review.campaigns.service import prepare
+from review.models import Preparation
+
+STEP = 10
+LEASE = timedelta(minutes=2)
+logger = logging.getLogger(__name__)
+
+
+def start(preparation: Preparation) -> None:
+    """Stores what is to be prepared and announces it to the workers."""
+    preparation.total = pictures(preparation).count()
+    preparation.save()
+    transaction.on_commit(lambda: announce(preparation.pk))
+
+
+def announce(pk: int) -> None:
+    send_task("review.tasks.prepare_pictures", pk)
+
+
+def waiting() -> list[int]:
+    """Preparations that are not finished and that nobody works on."""
+    return list(_free().values_list("pk", flat=True))
+
+
+def _free() -> QuerySet[Preparation]:
+    return Preparation.objects.filter(Q(leased_until=None) | Q(leased_until__lt=Now()), finished_at=None)
+
+
+def pictures(preparation: Preparation) -> QuerySet[GeneratedImage]:
+    """The held pictures that were asked for, by the order of their ids; countries are looked at in each step."""
+    images = GeneratedImage.objects.filter(state=GeneratedImage.State.HELD)
+    if preparation.run_id:
+        images = images.filter(run=preparation.run_id)
+    if preparation.model_id:
+        images = images.filter(model=preparation.model_id)
+    if preparation.dishes:
+        numbers = [int(word) for word in preparation.dishes if word.isdecimal() and len(word) < 19]
+        images = images.filter(Q(subject__name__in=preparation.dishes) | Q(subject__dish__number__in=numbers))
+    return images.select_related("subject__dish").order_by("pk")
+
+
+def work(pk: int, stop: Callable[[], bool] = lambda: False) -> None:
+    """Goes on with a preparation that nobody works on, until it is done or `stop` says so."""
+    if not _free().filter(pk=pk).update(leased_until=Now() + LEASE):
+        return
+    while not stop():
+        preparation = Preparation.objects.select_related("campaign").get(pk=pk)
+        images = list(pictures(preparation).filter(pk__gt=preparation.last)[:STEP])
+        if not images:
+            add_real_photographs(preparation.campaign)
+            Preparation.objects.filter(pk=pk).update(finished_at=Now(), leased_until=None)
+            return
+        if not _step(preparation, images):
+            return
+    Preparation.objects.filter(pk=pk).update(leased_until=None)
+
+
+def _step(preparation: Preparation, images: list[GeneratedImage]) -> bool:
+    """Prepares some pictures and counts them once; False where somebody else went on meanwhile."""
+    done = prepare(preparation.campaign, images, only=preparation.countries)
+    left_out = Counter(preparation.left_out) + Counter(done.left_out.values())
+    mine = Preparation.objects.filter(pk=preparation.pk, last=preparation.last)
+    return bool(
+        mine.update(
+            last=images[-1].pk,
+            done=F("done") + len(images),
+            added=F("added") + done.added,
+            left_out=dict(left_out),
+            leased_until=Now() + LEASE,
+        )
+    )

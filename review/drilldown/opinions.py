@@ -1,0 +1,103 @@
+"""Reviews beside their pictures, as far as whoever looks may read them, and never with a name."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.utils.crypto import salted_hmac
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from evaluation.presentation.images import Opinion
+from evaluation.registry.names import ANSWERS
+from review.models import Review
+from review.questionnaires import Question, questions, worded
+from review.tables.selection import person
+from review.unappetising import text_codes
+
+# Whoever reads own words before a steward has.
+UNREAD_WORDS = "review.change_review"
+MOST = 600
+
+
+def opinions_of(image_ids: Sequence[int], user: AbstractUser | AnonymousUser) -> Mapping[int, list[Opinion]]:
+    """Picture id → its reviews in the order of their making; nothing for somebody who may not read answers.
+
+    Own words are told where a steward read them and found nobody in them, or to stewards. One query.
+    """
+    found: dict[int, list[Opinion]] = defaultdict(list)
+    if image_ids and user.has_perm(ANSWERS):
+        every = user.has_perm(UNREAD_WORDS)
+        rows = Review.objects.present().filter(image__image__in=image_ids).order_by("pk")
+        for review in rows.select_related("image", "reviewer__campaign__questionnaire", "reviewer__exclusion")[:MOST]:
+            readable = every or review.words_read_at is not None
+            found[review.image.image_id].append(opinion(review, readable=readable))
+    return found
+
+
+def opinion(review: Review, *, readable: bool) -> Opinion:
+    """One review in words; its own words only where they are `readable`."""
+    definition = review.reviewer.campaign.questionnaire.definition
+    wrote = any(review.answers.get(code) for code in text_codes(definition))
+    return Opinion(
+        review=review.pk,
+        who=label(person(review.reviewer.source_key, review.reviewer_id)),
+        where=review.image.country,
+        said=[*constructs(review), *boxes(review, definition)],
+        words=list(own_words(review, definition)) if readable or not wrote else None,
+        left_out=left_out(review),
+    )
+
+
+def label(person: str) -> str:
+    """The same short name for the same person on every page; it tells nothing of them, and is no key to anything."""
+    return salted_hmac("review.drilldown.opinions", person).hexdigest()[:6]
+
+
+def left_out(review: Review) -> str:
+    """Why no table counts this review; empty where tables may."""
+    if review.repeat:
+        return _("asked once more: only the controls count it")
+    if review.surplus:
+        return _("came after the wanted number of opinions")
+    if hasattr(review.reviewer, "exclusion"):
+        return _("its reviewer is left out of the tables by a recorded decision")
+    return ""
+
+
+def boxes(review: Review, definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The boxes that were ticked, question by question."""
+    for question in questions(definition):
+        if question.kind == "several" and (ticked := review.answers.get(question.code)):
+            yield worded_for(question.text, review), "; ".join(option(question, str(code)) for code in ticked)
+
+
+def option(question: Question, code: str) -> str:
+    return worded(question.options[code], get_language() or "en") if code in question.options else code
+
+
+def worded_for(texts: Mapping[str, str], review: Review) -> str:
+    return worded(texts, get_language() or "en").replace("{dish_name}", review.image.dish_name)
+
+
+def constructs(review: Review) -> Iterator[tuple[str, str]]:
+    """What all versions of the questionnaire share, where it was answered."""
+    yes_or_no: Mapping[bool | None, str] = {True: _("yes"), False: _("no")}
+    told = (
+        (_("food"), yes_or_no.get(review.food)),
+        (_("the dish"), yes_or_no.get(review.correct_dish)),
+        (_("rating"), None if review.quality is None else str(review.quality)),
+        (_("match"), review.get_match_display()),
+        (_("disturbing"), yes_or_no.get(review.disturbing)),
+        (_("associates with it"), yes_or_no.get(review.associates)),
+        (_("familiar with it"), review.get_familiarity_display()),
+    )
+    yield from ((name, str(value)) for name, value in told if value)
+
+
+def own_words(review: Review, definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Question and text of what was written."""
+    for question in questions(definition):
+        if question.kind == "text" and (text := review.answers.get(question.code)):
+            yield worded_for(question.text, review), str(text)

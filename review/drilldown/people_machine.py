@@ -1,0 +1,52 @@
+"""What stands behind a cell of `agreement.*`: the pictures that people and the run have in common, with all answers."""
+
+from collections.abc import Iterator, Sequence
+
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat
+from django.utils.translation import gettext as _
+
+from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.studies import group
+from evaluation.models import Run, Unit
+from review.drilldown.opinions import label
+from review.drilldown.reviews import Chosen, chosen, of_reviews, real_photographs
+from review.people_machine.registry import Question, asked_of_people
+from review.tables.selection import Opinion
+
+
+def behind(cell: Cell) -> Behind:
+    """The pictures of a pair and a country; of the table of disagreements, the one picture that its row names."""
+    made = None if "picture" in cell.groups else chosen(cell)
+    run = Run.objects.filter(slug=cell.groups["run"]).first()
+    if made is None or run is None:
+        return group(cell)
+    asked = {question.name: question for question in asked_of_people(made.questionnaire)}
+    question = asked[cell.groups["question"]]
+
+    def counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
+        return (answer(question, opinion) for opinion in said)
+
+    note = _(
+        "These are the pictures that people judged and the run holds. What the machine says of each stands beside it; "
+        "the number is no mean over them, but says how far the two agree."
+    )
+    drawn = ~Q(image__image__model__in=real_photographs()) | Q(image__image__model=None)
+    return of_reviews(made, counts, drawn & Q(Exists(about(run, cell.groups["reading"]))), note)
+
+
+def about(run: Run, reading: str) -> QuerySet[Unit]:
+    """Units of the run about the picture of a review, for the question of the reading where it is one."""
+    key = Concat(Value("image:"), Cast(OuterRef("image__image"), CharField()))
+    code = reading.partition(": ")[2].partition(" = ")[0]
+    asked = [Concat(key, Value(f":{code}:0:{how}")) for how in ("generated", "logits")]
+    return Unit.objects.filter(run=run, key__in=asked if run.study == "stereotypes" else [key])
+
+
+def answer(question: Question, opinion: Opinion) -> Observed:
+    """One person's answer to the question of the pair."""
+    level = question.level(opinion)
+    if level is None:
+        return Observed(opinion.image, None, _("unanswered, or not asked"), who=label(opinion.reviewer))
+    said = (_("yes") if level else _("no")) if question.is_share else f"{level:g}"
+    return Observed(opinion.image, float(level), said=said, who=label(opinion.reviewer))

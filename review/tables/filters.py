@@ -1,0 +1,32 @@
+"""Filters that choose which dishes and prompts a table of reviews is about, before anything is counted."""
+
+from django.db.models import Q
+
+from evaluation.contracts.table import LABELS, PROMPT, Filters
+from evaluation.models import Subject
+
+# The country of a review is the one that somebody judged for: a column of these tables, not a label of the dish.
+NARROWING = ("continent", "language", "kind", PROMPT)
+
+
+def of_subjects(filters: Filters) -> Q:
+    """Reviews, assignments: whatever has `image`, of the dishes and prompts that `filters` choose."""
+    found = Q()
+    labels = {name: value for name, value in filters.items() if name in LABELS and name in NARROWING}
+    if labels:
+        # Read here: a list within JSON can be searched in PostgreSQL, but not in SQLite. Subjects are few.
+        rows = Subject.objects.filter(images__campaignimage__isnull=False).distinct().values_list("pk", "labels")
+        found &= Q(image__image__subject__in=[pk for pk, held in rows if holds(held, labels)])
+    if PROMPT in filters:
+        found &= Q(image__image__prompt__slug=filters[PROMPT])
+    return found
+
+
+def holds(labels: dict[str, list[str]], wanted: Filters) -> bool:
+    return all(value in labels.get(name, ()) for name, value in wanted.items())
+
+
+def about_narrowing(filters: Filters) -> list[str]:
+    """A note on what was chosen."""
+    chosen = "; ".join(f"{name}: {value}" for name, value in sorted(filters.items()) if name in NARROWING)
+    return [f"Only reviews of pictures of these dishes and prompts: {chosen}."] if chosen else []

@@ -1,0 +1,71 @@
+"""The answer when the site cannot work just now: the database is away, a disk is full, too many ask at once.
+
+The page is made from memory alone. It is in the visitor's language, says when to come back (`Retry-After`), and holds
+what somebody sent, so that one button sends it again.
+"""
+
+import errno
+from collections.abc import Iterator
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import translation
+from django.utils.translation import get_language_from_request
+
+from wwd.base.decode_memory import NoRoom
+from wwd.base.languages import STAFF
+
+SECONDS = 30
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+# More than any of our forms; a page that repeats more would not be a small one.
+MOST_FIELDS = 100
+MOST_SIGNS = 20_000
+
+
+class StorageAway(OSError):
+    """The storage did not answer in time; another try may help."""
+
+
+def unavailable_response(request: HttpRequest, seconds: int = SECONDS) -> HttpResponse:
+    """503 with `Retry-After: seconds`, in the visitor's language. It asks neither database nor storage.
+
+    What a public form brought stands in the page again, except files.
+    """
+    language = getattr(request, "LANGUAGE_CODE", "") or get_language_from_request(request)
+    chosen = getattr(request, "chosen_language", "")
+    with translation.override(language):
+        context = {"fields": typed(request), "seconds": seconds, "home": f"/{chosen}/" if chosen else "/"}
+        response = render(request, "503.html", context, status=503)
+    response.headers["Content-Language"] = language
+    response.headers["Retry-After"] = str(seconds)
+    response.headers["Cache-Control"] = "no-store"
+    # The typing and the form's token stand in it.
+    response.never_compress = True  # type: ignore[attr-defined]
+    return response
+
+
+def typed(request: HttpRequest) -> list[tuple[str, str]]:
+    """Name and value of every field that a public form sent and that was read before; of staff's forms nothing."""
+    first = request.path_info.removeprefix("/").partition("/")[0]
+    if request.method != "POST" or first in STAFF or not hasattr(request, "_post"):
+        return []
+    fields = [(name, value) for name, values in request.POST.lists() for value in values]
+    whole = sum(len(name) + len(value) for name, value in fields)
+    return fields if len(fields) <= MOST_FIELDS and whole <= MOST_SIGNS else []
+
+
+def is_temporary(error: BaseException | None) -> bool:
+    """Whether `error`, or what caused it, means that the database, the storage or the disk cannot work just now."""
+    return any(
+        isinstance(each, OperationalError | InterfaceError | StorageAway | NoRoom)
+        or (isinstance(each, OSError) and each.errno in NO_ROOM)
+        for each in causes(error)
+    )
+
+
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error, then what caused it, as far back as is known."""
+    while error is not None:
+        yield error
+        error = error.__cause__

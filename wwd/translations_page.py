@@ -1,0 +1,50 @@
+"""For staff: how much of the public pages each language says, and what it lacks."""
+
+from typing import NamedTuple
+
+from django.conf import settings
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from wwd.base.languages import Spoken, is_draft, spoken
+from wwd.message_catalogues import Text, lacking, wanted
+
+MOST_SHOWN = 20
+
+
+class Coverage(NamedTuple):
+    """A language with the number of texts of the public pages, and those that it lacks."""
+
+    language: Spoken
+    texts: int
+    lacking: list[Text]
+    draft: bool
+
+    @property
+    def said(self) -> int:
+        return self.texts - len(self.lacking)
+
+    @property
+    def shown(self) -> list[Text]:
+        return self.lacking[:MOST_SHOWN]
+
+
+def coverage() -> list[Coverage]:
+    """All languages but the one that the texts are written in."""
+    return [
+        Coverage(language, len(wanted(language.code)), lacking(language.code), is_draft(language.code))
+        for language in spoken()
+        if language.code != settings.LANGUAGE_CODE
+    ]
+
+
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    context = {**admin.site.each_context(request), "title": _("Translations"), "coverage": coverage()}
+    return render(request, "admin/translations.html", context)
+
+
+translations = admin.site.admin_view(page)
