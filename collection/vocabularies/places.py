@@ -19,7 +19,7 @@ from collection.models import Continent, Country
 from collection.text import fold
 
 SOURCE = "en"
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).resolve().parent.parent / "data"
 FILE = DATA / "countries.tsv"
 TRANSLATED = DATA / "country_names.tsv"
 

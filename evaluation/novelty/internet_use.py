@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-FILE = Path(__file__).parent / "data" / "internet_use.csv"
+FILE = Path(__file__).resolve().parent.parent / "data" / "internet_use.csv"
 SOURCE = "International Telecommunication Union (ITU), individuals using the internet, through UNdata (data.un.org)"
 
 

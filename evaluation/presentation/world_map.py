@@ -13,7 +13,7 @@ from typing import Any
 
 from collection.vocabularies.places import code_for
 
-FILE = Path(__file__).parent / "data" / "world.json"
+FILE = Path(__file__).resolve().parent.parent / "data" / "world.json"
 # Dishes from which a shade begins; a country without any has shade 0.
 STEPS = (1, 3, 10, 30, 100)
 

@@ -203,14 +203,14 @@ NOTHING: Mapping[str, Any] = {}
 
 
 def opinions(reviews: QuerySet[Review]) -> Iterator[Opinion]:
-    """The reviews as tables need them; a picture whose model is not known has the model "".
+    """The reviews as tables need them, in the order of their ids; a picture whose model is not known has the model "".
 
     There may be millions: names that many share are held once, and JSON is read only where it is asked for.
     """
     persons: dict[str, str] = {}
     names: dict[str, str] = {}
     texts = (Cast(column, TextField()) for column in ("reviewer_id", "published_flags", "answers"))
-    for row in reviews.values_list(*KNOWN, *SAID, *texts).iterator(chunk_size=5000):
+    for row in reviews.order_by("pk").values_list(*KNOWN, *SAID, *texts).iterator(chunk_size=5000):
         pk, country, model, role, image, dish, key = row[: len(KNOWN)]
         *said, who, flags, answers = row[len(KNOWN) :]
         if who not in persons:

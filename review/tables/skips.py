@@ -122,7 +122,7 @@ def skipped(assigned: QuerySet[Assignment]) -> Iterable[Skip]:
     """Pictures skipped, or reported before anything was answered."""
     reviewed = Review.objects.filter(reviewer=OuterRef("reviewer"), image=OuterRef("image"), repeat=False)
     rows = assigned.filter(state__in=SKIPPED).exclude(Exists(reviewed))
-    for image, country, model, dish, key, reviewer in rows.values_list(*FIELDS):
+    for image, country, model, dish, key, reviewer in rows.order_by("pk").values_list(*FIELDS):
         yield Skip(image, country, model, dish, person(key, reviewer))
 
 

@@ -1,20 +1,21 @@
 """Filters by the labels of dishes and by prompts choose what is counted, in tables and in observations alike."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from pytest_django.plugin import DjangoDbBlocker
 
+from collection.models import Dish
 from evaluation import counters
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics.tidy import TidyTable
-from evaluation.models import GeneratedImage
+from evaluation.models import GeneratedImage, Outcome
 from evaluation.registry import lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import compute
 from evaluation.tables.serialise import from_content, to_content
-from review.models import Review
+from review.models import Assignment, Review
 from tests.evaluation.observing import check
 from wwd.exchange.demo import loading
 
@@ -126,6 +127,38 @@ def test_what_a_column_keeps_of_the_stored_table_is_what_would_be_computed(name:
         computed = compute.compute(spec, chosen)
         stored = compute.compute_and_store(name, chosen).table
         assert stored == from_content(name, spec.version, to_content(computed))
+
+
+@pytest.fixture
+def turned_rows() -> Iterator[Callable[[], None]]:
+    """Makes the database give rows without an order in another one than before."""
+    pragma = "PRAGMA reverse_unordered_selects = {}"
+
+    def turn() -> None:
+        with connection.cursor() as cursor:
+            if connection.vendor == "sqlite":
+                cursor.execute(pragma.format("ON"))
+                return
+            for model in (Review, Assignment, Outcome, Dish, GeneratedImage):
+                # A row that is written again moves to the end of its table.
+                table = connection.ops.quote_name(model._meta.db_table)
+                cursor.execute(f"UPDATE {table} SET id = id WHERE id % 2 = 0")
+            cursor.execute("SET LOCAL enable_indexscan = off")
+            cursor.execute("SET LOCAL enable_bitmapscan = off")
+
+    yield turn
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute(pragma.format("OFF"))
+
+
+@pytest.mark.parametrize("name", lookup.names())
+def test_no_number_depends_on_the_order_in_which_a_database_gives_rows(
+    name: str, turned_rows: Callable[[], None]
+) -> None:
+    before = to_content(table(name))
+    turned_rows()
+    assert to_content(table(name)) == before
 
 
 @pytest.mark.parametrize("name", ["agreement.calibration", "agreement.scores"])

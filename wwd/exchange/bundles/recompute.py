@@ -34,7 +34,7 @@ def with_the_same_arithmetic(manifest: dict[str, Any]) -> dict[str, str]:
     """What to set so that numpy computes as it did for the bundle; other processors differ in the last digits."""
     if manifest["versions"]["machine"] != platform.machine():
         return {}
-    found = runpy.run_path(str(HERE / "source" / "wwd" / "bundles" / "arithmetic.py"))
+    found = runpy.run_path(str(HERE / "source" / "wwd" / "exchange" / "bundles" / "arithmetic.py"))
     return dict(found["environment"](manifest["arithmetic"]))
 
 
