@@ -141,8 +141,8 @@ def turned_rows() -> Iterator[Callable[[], None]]:
                 return
             for model in (Review, Assignment, Outcome, Dish, GeneratedImage):
                 # A row that is written again moves to the end of its table.
-                table = connection.ops.quote_name(model._meta.db_table)
-                cursor.execute(f"UPDATE {table} SET id = id WHERE id % 2 = 0")
+                table, key = model._meta.db_table, model._meta.pk.column
+                cursor.execute(f"UPDATE {table} SET {key} = {key} WHERE hashtext({key}::text) % 2 = 0")
             cursor.execute("SET LOCAL enable_indexscan = off")
             cursor.execute("SET LOCAL enable_bitmapscan = off")
 
