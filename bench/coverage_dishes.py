@@ -11,8 +11,8 @@ import numpy as np
 from bench.coverage_rows import Coverage, Setting
 from bench.coverage_samples import DISCRETE, NOTHING_DIFFERS, SEED, SHARES, SPREADS, Floats, logistic, middle
 from bench.coverage_samples import counted as row
-from evaluation.metrics.intervals import AMOUNT, SHARE, Bounds, Interval, one_way
-from evaluation.metrics.sem import sem_interval
+from evaluation.metrics.inference.intervals import AMOUNT, SHARE, Bounds, Interval, one_way
+from evaluation.metrics.inference.sem import sem_interval
 
 SHARES_OF, AMOUNTS, SCORES, DIFFERENCES = (
     "share",

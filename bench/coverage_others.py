@@ -9,8 +9,8 @@ import numpy as np
 
 from bench.coverage_rows import Coverage, Setting
 from bench.coverage_samples import DISCRETE, SEED, SHARES, counted
-from evaluation.metrics.intervals import SHARE, one_way
-from evaluation.metrics.proportion import LEAST, chance_alone
+from evaluation.metrics.inference.intervals import SHARE, one_way
+from evaluation.metrics.inference.proportion import LEAST, chance_alone
 from evaluation.metrics.ranks import spearman, spearman_interval
 
 RHO, NEAREST, WILSON = "rank correlation", "share among the nearest", "Wilson, independent"

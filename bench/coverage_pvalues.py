@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.coverage_rows import HEADS, Coverage, Row, Setting, SmallP
-from evaluation.metrics.cluster_tests import Inference, clustered, mean_test, range_test
+from evaluation.metrics.inference.cluster_tests import Inference, clustered, mean_test, range_test
 from evaluation.metrics.samples import Sample
 from evaluation.metrics.tidy import is_small
 

@@ -22,8 +22,8 @@ from bench.coverage_samples import (
     counted,
     released,
 )
-from evaluation.metrics.intervals import two_way
-from evaluation.metrics.proportion import wilson
+from evaluation.metrics.inference.intervals import two_way
+from evaluation.metrics.inference.proportion import wilson
 
 KIND, WILSON = "reviews", "reviews, Wilson"
 SAMPLES, QUICK = 5000, 40

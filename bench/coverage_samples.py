@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.coverage_rows import Coverage
-from evaluation.metrics.intervals import LEAST_CLUSTERS, LEAST_REVIEWERS, Interval
+from evaluation.metrics.inference.intervals import LEAST_CLUSTERS, LEAST_REVIEWERS, Interval
 
 SEED = 20261128
 SPREADS = (0.0, 0.35, 0.7, 1.2)

@@ -14,7 +14,7 @@ import numpy as np
 from bench.coverage_rows import Coverage, Setting
 from bench.coverage_samples import DISCRETE, SEED, SHARES, Floats, counted, logistic, middle
 from evaluation.metrics import agreement, calibration, classification
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.inference.intervals import Interval
 
 PEOPLE, ALPHA = "statistic: agreement among people", "statistic: alpha"
 MACHINE, KAPPA, AUC, BRIER = (

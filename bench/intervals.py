@@ -16,8 +16,8 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.intervals import SHARE, one_way, two_way
-from evaluation.metrics.proportion import Z, wilson
+from evaluation.metrics.inference.intervals import SHARE, one_way, two_way
+from evaluation.metrics.inference.proportion import Z, wilson
 
 DISHES = 30
 JUDGED = (4, 9, 10, 12, 16, 18, 28)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from evaluation import backends, studies
+from evaluation import studies
 from evaluation.contracts import parameters
 from evaluation.contracts.study import (
     Catalogue,
@@ -18,6 +18,7 @@ from evaluation.contracts.study import (
     Work,
 )
 from evaluation.metrics.tidy import TidyTable
+from evaluation.registry import backend_table
 
 QUESTIONS = 15
 LETTERS = "ABCD"
@@ -77,5 +78,5 @@ def register(batch: int = Study.batch_size) -> None:
     """Makes both known to this process, with batches of this size."""
     Nothing.batch_size = batch
     studies.STUDIES["nothing"] = "bench.nothing:Nothing"
-    cast(MutableMapping[str, str], backends.BACKENDS["vqa"])["nothing"] = "bench.nothing:Idle"
+    cast(MutableMapping[str, str], backend_table.BACKENDS["vqa"])["nothing"] = "bench.nothing:Idle"
     cast(MutableMapping[tuple[str, str], tuple[()]], parameters.DECLARED)["vqa", "nothing"] = ()

@@ -8,7 +8,7 @@ logger = logging.getLogger(__name__)
 
 
 def send_task(name: str, *args: object, queue: str = "cpu") -> None:
-    """Sends the task `name` with plain arguments. Never raises: the sweep finds in the database what no task asked for."""
+    """Sends the task `name` with plain arguments. Never raises: the sweep sends again what was lost."""
     try:
         current_app.send_task(name, args, queue=queue, retry=False)
     except Exception:  # Brokers fail in many ways, and none of them may reach the page or command that asks.

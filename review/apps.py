@@ -27,13 +27,15 @@ class ReviewConfig(AppConfig):
 
     def ready(self) -> None:
         from collection.signals import dish_restored, dish_withdrawn
+        from evaluation.registry import names
         from evaluation.signals import pictures_erased, pictures_renamed
-        from review import receivers
+        from review import receivers, registered
         from review.admin.todo import register_kinds
         from review.models import Exclusion, Review
         from review.seed_data import load_all
         from review.tables import metadata  # noqa: F401 (registers what describes tables of reviews)
 
+        names.register(registered.TABLES, registered.DRILLDOWNS, registered.EVIDENCE, registered.OPINIONS)
         register_kinds()
         post_migrate.connect(load_all, sender=self)
         post_delete.connect(removed_review_makes_tables_stale, sender=Review)

@@ -18,66 +18,55 @@ from evaluation.registry.names import TABLES
 from evaluation.studies import STUDIES
 from review import urls as review_urls
 from tests.faces import NOWHERE, faces_of
+from tests.import_graph import APPS, Graph, against_the_grain, circles, imported, name_of, sources
 from wwd.base.languages import split
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("wwd", "collection", "evaluation", "review")
 HEAVY = ("torch", "transformers", "diffusers", "accelerate", "openai")
-PURE = ("django", "collection", "wwd", "evaluation.models", "evaluation.runner", "requests", "pathlib")
 FIRST_VIEW = 14_600
+# Packages outside our own that a package may not import.
 FORBIDDEN = {
-    "collection": ("evaluation", "review"),
-    "evaluation": ("review",),
-    "evaluation/metrics": (
-        "django",
-        "collection",
-        "wwd",
-        "evaluation.models",
-        "evaluation.runner",
-        "requests",
-        "pathlib",
-    ),
-    "evaluation/readers": (
-        "django",
-        "collection",
-        "wwd",
-        "evaluation.models",
-        "evaluation.runner",
-        "requests",
-        "pathlib",
-    ),
-    "evaluation/studies": ("django.db", "evaluation.models", "evaluation.runner", "collection.models"),
+    "evaluation/metrics": ("django", "requests", "pathlib"),
+    "evaluation/readers": ("django", "requests", "pathlib"),
+    "evaluation/contracts": ("django", "requests"),
+    "evaluation/studies": ("django.db", "evaluation.models", "collection.models"),
     "wwd/settings.py": ("collection", "evaluation", "review"),
-    "wwd/base/env.py": ("django", "collection", "evaluation", "review"),
+    "wwd/base/env.py": ("django",),
 }
-
-
-def sources(start: Path) -> list[Path]:
-    if start.is_file():
-        return [start]
-    return [path for path in sorted(start.rglob("*.py")) if "migrations" not in path.parts]
+MOST_MODULES = 25
 
 
 def project_sources() -> list[Path]:
-    return [path for package in PACKAGES for path in sources(ROOT / package)]
+    return [path for package in APPS for path in sources(ROOT / package)]
 
 
 def imports(path: Path, *, top_level: bool = False) -> Iterator[str]:
     """Dotted names that a module imports; with `top_level`, only those run when it is loaded."""
     tree = ast.parse(path.read_text())
+    name, package = name_of(path) if path.is_relative_to(ROOT) else path.stem, path.name == "__init__.py"
     for node in tree.body if top_level else ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        yield from imported(node, name, package)
 
 
 def within(name: str, package: str) -> bool:
     return name == package or name.startswith(f"{package}.")
 
 
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return Graph.read()
+
+
+def test_every_import_goes_one_way(graph: Graph) -> None:
+    assert against_the_grain(graph) == []
+
+
+def test_no_files_import_each_other(graph: Graph) -> None:
+    assert circles(graph) == []
+
+
 @pytest.mark.parametrize("place", FORBIDDEN)
-def test_imports_go_one_way(place: str) -> None:
+def test_packages_that_stay_pure_import_nothing_impure(place: str) -> None:
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in sources(ROOT / place)
@@ -85,6 +74,63 @@ def test_imports_go_one_way(place: str) -> None:
         if any(within(name, package) for package in FORBIDDEN[place])
     ]
     assert wrong == []
+
+
+def modules_of(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+
+
+def packages() -> list[Path]:
+    return [path.parent for path in project_sources() if path.name == "__init__.py"]
+
+
+def test_no_folder_has_more_modules_than_one_can_look_over() -> None:
+    assert {
+        str(folder): len(modules_of(folder)) for folder in packages() if len(modules_of(folder)) > MOST_MODULES
+    } == {}
+    assert len(modules_of(ROOT / "evaluation")) <= 14
+
+
+def test_every_package_says_in_five_lines_what_is_in_it() -> None:
+    wrong = []
+    for folder in packages():
+        if folder.name in ("management", "commands", "templatetags"):
+            continue
+        text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+        if not 1 <= len(text.splitlines()) <= 5:
+            wrong.append(f"{folder.relative_to(ROOT)}/__init__.py:1 needs a docstring of one to five lines")
+    assert wrong == []
+
+
+PLANTED = {
+    "function": ("evaluation/metrics/offender.py", "def late() -> None:\n    from evaluation.models import Run\n"),
+    "type": (
+        "collection/offender.py",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from review.models import Review\n",
+    ),
+    "relative": ("evaluation/readers/offender.py", "from ..tables import store\n"),
+    "string": ("evaluation/registry/offender.py", 'PATH = "review.models:Review"\n'),
+    "no layer": ("other/offender.py", ""),
+}
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_planted_import_against_the_grain_is_found(kind: str, tmp_path: Path) -> None:
+    name, text = PLANTED[kind]
+    for file in ("evaluation/models.py", "review/models.py", "evaluation/tables/store.py", name):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        for folder in (tmp_path / file).relative_to(tmp_path).parents:
+            (tmp_path / folder / "__init__.py").touch()
+        (tmp_path / file).write_text(text if file == name else "")
+    found = against_the_grain(Graph.read(tmp_path, ("collection", "evaluation", "review", "other")))
+    assert {line.partition(":")[0] for line in found if "offender" in line} == {name}
+
+
+def test_a_planted_circle_is_found(tmp_path: Path) -> None:
+    for name, text in {"a": "from . import b\n", "b": "def late():\n    import collection.a\n", "__init__": ""}.items():
+        (tmp_path / "collection").mkdir(exist_ok=True)
+        (tmp_path / "collection" / f"{name}.py").write_text(text)
+    assert circles(Graph.read(tmp_path, ("collection",))) == [["collection.a", "collection.b"]]
 
 
 def test_only_backends_import_heavy_packages_and_only_inside_their_loaders() -> None:

@@ -74,7 +74,11 @@ def texts_of(path: Path) -> Iterator[Text]:
         return
     tree = ast.parse(source)
     # Of models people read the names of choices; the rest explains columns to staff.
-    for node in ast.walk(tree) if path.name != "models.py" and path.parts[-2:] != ("models", "__init__.py") else in_choices(tree):
+    for node in (
+        ast.walk(tree)
+        if path.name != "models.py" and path.parts[-2:] != ("models", "__init__.py")
+        else in_choices(tree)
+    ):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
             said = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
             if said:

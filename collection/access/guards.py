@@ -1,8 +1,8 @@
 """The doors of the public pages: who sent this form, and which rows that person may reach.
 
 `public_form` is the one place that lifts Django's CSRF cookie check. It may, because it puts a stronger check in its
-place that also works where cookies are refused: the form's signed token (`collection.access.form_tokens`) and the browser's own
-statement of where the request came from.
+place that also works where cookies are refused: the form's signed token (`collection.access.form_tokens`) and the
+browser's own statement of where the request came from.
 """
 
 import uuid

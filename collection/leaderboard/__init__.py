@@ -1,0 +1,1 @@
+"""The leaderboard: counters that dishes change, and the page that reads them."""

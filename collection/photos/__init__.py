@@ -1,0 +1,1 @@
+"""Photos of dishes: upload in parts, decode, resize, strip metadata."""

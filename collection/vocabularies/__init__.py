@@ -1,0 +1,1 @@
+"""Names that people type: places, languages, ingredients, each read in any spelling and script."""

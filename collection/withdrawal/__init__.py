@@ -1,0 +1,1 @@
+"""Withdrawal, erasure, retention, and what a person may take along."""

@@ -8,7 +8,7 @@ from wwd.base.admin_lists import ReadOnly
 
 @admin.register(ImageDownload)
 class ImageDownloadAdmin(ReadOnly):
-    """Who took how many pictures when, and under which terms. Written by `evaluation.images.download_log.record` alone."""
+    """Who took how many pictures when, under which terms. Written by `images.download_log.record` alone."""
 
     list_display = ("at", "by", "what", "number", "terms")
     list_select_related = ("by",)

@@ -59,6 +59,14 @@ class Encoder(Protocol):
     def encode_texts(self, texts: Sequence[str]) -> Vectors: ...
 
 
+class PixelSource(Protocol):
+    """Gives images as arrays, small, for studies that measure pixels."""
+
+    def pixels(self, contents: Sequence[bytes]) -> Iterator[npt.NDArray[np.uint8]]:
+        """Images (h, w, 3) in the order of `contents`. Raises ImageError for what is no image."""
+        ...
+
+
 Reading = Literal["generated", "logits"]
 
 

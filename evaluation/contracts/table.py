@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
 
 Filters = Mapping[str, str]
+# What a stored table says about itself beside its numbers: see `evaluation/tables/metadata.py`.
+About = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Tables derived from other tables' observations: disparity, comparison, variance."""

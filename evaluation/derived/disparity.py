@@ -11,8 +11,8 @@ from evaluation.contracts.table import Filters, PValue, TableSpec
 from evaluation.metrics import disparity as metrics
 from evaluation.metrics import observations
 from evaluation.metrics.disparity import Disparity, Group
-from evaluation.metrics.intervals import Interval
-from evaluation.metrics.multiple_testing import TOLERANCE
+from evaluation.metrics.inference.intervals import Interval
+from evaluation.metrics.inference.multiple_testing import TOLERANCE
 from evaluation.metrics.observations import ALL, Observations
 from evaluation.metrics.ordering import ordered
 from evaluation.metrics.samples import Sample

@@ -1,0 +1,1 @@
+"""From a number to what it counted: the images and answers of a cell, page by page."""

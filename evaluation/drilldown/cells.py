@@ -1,9 +1,9 @@
-"""From a number to what stands behind it: which pictures and answers a cell of a table counted, page by page.
+"""From a number to what stands behind it: which images and answers a cell of a table counted, page by page.
 
-`evaluation/registry/names.py` names, by the beginning of a table's name, a function `(Cell) → Behind`. It gives the ids of what the
-page lists as a queryset, in their order, and for the ids of one page what the cell counted of each. Nothing here ever
-reads all observations of a cell. A test holds for every table whose numbers are means that what is counted on all pages
-is as many as the cell's n, and that its mean is the cell's value.
+`evaluation/registry/names.py` names, by the beginning of a table's name, a function `(Cell) → Behind`. It gives the ids
+of what the page lists as a queryset, in their order, and for the ids of one page what the cell counted of each. Nothing
+here ever reads all observations of a cell. A test holds for every table whose numbers are means that what is counted on
+all pages is as many as the cell's n, and that its mean is the cell's value.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyRow
 from evaluation.plans.mask import Mask, UnknownMaskedName, mask_of_models
 from evaluation.plans.registered import frozen_plans
-from evaluation.registry.names import BEHIND
+from evaluation.registry.names import DRILLDOWNS
 from evaluation.suggestions import unknown
 from evaluation.tables import read, store
 
@@ -164,6 +164,6 @@ def real(view: store.TableView, shown: Mapping[str, str]) -> dict[str, str]:
 
 def behind(cell: Cell) -> Behind:
     """What stands behind a cell; where its table has no way of its own to say it, the pictures of its groups."""
-    best = max((start for start in BEHIND if cell.spec.name.startswith(start)), key=len)
-    found: Behind = import_string(BEHIND[best].replace(":", "."))(cell)
+    best = max((start for start in DRILLDOWNS if cell.spec.name.startswith(start)), key=len)
+    found: Behind = import_string(DRILLDOWNS[best].replace(":", "."))(cell)
     return found

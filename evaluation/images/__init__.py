@@ -1,0 +1,1 @@
+"""Images and their files: copies for people, archives, downloads, what machines measured."""

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.intervals import SHARE, Bounds, Interval, none, of_sums
+from evaluation.metrics.inference.intervals import SHARE, Bounds, Interval, none, of_sums
 
 Level = Literal["nominal", "ordinal", "interval"]
 Floats = npt.NDArray[np.float64]

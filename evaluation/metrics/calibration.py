@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.metrics.classification import Codes, Floats, Labels, counted, divided, grouped, known, summed
-from evaluation.metrics.intervals import SHARE, Interval, none, of_sums
+from evaluation.metrics.inference.intervals import SHARE, Interval, none, of_sums
 
 BINS = 10
 BIASED = "it lies above 0 by chance, the more the fewer the pictures: no interval is claimed"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.intervals import SHARE, Bounds, Interval, none, of_sums
+from evaluation.metrics.inference.intervals import SHARE, Bounds, Interval, none, of_sums
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]

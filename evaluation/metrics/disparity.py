@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.metrics.cluster_tests import clustered, range_test
-from evaluation.metrics.intervals import LEAST_CLUSTERS, Interval
+from evaluation.metrics.inference.cluster_tests import clustered, range_test
+from evaluation.metrics.inference.intervals import LEAST_CLUSTERS, Interval
 from evaluation.metrics.samples import Sample
 from evaluation.metrics.tidy import SMALL_PEOPLE
 

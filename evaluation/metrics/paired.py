@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.cluster_tests import mean_test
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.inference.cluster_tests import mean_test
+from evaluation.metrics.inference.intervals import Interval
 
 NO_PAIRS = "no dish was {} under both"
 NO_INTERVAL = Interval(None, None)

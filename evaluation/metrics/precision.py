@@ -5,9 +5,9 @@ evenly, N = D·I·R, the mean has the variance
 
     dish/D + image/(D·I) + reviewer/P + residual/N.
 
-Our intervals leave out dishes and people one by one (`evaluation/metrics/intervals.py`), those of machine scores dishes
-alone. With few of a kind their variance is expected to be larger, by D ÷ (D − 1) for dishes and P ÷ (P − 1) for people,
-and they reach as far as Student's t with the degrees of freedom that these variances would have.
+Our intervals leave out dishes and people one by one (`evaluation/metrics/inference/intervals.py`), those of machine
+scores dishes alone. With few of a kind their variance is expected to be larger, by D ÷ (D − 1) for dishes and
+P ÷ (P − 1) for people. They reach as far as Student's t with the degrees of freedom that these variances would have.
 Gaps are those of two groups with dishes and people of their own, found with probability 0.8 at two-sided level 0.05.
 """
 
@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import NormalDist
 
-from evaluation.metrics.intervals import CAUTION, LEAST_CLUSTERS, LEAST_REVIEWERS
-from evaluation.metrics.student_t import quantile
+from evaluation.metrics.inference.intervals import CAUTION, LEAST_CLUSTERS, LEAST_REVIEWERS
+from evaluation.metrics.inference.student_t import quantile
 from evaluation.metrics.tidy import SMALL_N
 from evaluation.metrics.variance_components import Components
 

@@ -9,8 +9,8 @@ from math import atanh, sqrt, tanh
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.intervals import Interval, fewer, none
-from evaluation.metrics.proportion import Z
+from evaluation.metrics.inference.intervals import Interval, fewer, none
+from evaluation.metrics.inference.proportion import Z
 
 LEAST = 10
 METHOD = "Bonett & Wright, as for independent {what} (bench.coverage: rank correlation)"

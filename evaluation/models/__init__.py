@@ -378,7 +378,7 @@ class EarlierOutcome(models.Model):
 
 
 class TokenBucket(models.Model):
-    """When the next call with a provider's key may go out, for all workers together; see evaluation/backends/rate_limit.py."""
+    """When the next call with a provider's key may go out, for all workers together."""
 
     name = models.CharField(max_length=120, primary_key=True, help_text=_("Host and the hash of the key."))
     next_at = models.DateTimeField(help_text=_("By the database's clock."))
@@ -388,7 +388,7 @@ class TokenBucket(models.Model):
 
 
 class InputCounter(models.Model):
-    """Counts changes of what tables are computed from ("reviews", "runs.association"); see evaluation/tables/store.py."""
+    """Counts changes of what tables are computed from ("reviews", "runs.association")."""
 
     name = models.CharField(max_length=80, primary_key=True)
     value = models.PositiveBigIntegerField(default=0)

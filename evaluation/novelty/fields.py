@@ -6,7 +6,7 @@ from django.utils.translation import gettext_noop as _
 
 from collection.models import Dish, Photo, PhotoLink
 from evaluation.contracts.table import Filters, TableSpec
-from evaluation.metrics.proportion import chance_alone
+from evaluation.metrics.inference.proportion import chance_alone
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import ReferenceDish
 from evaluation.novelty.counting import INPUTS, Compared, compared

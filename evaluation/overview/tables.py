@@ -16,7 +16,7 @@ from django.utils.translation import gettext_noop as _
 
 from collection.models import Dish, DishCountry, DishLanguage, DishQuerySet, Photo, Source, Submission
 from evaluation.contracts.table import Filters, TableSpec
-from evaluation.metrics.intervals import SHARE, one_way
+from evaluation.metrics.inference.intervals import SHARE, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.novelty.internet_use import SOURCE as INTERNET_SOURCE
 from evaluation.novelty.internet_use import internet_use

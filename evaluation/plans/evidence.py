@@ -8,8 +8,8 @@ from django.utils.module_loading import import_string
 
 from evaluation.contracts.table import TableSpec
 from evaluation.models import Plan, Run, Unit
-from evaluation.plans.evidence_counts import COUNTS
 from evaluation.registry.lookup import spec
+from evaluation.registry.names import EVIDENCE
 
 RUNS = "runs."
 
@@ -29,7 +29,7 @@ class Data:
 
     def count(self) -> int | None:
         """How much there is now; None where there is no such campaign or run yet."""
-        found = import_string(COUNTS[self.kind].replace(":", "."))(self.part, self.run)
+        found = import_string(EVIDENCE[self.kind].replace(":", "."))(self.part, self.run)
         assert found is None or isinstance(found, int)
         return found
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evaluation.contracts.table import Filters, TableSpec
+from evaluation.contracts.table import About, Filters, TableSpec
 from evaluation.metrics.ordering import in_order
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Plan, PlanAct
@@ -19,7 +19,6 @@ from evaluation.plans.mask_pairs import turned
 from evaluation.plans.mask_text import Words
 from evaluation.plans.registered import frozen_plans
 from evaluation.registry.lookup import spec
-from evaluation.tables.metadata import About
 
 LIFTED = (PlanAct.Kind.UNMASKED, PlanAct.Kind.EARLY)
 

@@ -1,0 +1,1 @@
+"""What pages show: tables, runs, images and forms as plain values for templates. No request here."""

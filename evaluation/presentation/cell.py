@@ -15,7 +15,7 @@ from evaluation.plans.mask import Mask
 from evaluation.presentation.images import Asked, PictureRow, User, by_id, controls, model_name, rows_for, user_of
 from evaluation.presentation.table import cell as number_of
 from evaluation.presentation.table import decimals
-from evaluation.registry.names import ANSWERS
+from evaluation.registry.names import READ_ANSWERS
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def context(request: HttpRequest, cell: Cell, found: Behind, after: int) -> dict
     """What `evaluation/pictures/behind.html` needs beside the title."""
     asked, user, mask = Asked.of(request), user_of(request), cell.mask
     ids, following = found.page(after)
-    told = sentences(found.observed(ids) if ids else (), found.by_people and not user.has_perm(ANSWERS))
+    told = sentences(found.observed(ids) if ids else (), found.by_people and not user.has_perm(READ_ANSWERS))
     if found.kind == "units":
         shown: Mapping[str, Any] = {"units": unit_rows(ids, user, asked, mask, told)}
     else:

@@ -20,7 +20,7 @@ from evaluation.images import files, machine_scores
 from evaluation.images.machine_scores import Score
 from evaluation.models import GeneratedImage, Model
 from evaluation.plans.mask import Mask, mask_of_models
-from evaluation.registry.names import OPINIONS
+from evaluation.registry.names import REGISTERED_OPINIONS
 
 SEE = "evaluation.view_generatedimage"
 SHOW = "show"
@@ -180,8 +180,10 @@ def missing(image: GeneratedImage, wanted: bool) -> str:
 
 def opinions_of(image_ids: Sequence[int], user: User) -> Mapping[int, Sequence[Opinion]]:
     """Reviews of these pictures as far as `user` may read them; the review's app says them."""
-    said: Mapping[int, Sequence[Opinion]] = import_string(OPINIONS.replace(":", "."))(image_ids, user)
-    return said
+    found: dict[int, Sequence[Opinion]] = {}
+    for path in REGISTERED_OPINIONS:
+        found |= import_string(path.replace(":", "."))(image_ids, user)
+    return found
 
 
 def context(request: HttpRequest, image_ids: Sequence[int], mask: Mask | None = None) -> dict[str, Any]:

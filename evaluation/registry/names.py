@@ -1,13 +1,11 @@
 """The named tables: name → lazy import path of a `TableSpec`. `manage.py tables` lists them.
 
-This list stands above the apps because tables come from `evaluation` and `review` alike, and imports go one way.
+Other apps add theirs with `register`, so that nothing here names an app that imports this one.
 """
 
-TABLES = {
-    "agreement.calibration": "review.people_machine.reliability:CALIBRATION",
-    "agreement.disagreements": "review.people_machine.disagreements:DISAGREEMENTS",
-    "agreement.labels": "review.people_machine.labels:LABELS_TABLE",
-    "agreement.scores": "review.people_machine.scores:SCORES",
+from collections.abc import Mapping, Sequence
+
+TABLES: dict[str, str] = {
     "association.descriptors": "evaluation.studies.association.ranks:DESCRIPTORS",
     "association.scores": "evaluation.studies.association.tables:SCORES",
     "association.top": "evaluation.studies.association.ranks:TOP",
@@ -34,16 +32,6 @@ TABLES = {
     "overview.devices": "evaluation.overview.tables:DEVICES",
     "overview.growth": "evaluation.overview.tables:GROWTH",
     "overview.totals": "evaluation.overview.tables:TOTALS",
-    "review.agreement": "review.tables.agreement:AGREEMENT",
-    "review.checks": "review.tables.answers:TICKED",
-    "review.controls": "review.tables.controls:CONTROLS",
-    "review.match": "review.tables.answers:MATCH",
-    "review.quality": "review.tables.quality:QUALITY",
-    "review.quality_answered": "review.tables.quality:QUALITY_ANSWERED",
-    "review.quality_own": "review.tables.quality:QUALITY_OWN",
-    "review.reviewers": "review.tables.reviewers:REVIEWERS",
-    "review.skips": "review.tables.skips:SKIPS",
-    "review.words": "review.tables.words:WORDS",
     "stereotypes.answers": "evaluation.studies.stereotypes.tables:ANSWERS",
     "stereotypes.answers_country": "evaluation.studies.stereotypes.tables:ANSWERS_COUNTRY",
     "stereotypes.flattening": "evaluation.studies.stereotypes.tables:FLATTENING",
@@ -51,10 +39,9 @@ TABLES = {
     "stereotypes.readings": "evaluation.studies.stereotypes.tables:READINGS",
 }
 
-# What stands behind the cells of tables whose names begin like this; see `evaluation/drilldown/cells.py`. The longest counts.
-BEHIND = {
+# What cells count, by the beginning of the table's name, the longest first; see `evaluation/drilldown/cells.py`.
+DRILLDOWNS: dict[str, str] = {
     "": "evaluation.drilldown.studies:group",
-    "agreement.": "review.drilldown.people_machine:behind",
     "association.descriptors": "evaluation.drilldown.images:association_descriptors",
     "association.scores": "evaluation.drilldown.images:association_scores",
     "colours.": "evaluation.drilldown.images:colours",
@@ -63,12 +50,24 @@ BEHIND = {
     "disparity.": "evaluation.drilldown.derived:disparity",
     "generation.": "evaluation.drilldown.units:of_units",
     "knowledge.": "evaluation.drilldown.units:of_units",
-    "review.": "review.drilldown.tables:behind",
     "stereotypes.": "evaluation.drilldown.images:stereotypes",
     "stereotypes.readings": "evaluation.drilldown.images:stereotypes_readings",
 }
 
-# Reviews of pictures, for the pages of pictures in `evaluation`, which may not import `review`.
-OPINIONS = "review.drilldown.opinions:opinions_of"
-# Whoever may read answers one by one, never with a name.
-ANSWERS = "review.read_answers"
+# How much data of a kind there is, for plans that are made before it: kind → lazy import path of a function that takes
+# the part (campaign, study; "" for all) and the run ("" for all) and gives None where there is no such thing yet.
+EVIDENCE: dict[str, str] = {"units": "evaluation.plans.evidence:count_units"}
+# Lazy import paths of functions that give what people said of images, for the pages of images.
+REGISTERED_OPINIONS: list[str] = []
+# The permission to read answers one by one, never with a name.
+READ_ANSWERS = "review.read_answers"
+
+
+def register(
+    tables: Mapping[str, str], drilldowns: Mapping[str, str], evidence: Mapping[str, str], opinions: Sequence[str]
+) -> None:
+    """Adds what an app brings: its tables, what their cells count, its kinds of data, people's opinions of images."""
+    TABLES.update(tables)
+    DRILLDOWNS.update(drilldowns)
+    EVIDENCE.update(evidence)
+    REGISTERED_OPINIONS.extend(path for path in opinions if path not in REGISTERED_OPINIONS)

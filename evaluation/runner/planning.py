@@ -10,10 +10,11 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
 
-from evaluation import backends, batching, studies
+from evaluation import batching, studies
 from evaluation.contracts.backend import BackendError
 from evaluation.contracts.study import ConfigError, ModelData, Study, UnitPlan
 from evaluation.models import Run, Unit
+from evaluation.registry import backend_table
 from evaluation.runner import units
 from evaluation.runner.catalogue import DatabaseCatalogue
 from evaluation.studies.config import as_json, parse
@@ -120,7 +121,7 @@ def insert_all(run: Run, plans: Iterable[UnitPlan], queue: str) -> tuple[bool, s
 def check_backend(model: ModelData) -> None:
     """Raises ConfigError where nothing could execute the units of this model."""
     try:
-        backends.check(model)
+        backend_table.check(model)
     except BackendError as error:
         raise ConfigError(str(error)) from error
 

@@ -12,12 +12,12 @@ from typing import ClassVar
 import numpy as np
 from django.utils.translation import gettext_noop as _
 
-from evaluation.backends.pixels import Pixels
+from evaluation.contracts.backend import PixelSource
 from evaluation.contracts.study import Catalogue, ConfigError, OutcomeData, Plan, Result, Study, UnitPlan, Work
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics import colours as metrics
 from evaluation.metrics.entropy import entropy
-from evaluation.metrics.intervals import AMOUNT, one_way
+from evaluation.metrics.inference.intervals import AMOUNT, one_way
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.studies.observe import of_outcomes
@@ -92,7 +92,7 @@ class Colours(Study):
             units, {"model": model.identifier, "revision": model.revision, "edge": model.parameters.get("edge")}
         )
 
-    def execute(self, units: Sequence[Work], backend: Pixels) -> Iterator[Result]:
+    def execute(self, units: Sequence[Work], backend: PixelSource) -> Iterator[Result]:
         for unit in units:
             if unit.image_bytes is None:
                 yield Result(unit.key, "failed", reason="The picture is not held.", asked=False)

@@ -1,18 +1,27 @@
 """Configurations that ship with the project under a name: `{"preset": "as-published-dishes", "model": "dall-e-3"}`."""
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from evaluation.contracts.study import ConfigError
-from evaluation.seed_data import read
 from evaluation.suggestions import unknown
 
 FIELD = "preset"
+FOLDER = Path(__file__).resolve().parent.parent / "prompts"
+
+
+def read_rows(name: str) -> list[dict[str, Any]]:
+    """The rows of a file in evaluation/prompts/."""
+    rows = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    assert isinstance(rows, list)
+    return rows
 
 
 def of_study(study: str) -> dict[str, Mapping[str, Any]]:
     """Name → configuration of every preset of the study."""
-    return {row["slug"]: row["config"] for row in read("presets.json") if row["study"] == study}
+    return {row["slug"]: row["config"] for row in read_rows("presets.json") if row["study"] == study}
 
 
 def filled(study: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Tables: observe, compute, store, read and serialise them. Stored outcomes become numbers here."""

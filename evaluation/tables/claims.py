@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from evaluation.contracts.table import PValue, TableSpec
-from evaluation.metrics.multiple_testing import holm
+from evaluation.metrics.inference.multiple_testing import holm
 from evaluation.metrics.tidy import Estimate, TidyRow
 
 Key = tuple[tuple[str, str], ...]

@@ -1,7 +1,7 @@
 """Values of filters: one spelling of a model for all tables, and a sentence about a value that nothing has.
 
-Known values are those that the stored table keeps about itself (`evaluation/tables/metadata.py`), or the table without filters;
-names of runs are those of finished runs.
+Known values are those in the metadata of the stored table (`evaluation/tables/metadata.py`), or of the table without
+filters; names of runs are those of finished runs.
 """
 
 from collections.abc import Collection, Iterator, Mapping

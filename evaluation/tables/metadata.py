@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation.contracts.study import OutcomeData
-from evaluation.contracts.table import LABELS, MOST_OPTIONS, NARROWING, PROMPT, Filters, TableSpec
+from evaluation.contracts.table import LABELS, MOST_OPTIONS, NARROWING, PROMPT, About, Filters, TableSpec
 from evaluation.metrics.ordering import ordered
 from evaluation.metrics.tidy import TidyTable
 
-About = Mapping[str, Any]
 # What differs from call to call says nothing about how a table was made.
 MOST_KINDS = 12
 # So many circumstances that differ are held before they are added up.

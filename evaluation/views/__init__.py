@@ -1,0 +1,1 @@
+"""Pages of researchers. Views are thin: they ask `presentation` and render."""

@@ -10,7 +10,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from evaluation.presentation.images import Opinion
-from evaluation.registry.names import ANSWERS
+from evaluation.registry.names import READ_ANSWERS
 from review.models import Review
 from review.questionnaires import Question, questions, worded
 from review.tables.selection import person
@@ -27,7 +27,7 @@ def opinions_of(image_ids: Sequence[int], user: AbstractUser | AnonymousUser) ->
     Own words are told where a steward read them and found nobody in them, or to stewards. One query.
     """
     found: dict[int, list[Opinion]] = defaultdict(list)
-    if image_ids and user.has_perm(ANSWERS):
+    if image_ids and user.has_perm(READ_ANSWERS):
         every = user.has_perm(UNREAD_WORDS)
         rows = Review.objects.present().filter(image__image__in=image_ids).order_by("pk")
         for review in rows.select_related("image", "reviewer__campaign__questionnaire", "reviewer__exclusion")[:MOST]:

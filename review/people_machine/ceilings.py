@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluation.metrics import classification as metrics
 from evaluation.metrics.human_ceiling import HeldOut
-from evaluation.metrics.intervals import none
+from evaluation.metrics.inference.intervals import none
 from evaluation.metrics.tidy import Estimate
 from review.people_machine.estimates import ONE_ANSWER, estimate, missing
 from review.people_machine.opinions import Codes

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import classification as metrics
-from evaluation.metrics.intervals import none
+from evaluation.metrics.inference.intervals import none
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.people_machine.ceilings import Ceilings
 from review.people_machine.estimates import ONE_ANSWER, estimate, may_speak, missing, ties

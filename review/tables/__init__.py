@@ -1,0 +1,1 @@
+"""Tables of reviews: which answers count, shares, agreement, skips, words."""

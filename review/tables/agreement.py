@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.agreement import Coefficients, Intervals, Level, coefficients, intervals, tally
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.inference.intervals import Interval
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyRow, TidyTable
 from review.models import Review, Reviewer
 from review.tables.controls import dish_or_not

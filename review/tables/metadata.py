@@ -5,17 +5,17 @@ from typing import Any
 
 from django.db.models import Count
 
-from evaluation.contracts.table import LABELS, MOST_OPTIONS, PROMPT, Filters, TableSpec
+from evaluation.contracts.table import LABELS, MOST_OPTIONS, PROMPT, About, Filters, TableSpec
 from evaluation.metrics.ordering import ordered
 from evaluation.models import Subject
-from evaluation.tables.metadata import About, describes
+from evaluation.tables.metadata import describes
 from review.models import Questionnaire, Review
 from review.tables.selection import REAL, pool
 
 
 @describes("reviews")
 def about_reviews(spec: TableSpec, filters: Filters) -> About:
-    """See `evaluation/tables/metadata.py`. Values to choose from are those of all reviews, whatever is chosen at the moment."""
+    """See `evaluation/tables/metadata.py`. Values to choose from are those of all reviews, whatever is chosen."""
     chosen = pool(filters)
     counted = chosen.reviews.aggregate(
         reviews=Count("pk"),

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
-from evaluation.metrics.intervals import AMOUNT, Interval, none, one_way
+from evaluation.metrics.inference.intervals import AMOUNT, Interval, none, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.tables.filters import NARROWING
 from review.tables.selection import EXCLUDED, INPUTS, Opinion, about_nameless, opinions, pool

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.contracts.table import Filters, TableSpec
-from evaluation.metrics.intervals import Interval, two_way
+from evaluation.metrics.inference.intervals import Interval, two_way
+from evaluation.metrics.inference.proportion import share, wilson
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.ordering import place
-from evaluation.metrics.proportion import share, wilson
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.models import Questionnaire
 from review.tables.observe import Placed, observed

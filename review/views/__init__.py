@@ -1,0 +1,1 @@
+"""Pages of reviewers. The token of the page and its cookie say who answers."""

@@ -19,6 +19,7 @@ from evaluation.contracts.backend import BackendError, ImageRequest
 from evaluation.contracts.study import ConfigError, ModelData, Vector
 from evaluation.ingest.folder_pattern import FoundPicture, LeftOut, pattern_of, scan
 from evaluation.models import Role
+from evaluation.registry import backend_table
 
 SKETCH = ModelData(1, "sketch", "image_generator", "sketch", "sketch", "1", {"size": 128}, demonstration=True)
 STANDIN = ModelData(2, "standin", "encoder", "standin", "standin", "1", {}, demonstration=True)
@@ -34,17 +35,19 @@ def cosine(one: Vector, other: Vector) -> float:
     return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
 
 
-@pytest.mark.parametrize("path", [path for role in backends.BACKENDS.values() for path in role.values()])
+@pytest.mark.parametrize("path", [path for role in backend_table.BACKENDS.values() for path in role.values()])
 def test_every_backend_in_the_table_loads(path: str) -> None:
     assert import_string(path.replace(":", "."))
 
 
 def test_roles_in_the_table_are_roles_of_models() -> None:
-    assert set(backends.BACKENDS) <= set(Role.values)
+    assert set(backend_table.BACKENDS) <= set(Role.values)
 
 
 def test_every_backend_declares_its_parameters() -> None:
-    assert {(role, name) for role, known in backends.BACKENDS.items() for name in known} == set(parameters.DECLARED)
+    assert {(role, name) for role, known in backend_table.BACKENDS.items() for name in known} == set(
+        parameters.DECLARED
+    )
 
 
 def test_an_unknown_backend_names_the_near_one() -> None:
@@ -54,7 +57,7 @@ def test_an_unknown_backend_names_the_near_one() -> None:
 
 
 def test_a_backend_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(backends.BACKENDS, "chat", {"absent": "evaluation.backends.absent:Absent"})
+    monkeypatch.setitem(backend_table.BACKENDS, "chat", {"absent": "evaluation.backends.absent:Absent"})
     monkeypatch.setitem(parameters.DECLARED, ("chat", "absent"), ())
     with pytest.raises(BackendError, match="not installed here"):
         backends.load(ModelData(1, "odd", "chat", "absent", "odd", "", {}))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.coverage import PARTS, settings, summary
 from bench.coverage_rows import Coverage, SmallP
-from evaluation.metrics import intervals
+from evaluation.metrics.inference import intervals
 
 ROOT = Path(__file__).resolve().parents[2]
 

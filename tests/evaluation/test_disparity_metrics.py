@@ -18,7 +18,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from evaluation.metrics.disparity import Disparity, disparity
-from evaluation.metrics.multiple_testing import holm
+from evaluation.metrics.inference.multiple_testing import holm
 from evaluation.metrics.samples import Sample
 
 Floats = np.typing.NDArray[np.float64]

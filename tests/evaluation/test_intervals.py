@@ -11,10 +11,19 @@ from scipy import stats
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from evaluation.metrics.interval_reach import reach
-from evaluation.metrics.intervals import AMOUNT, CAUTION, MOST_MOVED, SHARE, Interval, of_sums, one_way, two_way
+from evaluation.metrics.inference.interval_reach import reach
+from evaluation.metrics.inference.intervals import (
+    AMOUNT,
+    CAUTION,
+    MOST_MOVED,
+    SHARE,
+    Interval,
+    of_sums,
+    one_way,
+    two_way,
+)
+from evaluation.metrics.inference.proportion import wilson
 from evaluation.metrics.matching import most_pairs
-from evaluation.metrics.proportion import wilson
 
 
 def grid(dishes: int, reviewers: int) -> tuple[np.ndarray, np.ndarray]:

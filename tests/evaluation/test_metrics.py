@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics import association
-from evaluation.metrics.proportion import WILSON, Z, share, wilson
-from evaluation.metrics.sem import SEM, population_sem, sem_interval
+from evaluation.metrics.inference.proportion import WILSON, Z, share, wilson
+from evaluation.metrics.inference.sem import SEM, population_sem, sem_interval
 from evaluation.metrics.tidy import Estimate
 
 scores = st.lists(st.floats(-1, 1, allow_nan=False, width=32), min_size=1, max_size=40)

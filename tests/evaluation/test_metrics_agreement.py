@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.metrics.agreement import Coefficients, Level, coefficients, intervals, tally
-from evaluation.metrics.intervals import MOST_MOVED
+from evaluation.metrics.inference.intervals import MOST_MOVED
 
 # Krippendorff 2011, section C: 4 observers, 12 units, 5 categories, a dot for no answer.
 TEXTBOOK = ("1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3", ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .")

@@ -14,7 +14,7 @@ from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 from evaluation.metrics import agreement as coefficients
 from evaluation.metrics import calibration, human_ceiling, thresholds
 from evaluation.metrics import classification as metrics
-from evaluation.metrics.intervals import MOST_MOVED, Interval
+from evaluation.metrics.inference.intervals import MOST_MOVED, Interval
 
 RNG = np.random.default_rng(4)
 N = 300

@@ -17,16 +17,13 @@ from evaluation.metrics import (
     concentration,
     entropy,
     human_ceiling,
-    intervals,
-    multiple_testing,
-    proportion,
     ranks,
-    sem,
     thresholds,
     variance_components,
 )
-from evaluation.metrics.interval_reach import reach
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.inference import intervals, multiple_testing, proportion, sem
+from evaluation.metrics.inference.interval_reach import reach
+from evaluation.metrics.inference.intervals import Interval
 
 Column = np.ndarray
 NAN = float("nan")

@@ -10,8 +10,9 @@ from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.preprocessing import minmax_scale
 from statsmodels.stats.proportion import proportion_confint
 
-from evaluation.metrics import agreement, association, colours, concentration, proportion, sem
+from evaluation.metrics import agreement, association, colours, concentration
 from evaluation.metrics.entropy import entropy
+from evaluation.metrics.inference import proportion, sem
 
 Floats = npt.NDArray[np.float64]
 RNG = np.random.default_rng(7)

@@ -18,6 +18,7 @@ from evaluation import backends
 from evaluation.contracts import parameters
 from evaluation.contracts.backend import BackendError
 from evaluation.models import Model
+from evaluation.registry import backend_table
 from evaluation.runner.catalogue import model_data
 from evaluation.seed_data import read
 from tests.evaluation.make import make_model
@@ -83,7 +84,7 @@ def test_every_model_that_ships_can_be_saved() -> None:
     for each in read("models.json"):
         model = Model(**each)
         model.clean()
-        backends.check(model_data(model))
+        backend_table.check(model_data(model))
 
 
 @pytest.mark.django_db

@@ -17,8 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.metrics import student_t
-from evaluation.metrics.cluster_tests import Inference, Means, clustered, freedom_of, mean_test, raised_by, range_test
+from evaluation.metrics.inference import student_t
+from evaluation.metrics.inference.cluster_tests import (
+    Inference,
+    Means,
+    clustered,
+    freedom_of,
+    mean_test,
+    raised_by,
+    range_test,
+)
 
 Floats = np.typing.NDArray[np.float64]
 Ints = np.typing.NDArray[np.intp]

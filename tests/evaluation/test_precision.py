@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.intervals import one_way, two_way
+from evaluation.metrics.inference.intervals import one_way, two_way
 from evaluation.metrics.precision import Design, alternatives, interval_variance, precision, variance
 from evaluation.metrics.variance_components import Components, components, identified
 

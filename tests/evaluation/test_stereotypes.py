@@ -16,7 +16,7 @@ from evaluation import content_store, runner
 from evaluation.contracts.backend import Answer, Asked, Reading
 from evaluation.contracts.study import ConfigError, ModelData, OutcomeData, Work
 from evaluation.metrics.concentration import entropy_and_largest
-from evaluation.metrics.intervals import SHARE, one_way
+from evaluation.metrics.inference.intervals import SHARE, one_way
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import Outcome, QuestionSet, Run
 from evaluation.studies.stereotypes.study import Stereotypes, StereotypesConfig

@@ -25,7 +25,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.metrics import association as metrics
-from evaluation.metrics.sem import population_sem
+from evaluation.metrics.inference.sem import population_sem
 from evaluation.models import GeneratedImage, Run
 from evaluation.studies.association.study import TABLES
 from evaluation.studies.association.tables import SCORES, Gathered, cosines, gather

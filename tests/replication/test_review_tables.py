@@ -24,7 +24,7 @@ from scipy.stats import t
 
 from collection.models import Source
 from evaluation.counters import bump
-from evaluation.metrics.intervals import CAUTION, MOST_MOVED
+from evaluation.metrics.inference.intervals import CAUTION, MOST_MOVED
 from tests.review.tables import make_campaign, make_cell, make_people
 from wwd.exchange.published.source import Report
 
@@ -156,7 +156,7 @@ def test_cameroon_is_far_less_certain_than_independent_answers_would_be(table: T
 
 
 def leaving_out(rows: list[dict[str, str]]) -> tuple[float, float]:
-    """The two-way interval of released `rows` by the formulas in `evaluation/metrics/intervals.py`."""
+    """The two-way interval of released `rows` by the formulas in `evaluation/metrics/inference/intervals.py`."""
     said = [
         (row["Dish name"], row["Rater_id"], float(row["Is this an image of the dish_name"] == "Yes")) for row in rows
     ]

@@ -14,7 +14,7 @@ from evaluation import content_store
 from evaluation.drilldown import cells
 from evaluation.models import GeneratedImage
 from evaluation.presentation.images import SEE
-from evaluation.registry.names import ANSWERS, TABLES
+from evaluation.registry.names import READ_ANSWERS, TABLES
 from evaluation.tables import compute, read
 from tests.evaluation.behind import cell_of, check
 from tests.evaluation.tables import make_staff
@@ -87,7 +87,7 @@ def test_every_table_opens_its_pictures_within_few_queries(
     view = read.read(name, {})
     if not view.table or not view.table.rows:
         pytest.skip("The demonstration has nothing of it.")
-    client, row = researcher(SEE, ANSWERS), view.table.rows[0]
+    client, row = researcher(SEE, READ_ANSWERS), view.table.rows[0]
     page = f"/admin/evaluation/tables/{name}/behind/{cells.cell_query({}, row.groups, row.metric)}"
     with django_assert_max_num_queries(MOST_QUERIES):  # type: ignore[operator]
         response = client.get(page)
@@ -117,7 +117,7 @@ def test_a_picture_has_no_address_before_somebody_asks_for_it(stored: None) -> N
 
 def test_prompt_seed_scores_and_reviews_stand_beside_a_picture(stored: None) -> None:
     page = address("review.quality")
-    shown = researcher(SEE, ANSWERS).get(page).content.decode()
+    shown = researcher(SEE, READ_ANSWERS).get(page).content.decode()
     for words in ("Prompt as sent", "A photograph of", "seed ", "net score", "Machine: stereotypes", "counted: "):
         assert words in shown
     assert "Demonstration: nobody said this." not in shown
@@ -132,13 +132,13 @@ def test_single_answers_are_for_those_who_may_read_them(stored: None) -> None:
 
 
 def test_own_words_are_for_stewards_or_after_one_has_read_them(stored: None) -> None:
-    steward = researcher(SEE, ANSWERS, "review.change_review")
+    steward = researcher(SEE, READ_ANSWERS, "review.change_review")
     assert "Demonstration: nobody said this." in steward.get(address("review.quality")).content.decode()
 
 
 def test_a_withdrawn_dish_vanishes_at_once(stored: None) -> None:
     page = address("review.quality")
-    client = researcher(SEE, ANSWERS)
+    client = researcher(SEE, READ_ANSWERS)
     view = read.read("review.quality", {})
     assert view.table
     cell = cell_of("review.quality", next(row for row in view.table.rows if row.estimate.value is not None))

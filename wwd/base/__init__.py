@@ -1,0 +1,4 @@
+"""The ground that every app may import: environment, middleware, logs, storage, errors.
+
+Imports nothing of the project but itself.
+"""

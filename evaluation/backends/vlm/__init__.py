@@ -1,0 +1,1 @@
+"""Vision–language models of the LLaVA-NeXT kind: prompts, image tiles, packing of batches."""

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from evaluation import backends
 from evaluation.contracts.backend import BackendError
+from evaluation.contracts.parameters import IMPORT_ONLY
 from evaluation.models import Model, Role
 from evaluation.runner.catalogue import model_data
 from evaluation.suggestions import unknown
@@ -97,7 +98,7 @@ def chosen(slugs: Iterable[str]) -> list[Model]:
     for slug in slugs:
         if slug not in known:
             raise CommandError(unknown("model", slug, known))
-    return [known[slug] for slug in slugs] or [row for row in known.values() if row.backend not in backends.IMPORT_ONLY]
+    return [known[slug] for slug in slugs] or [row for row in known.values() if row.backend not in IMPORT_ONLY]
 
 
 def read_parameters(given: Iterable[str]) -> Iterator[tuple[str, Any]]:

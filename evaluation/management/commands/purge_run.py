@@ -6,9 +6,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import gettext as _
 
 from evaluation.models import Run
+from evaluation.queue import send_task
 from evaluation.runner import purging
 from evaluation.suggestions import unknown
-from evaluation.tasks import purge_run
 
 
 class Command(BaseCommand):
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         if not options["yes"] and not self.agreed(run):
             self.stdout.write(_("Nothing was removed."))
         elif options["background"]:
-            purge_run.delay(run.pk)
+            send_task("evaluation.tasks.purge_run", run.pk)
             self.stdout.write(_("A worker removes the run %(slug)s.") % {"slug": run.slug})
         else:
             self.stdout.write(_("Removed: %(rows)s.") % {"rows": purging.counted(purging.purge(run))})

@@ -1,0 +1,1 @@
+"""The association study: CLIP weighted-cosine scores between images and descriptor words."""

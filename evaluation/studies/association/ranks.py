@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop as _
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics import association as metrics
-from evaluation.metrics.intervals import SHARE, one_way
+from evaluation.metrics.inference.intervals import SHARE, one_way
 from evaluation.metrics.ordering import ordered
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.studies.association.tables import COUNTED, INPUTS, Scored, cosines, estimate_of, gather, left_out

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop as _
 from evaluation.contracts.study import OutcomeData, Vector
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics import association as metrics
-from evaluation.metrics.intervals import Interval, one_way
+from evaluation.metrics.inference.intervals import Interval, one_way
 from evaluation.metrics.observations import Labels, Observations, coded, none_of, nothing, stacked
 from evaluation.metrics.ordering import ordered
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.contracts.study import OutcomeData
-from evaluation.metrics.intervals import AMOUNT, Bounds, Interval, one_way
-from evaluation.metrics.sem import population_sem
+from evaluation.metrics.inference.intervals import AMOUNT, Bounds, Interval, one_way
+from evaluation.metrics.inference.sem import population_sem
 from evaluation.metrics.set_overlap import iou
 from evaluation.metrics.tidy import Estimate
 from evaluation.readers.countries import countries_in, read_countries, right

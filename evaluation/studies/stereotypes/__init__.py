@@ -1,0 +1,1 @@
+"""The stereotypes study: visual questions about generated images, by country and continent."""

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Literal, get_args
 
-from evaluation import backends
 from evaluation.contracts.backend import Answer, Asked, BackendError, Question, Reading, VisualAnswerer
 from evaluation.contracts.study import (
     Catalogue,
@@ -38,6 +37,7 @@ from evaluation.contracts.study import (
 )
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
+from evaluation.registry import backend_table
 from evaluation.studies.stereotypes import tables
 from evaluation.studies.stereotypes.observe import OBSERVED
 from evaluation.studies.stereotypes.tables import LETTERS, turned
@@ -138,7 +138,7 @@ class Stereotypes(Study):
 
 def readings_of(model: ModelData) -> tuple[Reading, ...]:
     try:
-        return backends.readings(model)
+        return backend_table.readings(model)
     except BackendError as error:
         raise ConfigError(f"model: {error}") from error
 

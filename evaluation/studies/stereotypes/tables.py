@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop as _
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics.concentration import entropy_and_largest
-from evaluation.metrics.intervals import SHARE, Interval, one_way
+from evaluation.metrics.inference.intervals import SHARE, Interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.readers.choice import read_choice
 

@@ -19,8 +19,8 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics import student_t
-from evaluation.metrics.intervals import LEAST_CLUSTERS, LEAST_REVIEWERS, Interval
+from evaluation.metrics.inference import student_t
+from evaluation.metrics.inference.intervals import LEAST_CLUSTERS, LEAST_REVIEWERS, Interval
 
 LEVEL = 0.05
 # How much the scarcer clusters count in the degrees of freedom of one mean; a range of several needs none of it.

@@ -7,7 +7,7 @@ default interval to show by how much (Wilson 1927, JASA 22:209–212; Brown, Cai
 from dataclasses import replace
 from math import sqrt
 
-from evaluation.metrics.intervals import Interval, fewer, none
+from evaluation.metrics.inference.intervals import Interval, fewer, none
 
 LEAST = 50
 Z = 1.959963984540054  # 97.5 % point of the standard normal distribution

@@ -9,8 +9,8 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.intervals import ALIKE, TOLERANCE, Interval, none
-from evaluation.metrics.proportion import Z
+from evaluation.metrics.inference.intervals import ALIKE, TOLERANCE, Interval, none
+from evaluation.metrics.inference.proportion import Z
 
 SEM = (
     "mean ± 1.96 population SEM, as if observations were independent: of clustered ones it holds the truth in "

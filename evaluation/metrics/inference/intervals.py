@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.interval_reach import reach
+from evaluation.metrics.inference.interval_reach import reach
 from evaluation.metrics.matching import most_pairs
 
 LEAST_CLUSTERS = 10

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.student_t import quantile
+from evaluation.metrics.inference.student_t import quantile
 
 LEVEL = 0.975
 LEAST = 1.0

@@ -1,0 +1,1 @@
+"""Intervals and tests for clustered observations, each with its source and its measured coverage."""

@@ -1,0 +1,177 @@
+"""The imports of the project's files: what imports what, and in which layer a file is.
+
+Used by tests/test_boundaries.py and by `script/test --changed`. Imports inside functions and under `TYPE_CHECKING`
+count, relative ones are resolved, and so are dotted names in strings that name a module of the project.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+APPS = ("wwd", "collection", "evaluation", "review")
+# A file may import its own package and packages left of it. The longest name counts.
+LAYERS = (
+    "wwd.base",
+    "collection",
+    *("evaluation.suggestions", "evaluation.batching", "evaluation.signals", "evaluation.queue"),
+    *("evaluation.metrics", "evaluation.readers", "evaluation.contracts", "evaluation.models"),
+    *("evaluation.content_store", "evaluation.counters", "evaluation.cached_counts"),
+    *("evaluation.registry", "evaluation.plans", "evaluation.studies", "evaluation.novelty"),
+    *("evaluation.tables", "evaluation.derived", "evaluation.subjects", "evaluation.images", "evaluation.backends"),
+    *("evaluation.figures", "evaluation.overview", "evaluation.runner", "evaluation.ingest", "evaluation.drilldown"),
+    *("evaluation.receivers", "evaluation.unmasking", "evaluation.seed_data", "evaluation.presentation"),
+    *("evaluation.views", "evaluation.admin", "evaluation.templatetags", "evaluation.management"),
+    *("evaluation.tasks", "evaluation.urls", "evaluation.apps", "evaluation"),
+    "review",
+    "wwd",
+)
+DOTTED = re.compile(rf"(?:{'|'.join(APPS)})(?:\.\w+)+(?::\w+)?")
+
+
+@dataclass(frozen=True)
+class Import:
+    """One file imports another: `line` of the importing file; `by_name` where a string names it."""
+
+    path: Path
+    line: int
+    target: str
+    by_name: bool = False
+
+
+@dataclass
+class Graph:
+    """The modules of a tree (dotted name → file) and their imports."""
+
+    root: Path
+    modules: Mapping[str, Path]
+    imports: dict[str, list[Import]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, root: Path = ROOT, packages: Sequence[str] = APPS) -> "Graph":
+        """Reads all files of `packages` under `root`, without migrations."""
+        modules = {name_of(path, root): path for package in packages for path in sources(root / package)}
+        graph = cls(root, modules)
+        for name, path in modules.items():
+            graph.imports[name] = list(graph.imports_of(name, path))
+        return graph
+
+    def module(self, dotted: str) -> str:
+        """The module that a dotted name is or lies in; empty where it is none of ours."""
+        while dotted and dotted not in self.modules:
+            dotted = dotted.rpartition(".")[0]
+        return dotted
+
+    def imports_of(self, name: str, path: Path) -> Iterator[Import]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for dotted in imported(node, name, path.name == "__init__.py"):
+                if (target := self.module(dotted)) and target != name:
+                    yield Import(path, node.lineno, target)  # type: ignore[attr-defined]
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and DOTTED.fullmatch(node.value):
+                target = self.module(node.value.replace(":", "."))
+                if target.count(".") and target != name:
+                    yield Import(path, node.lineno, target, by_name=True)
+
+    def reaching(self, changed: Iterable[str]) -> set[str]:
+        """The modules that import one of `changed`, directly or through others, and these themselves."""
+        importers: dict[str, set[str]] = {}
+        for name, found in self.imports.items():
+            for each in found:
+                importers.setdefault(each.target, set()).add(name)
+        reached, waiting = set[str](), list(changed)
+        while waiting:
+            if (name := waiting.pop()) not in reached:
+                reached.add(name)
+                waiting += importers.get(name, ())
+        return reached
+
+
+def sources(start: Path) -> list[Path]:
+    """The Python files of a folder, or the file itself, without migrations."""
+    if start.is_file():
+        return [start]
+    return [path for path in sorted(start.rglob("*.py")) if "migrations" not in path.parts]
+
+
+def name_of(path: Path, root: Path = ROOT) -> str:
+    """The dotted name of a file."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(node: ast.AST, name: str, package: bool) -> Iterator[str]:
+    """The dotted names that a statement of the module `name` imports."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        base = node.module or ""
+        if node.level:
+            parts = name.split(".")
+            above = parts[: len(parts) - node.level + package]
+            base = ".".join([*above, *([base] if base else [])])
+        yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def layer_of(name: str) -> int | None:
+    """The place in LAYERS that a module belongs to."""
+    found = [
+        (len(package), place)
+        for place, package in enumerate(LAYERS)
+        if name == package or name.startswith(f"{package}.")
+    ]
+    return max(found)[1] if found else None
+
+
+def app_of(name: str) -> int:
+    """Where the app of a module stands: what a string names may be higher in its own app, never in a higher app."""
+    order = ("wwd.base", "collection", "evaluation", "review", "wwd")
+    return next(place for place, app in enumerate(order) if name == app or name.startswith(f"{app}."))
+
+
+def against_the_grain(graph: Graph) -> list[str]:
+    """One line `file:line imports module` for each import of something above, and for each file in no layer."""
+    wrong = []
+    for name, path in sorted(graph.modules.items()):
+        if layer_of(name) is None:
+            wrong.append(f"{path.relative_to(graph.root)}:1 is in no layer")
+        for each in graph.imports[name]:
+            mine, theirs = layer_of(name), layer_of(each.target)
+            if each.by_name:
+                up = app_of(each.target) > app_of(name) and not each.target.endswith(".tasks")
+            else:
+                up = mine is not None and theirs is not None and theirs > mine
+            if up:
+                wrong.append(f"{each.path.relative_to(graph.root)}:{each.line} imports {each.target}")
+    return wrong
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """Files that import each other, directly or through others (Tarjan 1972); a package and its parts too."""
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        number[name] = low[name] = len(number)
+        stack.append(name)
+        for each in graph.imports[name]:
+            if each.by_name:
+                continue
+            if each.target not in number:
+                visit(each.target)
+                low[name] = min(low[name], low[each.target])
+            elif each.target in stack:
+                low[name] = min(low[name], number[each.target])
+        if low[name] == number[name]:
+            at = stack.index(name)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for name in graph.modules:
+        if name not in number:
+            visit(name)
+    return found
