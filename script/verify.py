@@ -101,15 +101,58 @@ def arguments() -> tuple[argparse.Namespace, list[str]]:
     )
     parser.add_argument("--tests-only", action="store_true", help="leave lint, types and configuration out")
     parser.add_argument(
+        "--changed",
+        nargs="?",
+        const="HEAD",
+        metavar="REVISION",
+        help="only the tests whose imports reach a file that differs from this revision (HEAD: not committed yet)",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="also everything on the embedded default once more: before a release"
+    )
+    parser.add_argument(
         "--coverage", action="store_true", help="watch every branch, and check it against tests/uncovered.txt"
     )
     return parser.parse_known_args()
 
 
+def changed_files(revision: str) -> list[Path]:
+    """Files that differ from a revision, new ones too, relative to the project. Raises SystemExit without git."""
+    names: set[str] = set()
+    for words in (["diff", "--name-only", revision], ["ls-files", "--others", "--exclude-standard"]):
+        done = subprocess.run(["git", *words], cwd=BASE, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"--changed asks git what changed: {done.stderr.strip() or 'git failed'}")
+        names.update(done.stdout.split("\n"))
+    return [Path(name) for name in sorted(names) if name]
+
+
+def changed_tests(revision: str) -> list[str]:
+    """The test files that a change since `revision` reaches."""
+    sys.path.insert(0, str(BASE))
+    from tests.import_graph import reach_tests
+
+    return [str(path) for path in reach_tests(changed_files(revision))]
+
+
+def embedded_steps(words: list[str]) -> list[Step]:
+    """All tests on SQLite, with files as broker, whatever the environment names."""
+    tests = pytest_step(words)
+    return [Step("pytest, SQLite", tests.command, {**tests.environment, "DATABASE_URL": "", "REDIS_URL": ""})]
+
+
 def main() -> int:
     options, words = arguments()
+    if options.changed:
+        reached = changed_tests(options.changed)
+        print(f"{len(reached)} test files reach what changed since {options.changed}.", flush=True)
+        if not reached:
+            return 0
+        words = [*words, *reached]
     REPORT.unlink(missing_ok=True)
     tests = coverage_steps(words) if options.coverage else [pytest_step(words)]
+    if options.full:
+        tests += embedded_steps(words)
     steps = [*([] if options.tests_only else lint_steps()), *tests]
     rows: list[tuple[Step, int, float]] = []
     closing = ""

@@ -28,6 +28,8 @@ LAYERS = (
     "review",
     "wwd",
 )
+# What a test says that opens pages.
+PAGES = re.compile(r"\b(?:client|Client|stranger|browser|live_server|reverse|faces_of)\b")
 DOTTED = re.compile(rf"(?:{'|'.join(APPS)})(?:\.\w+)+(?::\w+)?")
 
 
@@ -175,3 +177,46 @@ def circles(graph: Graph) -> list[list[str]]:
         if name not in number:
             visit(name)
     return found
+
+
+def reach_tests(changed: Iterable[Path], root: Path = ROOT) -> list[Path]:
+    """The test files whose imports reach one of the changed files (paths relative to `root`).
+
+    Every test needs the settings; one that opens pages needs all addresses, one that calls a command needs it. A file
+    that is no module counts as changed wherever a module names it: `collection/dish.html`, `world.json`. One that no
+    module names reaches all tests; a conftest.py reaches those beside and below it.
+    """
+    graph = Graph.read(root, (*APPS, "tests"))
+    tests = {name: path for name, path in graph.modules.items() if path.name.startswith("test_")}
+    by_path = {path.relative_to(root): name for name, path in graph.modules.items()}
+    texts = {name: path.read_text(encoding="utf-8") for name, path in graph.modules.items()}
+    reached, everything_in = set[str](), list[Path]()
+    for path in changed:
+        if path.name == "conftest.py":
+            everything_in.append(path.parent)
+        elif path in by_path:
+            reached.add(by_path[path])
+        elif path.suffix != ".md":
+            short = "/".join(path.parts[-2:]) if path.suffix == ".html" else path.name
+            naming = {name for name, text in texts.items() if short in text}
+            reached |= naming
+            if not naming:
+                everything_in.append(Path("tests"))
+    # That the settings name the addresses does not make every test one that opens pages.
+    graph.imports["wwd.settings"] = [each for each in graph.imports["wwd.settings"] if each.target != "wwd.urls"]
+    for name in tests:
+        needed = unwritten_imports(name, texts[name], graph)
+        graph.imports[name] = [*graph.imports[name], *(Import(tests[name], 1, target) for target in needed)]
+    found = graph.reaching(reached) & tests.keys()
+    found |= {name for name, path in tests.items() if any(path.is_relative_to(root / each) for each in everything_in)}
+    return sorted(tests[name].relative_to(root) for name in found)
+
+
+def unwritten_imports(name: str, text: str, graph: Graph) -> Iterator[str]:
+    """The modules that the test `name` needs without importing them."""
+    yield "wwd.settings"
+    if PAGES.search(text):
+        yield "collection.urls" if name.startswith("tests.collection.") else "wwd.urls"
+    for command in re.findall(r'call_command\(\s*"(\w+)"|manage\.py", "(\w+)"', text):
+        ending = f".management.commands.{command[0] or command[1]}"
+        yield from (name for name in graph.modules if name.endswith(ending))

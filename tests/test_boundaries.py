@@ -18,7 +18,7 @@ from evaluation.registry.names import TABLES
 from evaluation.studies import STUDIES
 from review import urls as review_urls
 from tests.faces import NOWHERE, faces_of
-from tests.import_graph import APPS, Graph, against_the_grain, circles, imported, name_of, sources
+from tests.import_graph import APPS, Graph, against_the_grain, circles, imported, name_of, reach_tests, sources
 from wwd.base.languages import split
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -279,3 +279,20 @@ def bytes_of(response: HttpResponse) -> int:
     """What goes over the line: pages with codes and personal details are never compressed."""
     plain = getattr(response, "never_compress", False)
     return len(response.content if plain else gzip.compress(response.content))
+
+
+@pytest.mark.parametrize(
+    ("changed", "reached", "spared"),
+    [
+        ("evaluation/metrics/entropy.py", "tests/evaluation/test_colours.py", "tests/collection/test_words.py"),
+        ("collection/views/home.py", "tests/wwd/test_errors.py", "tests/evaluation/test_readers.py"),
+        ("wwd/settings.py", "tests/evaluation/test_readers.py", None),
+        ("wwd/management/commands/reviews.py", "tests/review/test_review_rows.py", "tests/evaluation/test_readers.py"),
+        ("templates/collection/dish.html", "tests/collection/test_journey.py", "tests/evaluation/test_readers.py"),
+        ("tests/browser/conftest.py", "tests/browser/test_queue.py", "tests/evaluation/test_readers.py"),
+    ],
+)
+def test_the_tests_that_a_changed_file_reaches_are_found(changed: str, reached: str, spared: str | None) -> None:
+    found = {str(path) for path in reach_tests([Path(changed)])}
+    assert reached in found
+    assert spared not in found
