@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -186,10 +187,9 @@ def reach_tests(changed: Iterable[Path], root: Path = ROOT) -> list[Path]:
     that is no module counts as changed wherever a module names it: `collection/dish.html`, `world.json`. One that no
     module names reaches all tests; a conftest.py reaches those beside and below it.
     """
-    graph = Graph.read(root, (*APPS, "tests"))
+    graph, texts = read_with_tests(root)
     tests = {name: path for name, path in graph.modules.items() if path.name.startswith("test_")}
     by_path = {path.relative_to(root): name for name, path in graph.modules.items()}
-    texts = {name: path.read_text(encoding="utf-8") for name, path in graph.modules.items()}
     reached, everything_in = set[str](), list[Path]()
     for path in changed:
         if path.name == "conftest.py":
@@ -202,14 +202,25 @@ def reach_tests(changed: Iterable[Path], root: Path = ROOT) -> list[Path]:
             reached |= naming
             if not naming:
                 everything_in.append(Path("tests"))
-    # That the settings name the addresses does not make every test one that opens pages.
-    graph.imports["wwd.settings"] = [each for each in graph.imports["wwd.settings"] if each.target != "wwd.urls"]
-    for name in tests:
-        needed = unwritten_imports(name, texts[name], graph)
-        graph.imports[name] = [*graph.imports[name], *(Import(tests[name], 1, target) for target in needed)]
     found = graph.reaching(reached) & tests.keys()
     found |= {name for name, path in tests.items() if any(path.is_relative_to(root / each) for each in everything_in)}
     return sorted(tests[name].relative_to(root) for name in found)
+
+
+@cache
+def read_with_tests(root: Path) -> tuple[Graph, dict[str, str]]:
+    """The graph of the project with its tests and what they need unwritten, and the text of each module."""
+    graph = Graph.read(root, (*APPS, "tests"))
+    texts = {name: path.read_text(encoding="utf-8") for name, path in graph.modules.items()}
+    # What the settings name (addresses, middleware, context processors) is at work where pages are opened.
+    named = [each for each in graph.imports["wwd.settings"] if each.by_name]
+    graph.imports["wwd.settings"] = [each for each in graph.imports["wwd.settings"] if not each.by_name]
+    graph.imports["wwd.urls"] += [each for each in named if each.target != "wwd.urls"]
+    graph.imports["collection.urls"] += [each for each in named if app_of(each.target) <= app_of("collection")]
+    for name, path in graph.modules.items():
+        if path.name.startswith("test_"):
+            graph.imports[name] += [Import(path, 1, target) for target in unwritten_imports(name, texts[name], graph)]
+    return graph, texts
 
 
 def unwritten_imports(name: str, text: str, graph: Graph) -> Iterator[str]:
