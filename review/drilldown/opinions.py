@@ -52,7 +52,7 @@ def opinion(review: Review, *, readable: bool) -> Opinion:
 
 def label(person: str) -> str:
     """The same short name for the same person on every page; it tells nothing of them, and is no key to anything."""
-    return salted_hmac("review.drilldown.opinions", person).hexdigest()[:6]
+    return salted_hmac("review.opinions", person).hexdigest()[:6]
 
 
 def left_out(review: Review) -> str:

@@ -41,7 +41,8 @@ MAQLUBA, KHICHDI = "مقلوبة", "खिचड़ी"
 
 ELSEWHERE = f"""
 import sys
-from evaluation.figures import Look, drawn
+from evaluation.figures.files import drawn
+from evaluation.figures.model import Look
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 value = Estimate(0.5, 3, 12, 0.4, 0.6, "bootstrap")
 names = ("{MAQLUBA}", "{KHICHDI}", "Waakye")
