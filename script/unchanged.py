@@ -214,6 +214,7 @@ def save_package(folder: Path, site: Site) -> None:
     data = {name: content for name, content in files.items() if not name.startswith(NO_DATA)}
     listed = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in data.items())
     write(folder / "package" / "files.txt", listed)
+    write(folder / "package" / "recomputed.txt", recomputed(archive).stdout)
     for name, content in data.items():
         if not name.startswith("tables/"):
             write(folder / "package" / "content" / name, content.decode())
@@ -333,13 +334,22 @@ def show_difference(old: Path, new: Path) -> None:
 
 
 def recompute(archive: Path) -> int:
+    """Says how the tables of a package come out when its own script computes them again; 0 where all are equal."""
+    done = recomputed(archive)
+    print(done.stdout, end="")
+    print(done.stderr[-3000:], end="", file=sys.stderr)
+    return done.returncode
+
+
+def recomputed(archive: Path) -> subprocess.CompletedProcess[str]:
     """Unpacks a package and lets its own script compute its tables again, as its README says."""
     with tempfile.TemporaryDirectory(prefix="unchanged-") as folder:
         with zipfile.ZipFile(archive) as packed:
             packed.extractall(folder)
         script = next(Path(folder).glob("*/recompute.py"))
         environ = {"PATH": os.environ["PATH"], "HOME": folder, "PYTHONDONTWRITEBYTECODE": "1"}
-        return subprocess.call([sys.executable, script.name], cwd=script.parent, env=environ)
+        command = [sys.executable, script.name]
+        return subprocess.run(command, cwd=script.parent, env=environ, capture_output=True, text=True, check=False)
 
 
 def upgrade(saved: Path, tree: Path) -> int:
