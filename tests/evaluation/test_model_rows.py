@@ -20,7 +20,7 @@ from evaluation.contracts.backend import BackendError
 from evaluation.models import Model
 from evaluation.registry import backend_table
 from evaluation.runner.catalogue import model_data
-from evaluation.seed_data import read
+from evaluation.studies.presets import read_rows
 from tests.evaluation.make import make_model
 
 BACKENDS = Path(backends.__file__).parent
@@ -81,7 +81,7 @@ def test_what_can_be_used_is_saved(values: dict[str, Any]) -> None:
 
 
 def test_every_model_that_ships_can_be_saved() -> None:
-    for each in read("models.json"):
+    for each in read_rows("models.json"):
         model = Model(**each)
         model.clean()
         backend_table.check(model_data(model))

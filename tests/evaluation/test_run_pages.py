@@ -220,7 +220,7 @@ def test_the_page_takes_few_queries_however_many_units(
     runner.work(run.pk, "tests", stop=lambda: bool(Fragile.executed))
     Batch.objects.update(created_at=Now() - timedelta(seconds=40), finished_at=Now() - timedelta(seconds=20))
     run.refresh_from_db()
-    assert runner.leases.lease(run, "other", 4)
+    assert leases.lease(run, "other", 4)
     with django_assert_max_num_queries(15):
         page = admin_client.get(address(run))
     assert page.status_code == 200
