@@ -1,5 +1,6 @@
 """The knowledge study: its plan and the words it sends, answers by any backend, tables worked out by hand, judges."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
@@ -12,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from collection.models import Dish
-from evaluation import runner
-from evaluation.contracts.backend import Conversation
+from evaluation import backends, runner
+from evaluation.contracts.backend import BackendError, Conversation
 from evaluation.contracts.study import ConfigError, ModelData, OutcomeData
 from evaluation.metrics.set_overlap import iou, self_agreement
 from evaluation.metrics.tidy import Estimate, TidyTable
@@ -420,11 +421,31 @@ def test_a_model_on_own_cards_answers_the_same_in_any_batch(tmp_path: Path) -> N
 
 
 @pytest.mark.torch
+def test_a_tokenizer_that_fills_nothing_up_is_filled_up_with_its_end(tmp_path: Path) -> None:
+    from evaluation.backends.local_chat import LocalChat
+
+    file = save_chat(tmp_path) / "tokenizer_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "pad_token": None}))
+    chat = LocalChat(ModelData(1, "tiny", "chat", "transformers", str(tmp_path), "", {"most_new_tokens": 1}))
+    assert chat.tokenizer.pad_token == "<|endoftext|>"
+    ended = chat.answer(chat.tokenizer("<|endoftext|>", add_special_tokens=False, return_tensors="pt")["input_ids"][0])
+    assert (ended.state, ended.reason) == ("empty", "The model wrote no words.")
+
+
+@pytest.mark.torch
+def test_a_language_model_without_a_template_for_conversations_is_refused(tmp_path: Path) -> None:
+    (save_chat(tmp_path) / "chat_template.jinja").unlink()
+    model = ModelData(1, "tiny", "chat", "transformers", str(tmp_path), "", {})
+    with pytest.raises(BackendError, match="without a chat template"):
+        backends.load(model)
+
+
+@pytest.mark.torch
 def test_noise_draws_tokens_with_their_own_probabilities() -> None:
     """10,000 seeds: shares within four standard errors of softmax(scores ÷ temperature) within the top p."""
     import torch
 
-    from evaluation.backends.local_chat import Sampler
+    from evaluation.backends.local_chat import Sampler, kept
 
     scores = torch.tensor([[2.0, 1.0, 0.0, -4.0]])
     drawn = Sampler(range(10_000), 0.5, 0.97)(torch.empty(0), scores.repeat(10_000, 1)).argmax(dim=-1)
@@ -433,3 +454,5 @@ def test_noise_draws_tokens_with_their_own_probabilities() -> None:
     assert shares[2:].tolist() == [0, 0]
     errors = (chances * (1 - chances) / 10_000).sqrt()
     assert bool(((shares[:2] - chances).abs() < 4 * errors).all())
+    everything = torch.log_softmax(scores, dim=-1)
+    assert torch.equal(kept(everything, 1.0), everything)

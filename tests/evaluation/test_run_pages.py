@@ -148,6 +148,11 @@ def test_a_run_is_paused_goes_on_is_cancelled_and_goes_on(researcher: Client) ->
     assert "Cancel" not in shown
 
 
+def test_units_of_an_imported_run_cannot_be_tried_again(researcher: Client) -> None:
+    run = Run.objects.create(study="generation", slug="given", imported=True, state=Run.State.DONE)
+    assert "Only failed or refused units of a run that was made here" in press(researcher, run, "again-failed")
+
+
 @pytest.mark.parametrize("act", ["", "explode", "again-done"])
 def test_an_unknown_button_does_nothing(researcher: Client, act: str) -> None:
     make_demonstration_dishes(1)
