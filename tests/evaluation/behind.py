@@ -16,6 +16,10 @@ NO_MEANS = {
     "stereotypes.flattening": ("entropy", "largest_share"),
     "stereotypes.flattening_country": ("entropy", "largest_share"),
     "colours.diversity": ("divergence",),
+    **{
+        f"knowledge.{name}": ("sem", "sem_read")
+        for name in ("fields", "fields_country", "failures", "failures_language")
+    },
     "review.agreement": ("alpha", "ac1", "alpha_computed", "ac1_computed"),
     "review.reviewers": ("reviewers", "images"),
 }

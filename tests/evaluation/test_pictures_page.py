@@ -3,6 +3,7 @@
 import csv
 import io
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,9 +15,15 @@ from django.utils.http import urlencode
 
 from collection.models import ConsentText, Photo
 from evaluation import content_store
+from evaluation.contracts.study import Result, UnitPlan
+from evaluation.drilldown import studies
+from evaluation.images.machine_scores import words_of
 from evaluation.ingest.photographs import image_of
-from evaluation.models import GeneratedImage, ImageDownload, Model, Subject
+from evaluation.models import GeneratedImage, ImageDownload, Model, Run, Subject
 from evaluation.presentation.images import SEE, rows_for
+from evaluation.runner import purging
+from evaluation.runner.catalogue import subject_data
+from evaluation.runner.importing import import_run
 from evaluation.tables import compute
 from tests.collection.make import make_contributor
 from tests.evaluation.behind import check
@@ -174,6 +181,85 @@ def test_the_fifty_nearest_pictures_stand_behind_a_share() -> None:
     make_association(*(picture_result(places[number % 3 == 0], "painter", 60 - number, number) for number in range(60)))
     view = compute.compute_and_store("association.descriptors", {})
     assert check(view) == 2
+
+
+def asked(image: GeneratedImage, question: str, shift: int, said: str, **values: Any) -> tuple[UnitPlan, Result]:
+    """A question about a picture, and what was answered; probabilities with `numbers`."""
+    reading = "logits" if "numbers" in values else "generated"
+    key = f"image:{image.pk}:{question}:{shift}:{reading}"
+    payload = {"image": image.pk, "question": question, "options": ["Yes", "No"], "shift": shift, "reading": reading}
+    model = make_model("answerer", role="vqa", backend="standin")
+    return UnitPlan(key, model, subject_data(image.subject), payload, key), Result(key, text=said, **values)
+
+
+def test_answers_that_could_not_be_read_are_listed_with_the_reason() -> None:
+    subject = make_subject()
+    turned, unread, chances = (make_image(subject, make_model()) for _ in range(3))
+    given = [
+        *(asked(turned, "table", shift, "A") for shift in (0, 1)),
+        asked(unread, "table", 0, "Who knows"),
+        asked(chances, "table", 0, "", numbers={"0": 0.9, "1": 0.1}),
+        asked(chances, "table", 0, "Who knows"),
+    ]
+    import_run("stereotypes", "asked", {"images": "test"}, given)
+    for name in ("answers", "flattening", "readings"):
+        assert check(compute.compute_and_store(f"stereotypes.{name}", {}))
+    query = "?" + urlencode({"cell.question": "table", "cell.continent": "Africa", "cell.model": "painter"})
+    client = signed_in()
+    assert "no answer could be read (no answer)" in client.get(f"{TABLES}stereotypes.flattening/behind/{query}").text
+    query += "&cell.option=Yes&metric=order_changes"
+    page = client.get(f"{TABLES}stereotypes.answers/behind/{query}").text
+    assert "only one order of the options was read" in page and "counted: yes" in page
+    page = client.get(f"{TABLES}stereotypes.readings/behind/?cell.question=table&metric=agreement_read").text
+    assert "the words could not be read" in page
+    assert "not read: no answer" in client.get(f"/admin/evaluation/pictures/{unread.pk}/").text
+
+
+def test_what_failed_is_told_beside_its_picture() -> None:
+    place = make_place_in("Africa")
+    lost = picture_result(place, "painter", failed=True)
+    make_association(picture_result(place, "painter", 1, 0), lost)
+    image = GeneratedImage.objects.get(pk=lost[0].payload["image"])
+    key = f"image:{image.pk}"
+    pixels = make_model("pixels", role="pixels", backend="pixels")
+    unit = UnitPlan(key, pixels, place, {"image": image.pk}, key)
+    import_run("colours", "colours", {"images": "test"}, [(unit, Result(key, "failed", reason="The file is gone."))])
+    page = signed_in().get(f"/admin/evaluation/pictures/{image.pk}/").text
+    assert "The file could not be read." in page and "The file is gone." in page
+    assert check(compute.compute_and_store("association.scores", {}))
+    query = "?" + urlencode({"cell.group": "taste", "cell.continent": "Africa", "cell.model": "painter"})
+    assert "it has no vector" in signed_in(name="b").get(f"{TABLES}association.scores/behind/{query}").text
+
+
+def test_pictures_without_a_subject_are_no_words_of_a_run() -> None:
+    plan, result = picture_result(make_place_in("Africa"), "painter", 1, 0)
+    run = make_association((replace(plan, subject=None), result))
+    assert len(words_of([run])[run.pk]) == 2
+
+
+def test_a_table_whose_run_is_gone_lists_nothing_and_says_so() -> None:
+    query = scores()
+    purging.purge(Run.objects.get())
+    page = signed_in().get(f"{TABLES}association.scores/behind/{query}").text
+    assert "There is no finished run of it." in page
+
+
+def test_numbers_about_no_group_of_pictures_list_none() -> None:
+    held()
+    compute.compute_and_store("overview.totals", {})
+    page = signed_in().get(f"{TABLES}overview.totals/behind/?cell.what=dishes").text
+    assert "This number is no mean over single pictures" in page
+    assert '<li id="p' not in page
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+def test_the_pictures_of_a_group_are_those_of_its_subjects(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alike for many subjects with a label as for few."""
+    monkeypatch.setattr(studies, "FEW", few)
+    africa, asia = make_place_in("Africa"), make_place_in("Asia")
+    make_association(*(picture_result(place, "painter", 1, 0) for place in (africa, asia)))
+    found = studies.with_label(GeneratedImage.objects.all(), "continent", "Africa")
+    assert [image.subject_id for image in found] == [africa.id]
 
 
 def test_galleries_show_both_ends_with_their_numbers() -> None:
