@@ -16,10 +16,10 @@ NO_MEANS = {
     "stereotypes.flattening": ("entropy", "largest_share"),
     "stereotypes.flattening_country": ("entropy", "largest_share"),
     "colours.diversity": ("divergence",),
-    **{
-        f"knowledge.{name}": ("sem", "sem_read")
-        for name in ("fields", "fields_country", "failures", "failures_language")
-    },
+    "knowledge.fields": ("sem", "sem_read"),
+    "knowledge.fields_country": ("sem", "sem_read"),
+    "knowledge.failures": ("sem",),
+    "knowledge.failures_language": ("sem",),
     "review.agreement": ("alpha", "ac1", "alpha_computed", "ac1_computed"),
     "review.reviewers": ("reviewers", "images"),
 }
