@@ -197,6 +197,22 @@ def test_fields_by_hand() -> None:
     assert value(table, "read", field="ingredients") == round(100 * 2 / 3, 6)
 
 
+def test_a_refused_answer_counts_in_no_rule_of_the_paper() -> None:
+    rows = [outcome("utensils", "", "spoon", state="refused"), outcome("utensils", "spoon", "spoon", dish=2)]
+    table = STUDY.summarise("fields", rows, None)
+    assert (value(table, "as_published", field="utensils"), found(table, "as_published", field="utensils").n) == (
+        100,
+        1,
+    )
+
+
+def test_a_set_without_questions_is_not_asked() -> None:
+    make_waakye()
+    QuestionSet.objects.create(slug="empty", version="1", questions=[])
+    with pytest.raises(ConfigError, match="questions: empty 1 holds no question"):
+        plan_of(questions="empty")
+
+
 def test_a_dish_of_two_continents_counts_in_each_and_nothing_judged_is_not_measured() -> None:
     table = STUDY.summarise("fields", [outcome("country", "Ghana", "Ghana", place=("Africa", "Asia"))], None)
     assert value(table, "read", continent="Africa") == value(table, "read", continent="Asia") == 100

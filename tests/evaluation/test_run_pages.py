@@ -1,9 +1,10 @@
 """Pages of runs: start a chain, watch it, stop it, have it go on, see what was refused, rewritten and failed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal, get_type_hints
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -12,6 +13,7 @@ from django.test import Client
 
 from evaluation import runner, studies
 from evaluation.models import Batch, GeneratedImage, Model, Run, Unit
+from evaluation.presentation.run_form import field_for
 from tests.evaluation.fragile import Fragile
 from tests.evaluation.make import make_country, make_demonstration_dishes, make_dish, make_model
 
@@ -231,3 +233,29 @@ def test_the_page_takes_few_queries_however_many_units(
     assert page.status_code == 200
     assert "Spent so far" in text_of(page)
     assert "At the pace of the last minutes" in text_of(page)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A configuration with fields of all kinds."""
+
+    share: float
+    number: int = 3
+    words: tuple[str, ...] = ("a", "b")
+    kind: Literal["one", "other"] = "one"
+    settings: Mapping[str, int] = field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "read"),
+    [
+        ("share", "0.25", 0.25),
+        ("number", "4", 4),
+        ("words", "x, y,, z ", ["x", "y", "z"]),
+        ("kind", "other", "other"),
+        ("settings", '{"steps": 50}', {"steps": 50}),
+    ],
+)
+def test_what_is_typed_is_read_as_the_configuration_means_it(name: str, typed: str, read: object) -> None:
+    [known] = [each for each in fields(Asked) if each.name == name]
+    assert field_for(known, get_type_hints(Asked)[name], None).clean(typed) == read

@@ -72,6 +72,11 @@ def test_a_number_that_is_none_fails_its_unit_and_no_worker(value: Any) -> None:
     assert (found.state, found.reason) == ("failed", "Not a finite number: score.")
 
 
+def test_a_vector_that_is_not_finite_fails_its_unit() -> None:
+    found = checked(Result("u", vector=VectorResult(np.array([1, np.inf], dtype=np.float32), image_id=1)))
+    assert (found.state, found.reason, found.vector) == ("failed", "Not a finite number: the vector.", None)
+
+
 def test_a_row_that_no_table_takes_fails_alone() -> None:
     """No column holds this seed: its unit fails and says so, the others are stored."""
     batch, units = leased("yes", "yes", "yes")
