@@ -5,6 +5,8 @@ parts of it that are named instead of it. Codes are those of `collection/data/co
 their own in ISO 3166 belong to the state in `PART_OF`.
 """
 
+# ruff: noqa: E501
+
 NAMES = """\
 AFG | Afghanistan; افغانستان; Afghanestan | Afghan; Afghani
 ALA | Åland Islands; Åland; Aland

@@ -1,5 +1,7 @@
 """Words about ingredients: data, version 1, written for this project. Each line of `SAME` is one ingredient."""
 
+# ruff: noqa: E501
+
 # Said of an ingredient without making it another one: how it is cut, how fresh it is, how much of it is taken.
 DESCRIBING_WORDS = """\
 a an the of some few any your other more such as to taste for garnish frying serving cooking optional or if available
