@@ -188,6 +188,7 @@ def test_files_that_cannot_be_taken_are_listed_with_the_reason(tmp_path: Path) -
     (folder / "d.png").symlink_to(outside)
     with (folder / "f.png").open("wb") as large:
         large.truncate(MOST_BYTES + 1)
+    (folder / "g.png").symlink_to(folder / "gone.png")
     assert list(scan(folder, "{subject}.png")) == [
         LeftOut("a.png", "What came is no PNG, JPEG or WebP picture."),
         LeftOut("b.png", "The picture is damaged."),
@@ -195,6 +196,7 @@ def test_files_that_cannot_be_taken_are_listed_with_the_reason(tmp_path: Path) -
         LeftOut("d.png", "it is a link to a file outside the folder"),
         LeftOut("e.png", "What came is no PNG, JPEG or WebP picture."),
         LeftOut("f.png", "it is larger than 50 MB"),
+        LeftOut("g.png", "it cannot be read: No such file or directory"),
     ]
 
 
