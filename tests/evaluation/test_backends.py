@@ -56,8 +56,9 @@ def test_an_unknown_backend_names_the_near_one() -> None:
 def test_a_backend_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(backends.BACKENDS, "chat", {"absent": "evaluation.backends.absent:Absent"})
     monkeypatch.setitem(parameters.DECLARED, ("chat", "absent"), ())
-    with pytest.raises(BackendError, match="not installed here"):
-        backends.load(ModelData(1, "odd", "chat", "absent", "odd", "", {}))
+    for look in (backends.load, backends.inspect):
+        with pytest.raises(BackendError, match="not installed here"):
+            look(ModelData(1, "odd", "chat", "absent", "odd", "", {}))
 
 
 def test_of_a_backend_without_weights_nothing_is_known_before() -> None:
