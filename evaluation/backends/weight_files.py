@@ -111,6 +111,6 @@ def is_whole(path: Path) -> bool:
             length = int.from_bytes(file.read(8), "little")
             head = json.loads(file.read(length)) if length <= MOST_HEAD else {}
             ends = [entry["data_offsets"][1] for name, entry in head.items() if name != "__metadata__"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return bool(ends) and path.stat().st_size == 8 + length + max(ends)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
-    return bool(ends) and path.stat().st_size == 8 + length + max(ends)

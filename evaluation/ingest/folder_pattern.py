@@ -77,9 +77,9 @@ def scan(folder: Path, pattern: str) -> Iterator[FoundPicture | LeftOut]:
 
 def examined(path: Path, name: str, fields: dict[str, str]) -> FoundPicture | LeftOut:
     """The picture with its kind by content, whatever its name ends in; the whole file is decoded once."""
-    if path.stat().st_size > MOST_BYTES:
-        return LeftOut(name, "it is larger than 50 MB")
     try:
+        if path.stat().st_size > MOST_BYTES:
+            return LeftOut(name, "it is larger than 50 MB")
         content = path.read_bytes()
         header = read_header(content)
         decode(content)

@@ -86,8 +86,6 @@ class WordsField(forms.CharField):
         return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
     def to_python(self, value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return list(value)
         return [word.strip() for word in (value or "").split(",") if word.strip()]
 
 

@@ -125,8 +125,7 @@ def known() -> Names:
 
     def add(names: str, code: str, kind: Kind) -> None:
         for name in names.split(";"):
-            if words := tuple(folded(ARTICLE.sub("", name)).split()):
-                found.setdefault(words, (code, kind))
+            found.setdefault(tuple(folded(ARTICLE.sub("", name)).split()), (code, kind))
 
     add(NO_COUNTRY.replace("\n", " "), "", "none")
     lines = [[cell.strip() for cell in line.split("|")] for line in NAMES.splitlines()]

@@ -35,8 +35,7 @@ def study_observations(table: TableSpec, filters: Filters) -> Observations:
         return nothing(table.columns, (NO_RUN,))
     watched = watch(run, narrowing(table, filters))
     found = studies.load(table.study).observe(table.name.partition(".")[2], watched, run.config)
-    if found is None:
-        return nothing(table.columns, tuple(_about(run)))
+    assert found is not None, "a study observes what its tables say that they are means of"
     notes = (*_about(run), *_only(watched.filters), *found.notes)
     return replace(found, notes=notes, demonstration=run.demonstration)
 

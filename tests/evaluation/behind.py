@@ -16,6 +16,10 @@ NO_MEANS = {
     "stereotypes.flattening": ("entropy", "largest_share"),
     "stereotypes.flattening_country": ("entropy", "largest_share"),
     "colours.diversity": ("divergence",),
+    "knowledge.fields": ("sem", "sem_read"),
+    "knowledge.fields_country": ("sem", "sem_read"),
+    "knowledge.failures": ("sem",),
+    "knowledge.failures_language": ("sem",),
     "review.agreement": ("alpha", "ac1", "alpha_computed", "ac1_computed"),
     "review.reviewers": ("reviewers", "images"),
 }

@@ -1,5 +1,6 @@
 """A broker in memory, where tests can read what was announced, and a provider that listens on this machine."""
 
+import csv
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -48,6 +49,14 @@ def announced(transactional_db: None) -> Callable[[], list[tuple[int, int]]]:
         return found
 
     return take
+
+
+@pytest.fixture
+def short_cells() -> Iterator[int]:
+    """No cell of a CSV file may be longer than 1,000 letters, instead of two billion."""
+    before = csv.field_size_limit(1000)
+    yield 1000
+    csv.field_size_limit(before)
 
 
 @pytest.fixture

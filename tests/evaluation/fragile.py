@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from django.db import OperationalError
+
 from evaluation.contracts.backend import BackendError, OutOfMemory
 from evaluation.contracts.study import Catalogue, OutcomeData, Plan, Result, Study, UnitPlan, Work
 from evaluation.metrics.tidy import TidyTable
@@ -69,6 +71,10 @@ def perform(unit: Work) -> Iterator[Result]:
     if act == "empty":
         yield Result(unit.key, "empty", reason="Nothing came.")
         return
+    if act == "lost":
+        raise OperationalError("server closed the connection unexpectedly")
+    if act == "foreign":
+        yield Result("of another unit", text=act)
     if act == "unusable":
         raise BackendError("This machine has no card.")
     if act == "refuse":

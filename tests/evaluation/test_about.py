@@ -9,6 +9,7 @@ from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import with_narrowing
 from evaluation.plans.mask import Mask, mask_metadata
 from evaluation.studies.association.tables import SCORES
+from evaluation.tables import metadata
 from evaluation.tables.metadata import MOST_KINDS, Watched
 from tests.evaluation.tables import make_row, make_table
 
@@ -48,6 +49,13 @@ def test_what_was_seen_is_kept_and_only_what_went_on_is_counted() -> None:
         "circumstances": {"batch": {"8": 2}, "card": {"H100": 2}},
         "counted": {"outcomes": 2, "done": 1, "failed": 1, "clusters": 2},
     }
+
+
+def test_many_different_circumstances_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata, "MOST_HELD", 2)
+    watched = Watched((outcome(n, circumstances={"card": "AB"[n % 2]}) for n in range(9)), {})
+    assert len(list(watched)) == 9
+    assert watched.about()["circumstances"] == {"card": {"A": 5, "B": 4}}
 
 
 def test_what_differs_from_call_to_call_is_no_circumstance() -> None:

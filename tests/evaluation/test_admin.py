@@ -4,10 +4,24 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.db.models import Model
 from django.test import Client
 
 from evaluation import studies
-from evaluation.models import PromptTemplate, Run, Unit
+from evaluation.models import (
+    Embedding,
+    InputCounter,
+    KeptReport,
+    PromptTemplate,
+    Run,
+    RunLabel,
+    StoredTable,
+    TokenBucket,
+    Unit,
+)
+from evaluation.models.exports import ExportJob
+from evaluation.models.plans import MaskedName, PlanAct
+from evaluation.models.reference_lists import ReferenceDish, ReferenceList
 from evaluation.runner import create_run, work
 
 pytestmark = pytest.mark.django_db
@@ -72,3 +86,31 @@ def test_a_prompt_that_exists_is_not_changed() -> None:
 def test_somebody_without_permission_sees_no_runs() -> None:
     assert client_with().get("/admin/evaluation/run/").status_code == 403
     assert Client().get("/admin/evaluation/run/").status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        (Embedding(text="a photo of food"), "a photo of food"),
+        (Embedding(image_id=7), "7"),
+        (ExportJob(kind="bundle", name="all"), "bundle all"),
+        (InputCounter(name="reviews", value=3), "reviews 3"),
+        (KeptReport(name="run:1"), "run:1"),
+        (MaskedName(shown="Model A"), "Model A"),
+        (PlanAct(kind=PlanAct.Kind.LOOKED, name="researcher"), f"{PlanAct.Kind.LOOKED.label}: researcher"),
+        (ReferenceDish(name="Waakye"), "Waakye"),
+        (ReferenceList(slug="wikidata"), "wikidata"),
+        (RunLabel(dimension="country", value="Ghana"), "country: Ghana"),
+        (StoredTable(name="review.quality"), "review.quality"),
+        (TokenBucket(name="provider"), "provider"),
+    ],
+)
+def test_a_row_is_shown_by_its_name(row: Model, name: str) -> None:
+    assert str(row) == name
+
+
+def test_the_list_of_references_counts_their_dishes() -> None:
+    held = ReferenceList.objects.create(slug="known", title="Known dishes")
+    ReferenceDish.objects.bulk_create(ReferenceDish(reference=held, position=n, name=f"Dish {n}") for n in range(3))
+    page = client_with("view_referencelist").get("/admin/evaluation/referencelist/").content.decode()
+    assert '<td class="field-dishes">3</td>' in page

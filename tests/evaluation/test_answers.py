@@ -92,6 +92,20 @@ def test_the_command_says_what_it_did(tmp_path: Path, dish: Dish) -> None:
         call_command("import_answers", str(file), "--run-slug", "theirs", stdout=out, stderr=err)
     assert out.getvalue() == "Run theirs: 1 new answers, 0 known, 1 rows left out.\n"
     assert err.getvalue().startswith("line 3: ")
+    whole = write(tmp_path, ("Waakye", "elsewhere", "country", "1", "Ghana"))
+    call_command("import_answers", str(whole), "--run-slug", "theirs", stdout=out, stderr=err)
+    assert out.getvalue().endswith("Run theirs: 1 new answers, 0 known, 0 rows left out.\n")
+
+
+def test_lines_that_are_empty_are_passed_over_and_a_cell_without_end_is_left_out(
+    tmp_path: Path, dish: Dish, short_cells: int
+) -> None:
+    good = ("Waakye", "elsewhere", "country", "0", "Ghana")
+    file = write(tmp_path, good, (*good[:3], "1", "x" * (short_cells + 1)))
+    file.write_text(file.read_text() + "\nWaakye,elsewhere,country,2,Ghana\n")
+    _, report = import_answers(file, "theirs")
+    assert report.new == 2
+    assert [(line, words[:19]) for line, words in report.left_out] == [(3, "not readable as CSV")]
 
 
 @pytest.mark.parametrize("content", [b"", b"subject,model\n", b"\xff\xfe", b"\x00"])

@@ -180,6 +180,16 @@ def test_the_range_of_one_model_does_not_reach_another() -> None:
 
 
 @pytest.mark.django_db
+def test_a_picture_without_a_continent_counts_in_the_range_alone() -> None:
+    make_association(
+        picture_result(make_place_in("Africa"), "painter", 1, 0), picture_result(make_place_in(), "b", 0, 1)
+    )
+    made = compute(spec("association.scores"), {})
+    assert {row.groups["continent"] for row in made.rows} == {"Africa"}
+    assert "1 scored pictures have no continent: they count in the rescaling and in no row." in made.notes
+
+
+@pytest.mark.django_db
 def test_a_subject_of_two_continents_counts_in_both_and_once_in_the_range() -> None:
     both = make_place_in("Africa", "Asia")
     make_association(picture_result(both, "painter", 1, 0), picture_result(both, "painter", 0, 1))

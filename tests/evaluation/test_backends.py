@@ -17,7 +17,7 @@ from evaluation.backends.stored import StoredEncoder
 from evaluation.contracts import parameters
 from evaluation.contracts.backend import BackendError, ImageRequest
 from evaluation.contracts.study import ConfigError, ModelData, Vector
-from evaluation.ingest.folder_pattern import FoundPicture, LeftOut, pattern_of, scan
+from evaluation.ingest.folder_pattern import MOST_BYTES, FoundPicture, LeftOut, pattern_of, scan
 from evaluation.models import Role
 from evaluation.registry import backend_table
 
@@ -59,8 +59,20 @@ def test_an_unknown_backend_names_the_near_one() -> None:
 def test_a_backend_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(backend_table.BACKENDS, "chat", {"absent": "evaluation.backends.absent:Absent"})
     monkeypatch.setitem(parameters.DECLARED, ("chat", "absent"), ())
-    with pytest.raises(BackendError, match="not installed here"):
-        backends.load(ModelData(1, "odd", "chat", "absent", "odd", "", {}))
+    for look in (backends.load, backends.inspect):
+        with pytest.raises(BackendError, match="not installed here"):
+            look(ModelData(1, "odd", "chat", "absent", "odd", "", {}))
+
+
+def test_of_a_backend_without_weights_nothing_is_known_before() -> None:
+    assert backends.inspect(SKETCH) == []
+
+
+def test_weights_in_a_folder_named_from_here_have_no_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "not a commit" in parameters.source_problem("clip", "weights", "")
+    (tmp_path / "weights").mkdir()
+    assert parameters.source_problem("clip", "weights", "") == ""
 
 
 def test_a_sketch_is_the_same_for_the_same_seed_and_differs_for_another() -> None:
@@ -178,12 +190,17 @@ def test_files_that_cannot_be_taken_are_listed_with_the_reason(tmp_path: Path) -
     write(folder, "c.txt", b"notes")
     write(folder, "e.png", b"")
     (folder / "d.png").symlink_to(outside)
+    with (folder / "f.png").open("wb") as large:
+        large.truncate(MOST_BYTES + 1)
+    (folder / "g.png").symlink_to(folder / "gone.png")
     assert list(scan(folder, "{subject}.png")) == [
         LeftOut("a.png", "What came is no PNG, JPEG or WebP picture."),
         LeftOut("b.png", "The picture is damaged."),
         LeftOut("c.txt", "its name does not fit the pattern"),
         LeftOut("d.png", "it is a link to a file outside the folder"),
         LeftOut("e.png", "What came is no PNG, JPEG or WebP picture."),
+        LeftOut("f.png", "it is larger than 50 MB"),
+        LeftOut("g.png", "it cannot be read: No such file or directory"),
     ]
 
 

@@ -180,6 +180,7 @@ def around(begin: str, end: str) -> dict[str, Any]:
         ("clip", "model.safetensors", None, "could not be loaded"),
         ("clip", "config.json", {"projection_dim": 24}, "could not be loaded"),
         ("clip", "preprocessor_config.json", {"image_mean": "grey"}, "could not be loaded"),
+        ("clip", "preprocessor_config.json", {"crop_size": {"height": 64, "width": 64}}, "cropped to more than"),
         ("clip", "config.json", {"model_type": "clap"}, "family clap. Supported: clip, siglip"),
     ],
 )

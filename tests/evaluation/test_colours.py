@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaluation import content_store, runner
-from evaluation.contracts.study import ConfigError, FinalState, OutcomeData
+from evaluation.backends.pixels import Pixels
+from evaluation.contracts.study import ConfigError, FinalState, ModelData, OutcomeData, Work
 from evaluation.metrics.colours import colourfulness, divergence, histogram
 from evaluation.metrics.entropy import entropy
 from evaluation.models import Run
@@ -109,3 +110,11 @@ def test_a_model_that_gives_no_features_is_refused() -> None:
         runner.create_run("colours", {"images": "pictures", "model": "sketch"})
     with pytest.raises(ValueError, match="no table"):
         Colours().summarise("scores", [], ColoursConfig(images="pictures"))
+
+
+def test_a_picture_that_is_not_held_fails_and_stops_no_other() -> None:
+    model = ModelData(1, "pixels", "features", "pixels", "pixels", "", {})
+    contents = {"a": None, "b": png((1, 2, 3))}
+    units = [Work(key, None, model, {}, image_bytes=content) for key, content in contents.items()]
+    found = {result.key: (result.state, result.reason) for result in Colours().execute(units, Pixels(model))}
+    assert found == {"a": ("failed", "The picture is not held."), "b": ("done", "")}

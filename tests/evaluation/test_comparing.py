@@ -10,7 +10,7 @@ from evaluation.contracts.study import Result, SubjectData, UnitPlan
 from evaluation.contracts.table import TableSpec
 from evaluation.derived import comparison
 from evaluation.metrics.tidy import TidyTable
-from evaluation.models import Embedding, GeneratedImage, PromptTemplate, Run
+from evaluation.models import Embedding, GeneratedImage, PromptTemplate, Run, StoredTable
 from evaluation.plans.evidence import Data, of_table
 from evaluation.registry import lookup
 from evaluation.runner import import_run
@@ -214,6 +214,14 @@ def test_two_runs_of_a_study_are_paired_by_dish() -> None:
     assert "Runs first (first) and second (second)." in found.notes
 
 
+def test_a_model_of_one_run_alone_is_paired_with_nothing() -> None:
+    subjects = dishes()
+    for slug, names in (("first", ("painter", "sketcher")), ("second", ("painter",))):
+        make_scores([(make_picture(each, name), each, 1.0) for each in subjects for name in names], slug)
+    found = table("compare.association.scores", run="first", **{"with": "second"})
+    assert {row.groups["within"] for row in found.rows} == {"painter"}
+
+
 @pytest.mark.parametrize(
     ("changed", "part"),
     [
@@ -322,6 +330,10 @@ def test_behind_a_difference_stand_the_pictures_of_a_model_in_a_place(client: Cl
         page = client.get("/admin/evaluation/tables/compare.association.scores/behind/", query).content.decode()
         assert seen in page
         assert page.count('class="picture"') == (DISHES if place == "Africa" else 0)
+    StoredTable.objects.filter(name="association.scores").delete()
+    query["cell.continent"] = "Africa"
+    page = client.get("/admin/evaluation/tables/compare.association.scores/behind/", query).content.decode()
+    assert "The table association.scores was not computed yet" in page
 
 
 def test_two_runs_are_both_data_of_their_table() -> None:

@@ -5,11 +5,11 @@ import random
 from collections import Counter
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from evaluation.backends.provider_dialects import Reply, classify, table
+from evaluation.backends.provider_dialects import Meaning, Reply, classify, table
 from evaluation.backends.retry_after import LONGEST, asked_wait
 from tests.evaluation.dialect_answers import ANSWERS, Heard
 from tests.evaluation.odd import odd_answer
@@ -37,6 +37,7 @@ def test_each_row_of_the_table_names_where_it_comes_from() -> None:
     for row in table():
         assert row.source.startswith(("https://", "RFC ")), row
         assert row.signs or row.says or row.status, row
+        assert row.meaning in get_args(Meaning), row
 
 
 def test_rows_that_another_row_hides_are_none() -> None:
@@ -48,7 +49,7 @@ def test_rows_that_another_row_hides_are_none() -> None:
 def test_own_codes_of_a_model_mean_a_refusal_too() -> None:
     body = {"error": {"message": "No.", "code": "not_today"}}
     assert classify(Reply(400, {}, body)).meaning == "failed"
-    found = classify(Reply(400, {}, body), ("not_today",))
+    found = classify(Reply(400, {}, body), ("never", "not_today"))
     assert (found.meaning, found.category, found.words) == ("refused", "not_today", "No.")
 
 

@@ -90,7 +90,7 @@ def test_the_noise_of_a_seed_is_that_of_the_librarys_generator(plain: Path) -> N
     assert first.initial_seed() == 1000
 
 
-@pytest.mark.parametrize("scheduler", ["", "EulerAncestralDiscreteScheduler"])
+@pytest.mark.parametrize("scheduler", ["", "EulerAncestralDiscreteScheduler", "PNDMScheduler"])
 def test_a_picture_is_the_same_within_a_grey_level_in_any_batch(plain: Path, scheduler: str) -> None:
     together = [pixels(result) for result in load(plain, scheduler=scheduler).generate(requests())]
     for at_once in (1, 2):
@@ -259,6 +259,21 @@ def test_code_that_lies_beside_the_weights_is_not_run(plain: Path, tmp_path: Pat
     with pytest.raises(BackendError, match="could not be loaded"):
         load(folder)
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_pipeline_without_the_settings_of_its_decoder_is_refused(plain: Path, tmp_path: Path) -> None:
+    folder = copied(plain, tmp_path)
+    (folder / "vae" / "config.json").unlink()
+    with pytest.raises(BackendError, match=r"holds no vae/config\.json"):
+        load(folder)
+
+
+def test_a_scheduler_that_the_library_does_not_know_is_named(plain: Path, tmp_path: Path) -> None:
+    folder = copied(plain, tmp_path)
+    index = json.loads((folder / "model_index.json").read_text())
+    (folder / "model_index.json").write_text(json.dumps({**index, "scheduler": ["own", "OwnScheduler"]}))
+    with pytest.raises(BackendError, match="'OwnScheduler', is none of diffusers"):
+        load(folder, scheduler="DDIMScheduler")
 
 
 def test_damaged_weights_are_explained(plain: Path, tmp_path: Path) -> None:

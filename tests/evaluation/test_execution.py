@@ -1,6 +1,7 @@
 """Executing batches: memory that does not suffice, a backend that stops in the middle, circumstances."""
 
 import pytest
+from django.db import OperationalError
 
 from evaluation import studies
 from evaluation.contracts.backend import BackendError, OutOfMemory
@@ -125,6 +126,41 @@ def test_what_a_backend_gave_before_it_had_to_stop_is_kept() -> None:
     assert (run.state, run.problem) == ("paused", "This machine has no card.")
     rows = [(unit.state, unit.deliveries, unit.batch_id is None) for unit in Unit.objects.order_by("key")]
     assert rows == [("done", 1, False)] * 2 + [("pending", 0, True)] * 2
+
+
+def test_a_model_that_cannot_be_loaded_pauses_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    make_model("provided", backend="openai", parameters={"base_url": "https://provider.invalid/v1"})
+    run = create_run("fragile", {"acts": ["yes"], "model": "provided"})
+    assert work(run.pk, "a") == 0
+    run.refresh_from_db()
+    assert (run.state, run.problem[:37]) == ("paused", "The key of provided is missing here: ")
+
+
+def test_where_the_database_is_lost_what_came_before_is_kept_and_the_rest_waits() -> None:
+    run = make_run("yes", "yes", "lost", "yes")
+    assert work(run.pk, "a", stop=lambda: bool(Fragile.executed)) == 2
+    rows = [(unit.state, unit.deliveries) for unit in Unit.objects.order_by("key")]
+    assert rows == [("done", 1)] * 2 + [("pending", 0)] * 2
+    run.refresh_from_db()
+    assert (run.state, run.problem) == ("running", "")
+
+
+def test_a_database_that_takes_no_result_ends_the_work_and_not_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: object, **__: object) -> int:
+        raise OperationalError("server closed the connection unexpectedly")
+
+    run = make_run("yes")
+    monkeypatch.setattr(leases, "finish", lost)
+    with pytest.raises(OperationalError):
+        work(run.pk, "a")
+    run.refresh_from_db()
+    assert (run.state, run.problem) == ("running", "")
+
+
+def test_what_a_study_gives_of_no_unit_of_its_batch_is_dropped() -> None:
+    work(make_run("foreign", "yes").pk, "a")
+    assert [row.text for row in Outcome.objects.order_by("unit__key")] == ["foreign", "yes"]
 
 
 def test_an_empty_answer_is_neither_done_nor_failed() -> None:

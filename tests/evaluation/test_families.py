@@ -14,10 +14,11 @@ from django.core.management import CommandError, call_command
 from PIL import Image
 
 from evaluation import backends
+from evaluation.backends import weight_files
 from evaluation.backends.diffusion import DiffusersPipeline
 from evaluation.backends.pipeline_families import FAMILIES
 from evaluation.contracts.backend import BackendError, ImageRequest
-from evaluation.contracts.study import Result
+from evaluation.contracts.study import ModelData, Result
 from tests.evaluation.make import make_model
 from tests.evaluation.opens import watched
 from tests.evaluation.tiny import model_at, save_chat, save_clip, save_llava, save_siglip
@@ -256,6 +257,45 @@ def test_a_damaged_index_is_named(content: str, folders: Folders, tmp_path: Path
     (folder / "model_index.json").write_text(content)
     with pytest.raises(BackendError, match=r"model_index\.json"):
         load(folder)
+
+
+def test_a_folder_without_a_description_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match=r"holds no config\.json\. Supported: clip, siglip"):
+        backends.load(model_at(tmp_path, "encoder", "clip"))
+
+
+def test_files_that_were_fetched_before_are_read_without_a_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    snapshot = tmp_path / "models--maker--model" / "snapshots" / ("0" * 40)
+    snapshot.mkdir(parents=True)
+    (snapshot / "config.json").write_text('{"model_type": "clap"}')
+    with pytest.raises(BackendError, match=r"of the family clap\. Supported: clip, siglip"):
+        backends.load(ModelData(1, "tiny", "encoder", "clip", "maker/model", "0" * 40, {}))
+
+
+DAMAGED_INDEXES = (b"", b"[]", b"{}", b'{"weight_map": ["one"]}', b"\xff")
+
+
+@pytest.mark.parametrize("content", DAMAGED_INDEXES)
+def test_a_damaged_index_of_weight_files_is_named(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors.index.json").write_bytes(content)
+    found = weight_files.of_weights(model_at(tmp_path, "encoder", "clip"), "model.safetensors")
+    assert found == ["model.safetensors.index.json is damaged."]
+
+
+HEADS = (b"", b"[]", b"{", b'{"a": {}}', b'{"a": {"data_offsets": [0]}}', b'{"a": {"data_offsets": "ab"}}')
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_weight_file_with_a_damaged_head_is_not_whole(head: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(len(head).to_bytes(8, "little") + head)
+    assert not weight_files.is_whole(file)
 
 
 # What the command says of a model

@@ -3,6 +3,7 @@
 import io
 import logging
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,6 +17,7 @@ import pypdf
 import pytest
 import uharfbuzz
 from fontTools.ttLib import TTFont
+from matplotlib import font_manager
 from PIL import Image
 
 from evaluation.figures import draw, files, fonts, layout, palette
@@ -135,6 +137,25 @@ def test_panels_are_drawn_only_for_what_occurs() -> None:
     ]
     plan = plan_of(TidyTable("t", "1", ("question", "option", "continent"), tuple(rows)))
     assert [panel.title for panel in plan.panels] == [f"{', '.join(group)}, food" for group in sorted(groups)]
+
+
+def test_a_metric_that_a_group_lacks_has_no_panel_there() -> None:
+    rows = [
+        TidyRow({"question": question, "continent": "Asia"}, metric, Estimate(0.5, 40, 20))
+        for question, metrics in (("light", ("food",)), ("setting", ("food", "good")))
+        for metric in metrics
+    ]
+    rows += [TidyRow({**row.groups, "continent": "Europe"}, row.metric, row.estimate) for row in rows]
+    plan = plan_of(TidyTable("t", "1", ("question", "continent"), tuple(rows)), "food", "good")
+    assert [panel.title for panel in plan.panels] == ["light, food", "setting, food", "setting, good"]
+
+
+def test_names_of_models_that_do_not_fit_beside_one_another_stand_in_lines() -> None:
+    names = [f"A model with a long name, number {number}" for number in range(6)]
+    plan = plan_of(make_table([make_row("Kenya", name) for name in names]))
+    lines = draw.legend_lines(plan, 6.0)
+    assert len(lines) > 1
+    assert [name for line in lines for name in line] == list(plan.models)
 
 
 def test_a_column_of_one_value_stands_neither_at_the_side_nor_over_the_panels() -> None:
@@ -354,3 +375,25 @@ def test_without_the_packages_of_fonts_figures_are_drawn_and_the_log_says_why(
     finally:
         fonts.shipped.cache_clear()
     assert "no_such_package_of_fonts" in caplog.text
+
+
+def test_letters_that_the_shipped_fonts_lack_are_taken_from_those_of_the_system(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A server on which the packages of fonts are missing and Noto is installed."""
+    shipped = Path(fonts.path_of(fonts.shipped()[0]))
+    installed = tmp_path / "NotoSansTest-Regular.ttf"
+    shutil.copy(shipped, installed)
+    manager = font_manager.fontManager
+    before = list(manager.ttflist)
+    monkeypatch.setattr(fonts, "PACKAGES", ())
+    for kept in (fonts.shipped, fonts._of_system):
+        kept.cache_clear()
+    try:
+        manager.addfont(installed)
+        assert fonts.families(["Waakye"]) == [fonts.LAST]
+        assert fonts.families([KHICHDI]) == [fonts.LAST, "World Wide Dishes NotoSansTest-Regular"]
+    finally:
+        manager.ttflist[:] = before
+        for kept in (fonts.shipped, fonts._of_system):
+            kept.cache_clear()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
+from django.core.files.storage import InMemoryStorage, default_storage
+from pytest_django import Settings
 
 from evaluation import content_store
 from tests.evaluation.make import make_image, make_model, make_subject
@@ -36,6 +37,29 @@ def test_equal_contents_are_one_file_that_is_not_written_again() -> None:
     assert content_store.keep(b"picture") == sha256
     assert on_disk(sha256).stat().st_mtime == before
     assert len(list(on_disk(sha256).parent.iterdir())) == 1
+
+
+class Remote(InMemoryStorage):
+    """A storage whose files lie on no disk of this machine, as those of object stores."""
+
+    def path(self, name: str) -> str:
+        raise NotImplementedError
+
+    def _relative_path(self, name: str) -> str:
+        return name
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_a_large_file_is_copied_once_to_any_storage(settings: Settings, tmp_path: Path, remote: bool) -> None:
+    if remote:
+        settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": f"{__name__}.Remote"}}
+    source = tmp_path / "source"
+    source.write_bytes(b"archive")
+    sha256 = content_store.keep_file(source)
+    written = default_storage.get_modified_time(content_store.path_of(sha256))
+    assert content_store.keep_file(source) == sha256
+    assert content_store.read(sha256) == b"archive"
+    assert default_storage.get_modified_time(content_store.path_of(sha256)) == written
 
 
 def test_a_file_that_was_cut_short_is_written_again() -> None:
@@ -86,6 +110,13 @@ def test_files_beside_the_pictures_are_never_touched() -> None:
     default_storage.save("photos/orphan.jpg", ContentFile(b"photo"))
     assert content_store.remove_orphans(timedelta(0)) == 0
     assert default_storage.exists("photos/orphan.jpg")
+
+
+@pytest.mark.django_db
+def test_a_file_that_is_gone_when_its_turn_comes_is_passed_over() -> None:
+    sha256 = content_store.keep(b"orphan")
+    (on_disk(sha256).parent / "gone").symlink_to("nothing")
+    assert content_store.remove_orphans(timedelta(0)) == 1
 
 
 @pytest.mark.django_db

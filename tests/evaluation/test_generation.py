@@ -17,7 +17,7 @@ from evaluation.runner import create_run, import_run, preview, work
 from evaluation.runner.catalogue import DatabaseCatalogue
 from evaluation.studies.prompts import holds
 from evaluation.tables.outcomes import outcomes
-from tests.evaluation.make import make_country, make_dish, make_model, make_subject, plan
+from tests.evaluation.make import make_country, make_dish, make_model, make_place, make_subject, plan
 
 pytestmark = pytest.mark.django_db
 
@@ -180,6 +180,11 @@ class SketchOnly:
 )
 def test_a_rewritten_prompt_says_what_of_the_dish_is_left(revised: str, numbers: dict[str, float]) -> None:
     assert execute(Painter(picture(), revised), work_for("Draw", make_subject())).numbers == numbers
+
+
+def test_a_rewritten_prompt_about_a_place_says_nothing_of_countries_it_does_not_have() -> None:
+    work = work_for("Draw", make_place("Africa"))
+    assert execute(Painter(picture(), "Food of Africa"), work).numbers == {"name_kept": 1}
 
 
 def test_the_same_letters_composed_in_another_way_are_the_same_name() -> None:

@@ -55,6 +55,13 @@ def with_profile() -> bytes:
     return encoded(scene(), icc_profile=lab.tobytes())
 
 
+def with_red_for_blue() -> bytes:
+    """The scene in a space like sRGB whose red is the blue of sRGB."""
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    swapped = profile.replace(b"rXYZ", b"....", 1).replace(b"bXYZ", b"rXYZ", 1).replace(b"....", b"bXYZ", 1)
+    return encoded(scene(), icc_profile=swapped)
+
+
 def moving() -> bytes:
     return encoded(scene(), save_all=True, append_images=[Image.new("RGB", (SIDE, SIDE), "black")])
 
@@ -181,3 +188,8 @@ def test_damaged_content_is_an_image_or_an_image_error(place: int, junk: bytes, 
         assert decode_pixels(bytes(content)).ndim == 3
     except ImageError as error:
         assert str(error).endswith(".")
+
+
+def test_colours_are_read_by_the_profile_of_the_file() -> None:
+    found, plain = decode_pixels(with_red_for_blue()).astype(int), np.asarray(scene()).astype(int)
+    assert np.abs(found - plain[:, :, ::-1]).max() <= 3

@@ -1,5 +1,7 @@
 """Runs made elsewhere."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -152,3 +154,14 @@ def test_a_slug_in_use_for_something_else_is_refused() -> None:
 def test_an_unknown_study_names_the_near_one() -> None:
     with pytest.raises(ConfigError, match="Did you mean association"):
         import_run("asociation", "elsewhere", {}, [])
+
+
+def test_a_result_beside_another_unit_and_a_key_that_fits_no_column_are_refused() -> None:
+    [(first, _), (_, other)] = answers(2)
+    with pytest.raises(ConfigError, match="The result 'q1' stands beside the unit 'q0'"):
+        import_run("association", "elsewhere", {}, [(first, other)])
+    for key, affinity in (("", "a"), ("k" * 121, "a"), ("k", ""), ("k", "a" * 81)):
+        wrong = replace(first, key=key, affinity=affinity)
+        with pytest.raises(ConfigError, match="is empty or too long"):
+            import_run("association", "elsewhere", {}, [(wrong, Result(key))])
+    assert not Unit.objects.exists()

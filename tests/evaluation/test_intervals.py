@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from evaluation.metrics.inference import student_t
 from evaluation.metrics.inference.interval_reach import reach
 from evaluation.metrics.inference.intervals import (
     AMOUNT,
@@ -283,4 +284,10 @@ def test_labels_and_values_that_do_not_fit_are_refused() -> None:
         one_way(np.ones((3, 1)), np.arange(2))
     with pytest.raises(ValueError, match="between 0 and 1"):
         one_way(np.full((3, 1), 1.5), np.arange(3), bounds=SHARE)
+    with pytest.raises(ValueError, match="a weight for each"):
+        one_way(np.ones((3, 1)), np.arange(3), weights=np.ones(2))
     assert one_way(np.empty((0, 2)), np.empty(0, dtype=int))[1].low is None
+
+
+def test_what_is_no_number_has_no_share_of_students_t() -> None:
+    assert np.isnan(student_t.survival(float("nan"), 3))

@@ -86,5 +86,20 @@ def test_what_is_gone_is_forgotten_and_what_fails_keeps_nobody_waiting(
     assert KeptReport.objects.get().content is not None
 
 
+def test_what_another_worker_counted_meanwhile_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+
+    def count(pk: int) -> cached_counts.Content:
+        counted.append(pk)
+        cached_counts.recount_wanted()
+        return {}
+
+    monkeypatch.setitem(cached_counts.makers, "slow", count)
+    cached_counts.begin(["slow:1", "slow:2"])
+    cached_counts.ask(["slow:1", "slow:2"])
+    assert cached_counts.recount_wanted() == 1
+    assert sorted(counted) == [1, 2]
+
+
 def test_large_is_asked_without_counting_all() -> None:
     assert not cached_counts.large(Unit.objects.all())

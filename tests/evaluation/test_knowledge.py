@@ -1,5 +1,6 @@
 """The knowledge study: its plan and the words it sends, answers by any backend, tables worked out by hand, judges."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
@@ -12,9 +13,10 @@ from django.test import Client
 from django.urls import reverse
 
 from collection.models import Dish
-from evaluation import runner
-from evaluation.contracts.backend import Conversation
+from evaluation import backends, runner
+from evaluation.contracts.backend import BackendError, Conversation
 from evaluation.contracts.study import ConfigError, ModelData, OutcomeData
+from evaluation.drilldown import cells
 from evaluation.metrics.set_overlap import iou, self_agreement
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import Batch, Model, Outcome, QuestionSet, Run, Unit
@@ -27,6 +29,7 @@ from evaluation.studies.config import parse
 from evaluation.studies.knowledge.judge_study import Judging, JudgingConfig
 from evaluation.studies.knowledge.study import Knowledge
 from evaluation.tables import compute, observe
+from tests.evaluation import behind, observing
 from tests.evaluation.make import make_dish, make_model
 from tests.evaluation.provider import Provider, error, says
 from tests.evaluation.tiny import save_chat
@@ -194,6 +197,22 @@ def test_fields_by_hand() -> None:
     assert value(table, "read", field="ingredients") == round(100 * 2 / 3, 6)
 
 
+def test_a_refused_answer_counts_in_no_rule_of_the_paper() -> None:
+    rows = [outcome("utensils", "", "spoon", state="refused"), outcome("utensils", "spoon", "spoon", dish=2)]
+    table = STUDY.summarise("fields", rows, None)
+    assert (value(table, "as_published", field="utensils"), found(table, "as_published", field="utensils").n) == (
+        100,
+        1,
+    )
+
+
+def test_a_set_without_questions_is_not_asked() -> None:
+    make_waakye()
+    QuestionSet.objects.create(slug="empty", version="1", questions=[])
+    with pytest.raises(ConfigError, match="questions: empty 1 holds no question"):
+        plan_of(questions="empty")
+
+
 def test_a_dish_of_two_continents_counts_in_each_and_nothing_judged_is_not_measured() -> None:
     table = STUDY.summarise("fields", [outcome("country", "Ghana", "Ghana", place=("Africa", "Asia"))], None)
     assert value(table, "read", continent="Africa") == value(table, "read", continent="Asia") == 100
@@ -305,6 +324,20 @@ def test_a_judge_is_a_run_of_its_own_about_the_answers_of_another() -> None:
     assert {row.groups["field"] for row in table.rows} == {"country", "ingredients"}
     assert {row.groups["model"] for row in table.rows} == {"standin-chat"}
     assert found(table, "judged", field="country").n == 2
+    assert observing.check("judging.fields", run="judged") > 0
+
+
+def test_what_is_listed_behind_a_number_is_what_it_counted() -> None:
+    for number in range(3):
+        make_waakye(name=f"Dish {number}")
+    work_off(runner.create_run("knowledge", {"samples": 2}, slug="known"))
+    for name in ("fields", "fields_country", "failures", "failures_language", "judge"):
+        assert behind.check(compute.compute_and_store(f"knowledge.{name}", {})) or name == "judge"
+    view = compute.compute_and_store("knowledge.consistency", {})
+    assert view.table is not None
+    row = next(row for row in view.table.rows if row.groups["field"] == "country")
+    found = cells.behind(behind.cell_of("knowledge.consistency", row))
+    assert (len(found.page()[0]), behind.everything(found)) == (6, [])
 
 
 def judgement(asked: str, text: str, **values: Any) -> OutcomeData:
@@ -420,11 +453,31 @@ def test_a_model_on_own_cards_answers_the_same_in_any_batch(tmp_path: Path) -> N
 
 
 @pytest.mark.torch
+def test_a_tokenizer_that_fills_nothing_up_is_filled_up_with_its_end(tmp_path: Path) -> None:
+    from evaluation.backends.local_chat import LocalChat
+
+    file = save_chat(tmp_path) / "tokenizer_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "pad_token": None}))
+    chat = LocalChat(ModelData(1, "tiny", "chat", "transformers", str(tmp_path), "", {"most_new_tokens": 1}))
+    assert chat.tokenizer.pad_token == "<|endoftext|>"
+    ended = chat.answer(chat.tokenizer("<|endoftext|>", add_special_tokens=False, return_tensors="pt")["input_ids"][0])
+    assert (ended.state, ended.reason) == ("empty", "The model wrote no words.")
+
+
+@pytest.mark.torch
+def test_a_language_model_without_a_template_for_conversations_is_refused(tmp_path: Path) -> None:
+    (save_chat(tmp_path) / "chat_template.jinja").unlink()
+    model = ModelData(1, "tiny", "chat", "transformers", str(tmp_path), "", {})
+    with pytest.raises(BackendError, match="without a chat template"):
+        backends.load(model)
+
+
+@pytest.mark.torch
 def test_noise_draws_tokens_with_their_own_probabilities() -> None:
     """10,000 seeds: shares within four standard errors of softmax(scores ÷ temperature) within the top p."""
     import torch
 
-    from evaluation.backends.local_chat import Sampler
+    from evaluation.backends.local_chat import Sampler, kept
 
     scores = torch.tensor([[2.0, 1.0, 0.0, -4.0]])
     drawn = Sampler(range(10_000), 0.5, 0.97)(torch.empty(0), scores.repeat(10_000, 1)).argmax(dim=-1)
@@ -433,3 +486,5 @@ def test_noise_draws_tokens_with_their_own_probabilities() -> None:
     assert shares[2:].tolist() == [0, 0]
     errors = (chances * (1 - chances) / 10_000).sqrt()
     assert bool(((shares[:2] - chances).abs() < 4 * errors).all())
+    everything = torch.log_softmax(scores, dim=-1)
+    assert torch.equal(kept(everything, 1.0), everything)

@@ -5,9 +5,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from evaluation import studies
@@ -170,6 +171,47 @@ def test_released_units_count_as_never_delivered() -> None:
     leases.release(batch)
     assert leased(leases.lease(run, "b", 3)) == ["0000", "0001", "0002"]
     assert set(Unit.objects.values_list("deliveries", flat=True)) == {1}
+
+
+def test_a_batch_is_released_once() -> None:
+    run = make_run(3)
+    batch = leases.lease(run, "a", 3)
+    assert batch is not None
+    assert leases.finish(batch, answers(batch)) == 3
+    leases.release(batch)
+    assert set(run.units.values_list("state", "deliveries")) == {("done", 1)}
+
+
+def test_a_batch_of_which_all_that_came_was_stored_already_gives_the_rest_back() -> None:
+    run = make_run(3)
+    batch = leases.lease(run, "a", 3)
+    assert batch is not None
+    given = answers(batch)[:2]
+    assert [leases.finish(batch, given, last=False), leases.finish(batch, given)] == [2, 0]
+    assert sorted(run.units.values_list("state", "deliveries")) == [("done", 1), ("done", 1), ("pending", 0)]
+
+
+def test_a_lease_is_renewed_until_it_is_no_longer_held_whatever_the_database_does_meanwhile(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = leases.lease(make_run(), "a", 2)
+    assert batch is not None
+    answered: Iterator[bool | DatabaseError] = iter([True, DatabaseError("It restarts."), True, False])
+    renewed = []
+
+    def renew(held: Batch) -> bool:
+        renewed.append(held.pk)
+        answer = next(answered)
+        if isinstance(answer, DatabaseError):
+            raise answer
+        return answer
+
+    settings.LEASE_SECONDS = 0.003
+    monkeypatch.setattr(leases, "renew", renew)
+    heartbeat = leases.Heartbeat(batch)
+    with heartbeat:
+        heartbeat.thread.join()
+    assert renewed == [batch.pk] * 4
 
 
 def test_a_unit_that_was_deleted_meanwhile_does_not_stop_its_batch() -> None:

@@ -81,6 +81,10 @@ def test_the_smallest_pictures_upset_nothing(size: tuple[int, int]) -> None:
     assert image_quality.look(encoded(Image.new("RGB", size, "white"))).flaw == image_quality.FLAT_REASON
 
 
+def test_a_picture_too_narrow_to_be_blurred_has_no_flaw() -> None:
+    assert image_quality.look(encoded(scene().crop((0, 0, 300, 2)))).flaw == ""
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
+from django.http import JsonResponse
 from django.test import Client
 
 from evaluation import counters
@@ -16,6 +17,7 @@ from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import MaskedName, Model, Plan, PlanAct, Role
 from evaluation.plans.mask import NO_MASK, Mask, UnknownMaskedName, mask_for, mask_of_models
 from evaluation.plans.mask_names import letters
+from evaluation.plans.mask_pages import Redaction, hidden
 from evaluation.plans.mask_pairs import turned
 from evaluation.plans.mask_text import HIDDEN
 from evaluation.tables import compute, read
@@ -228,6 +230,7 @@ def test_the_order_of_names_in_a_text_is_not_that_of_the_real_ones(masked: Plan)
     assert text == f"Reviewers: {'; '.join(parts)}."
     assert hiding.text("Alpha One and Beta Two are not compared.") == HIDDEN
     assert hiding.text("Nothing named: b; a.") == "Nothing named: b; a."
+    assert hiding.text("Compared: Alpha One and Beta Two: 7; Kenya: 9.") == HIDDEN
     notes = ("First.", *(f"{title} lacks prompts." for title in MAKERS.values()), "Last.")
     shown = hiding.table(make_table(notes=notes)).notes
     assert (shown[1], shown[-1]) == ("First.", "Last.")
@@ -364,6 +367,16 @@ def test_names_of_places_leave_all_cells_where_places_are_masked(masked: Plan) -
     hidden = mask(masked, places=True).table(make_table([row], columns=("by", "lowest", "worse")))
     assert "Africa" not in repr(hidden)
     assert hidden.rows[0].groups["lowest"].startswith("Continent ")
+    assert mask(masked).text("Dishes of Africa") == "Dishes of Africa", "names of places are known, and not hidden"
+
+
+def test_names_leave_what_a_page_answers_as_json(masked: Plan) -> None:
+    told = {"alpha-1": ["Alpha One", {"n": 7, "none": None}], "plain": True}
+    response = JsonResponse(told)
+    response.headers["Content-Length"] = str(len(response.content))
+    answer = hidden(response, Redaction(mask(masked)))
+    assert json.loads(answer.content) == {"[masked]": ["[masked]", {"n": 7, "none": None}], "plain": True}
+    assert answer.headers["Content-Length"] == str(len(answer.content))
 
 
 def test_runs_that_are_called_by_a_model_are_not_offered(planner: Client, masked: Plan) -> None:

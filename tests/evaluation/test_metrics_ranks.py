@@ -46,3 +46,9 @@ def test_the_interval_by_hand_and_for_few_none() -> None:
 def test_what_is_not_a_number_has_no_rank() -> None:
     assert spearman([1, np.nan, 3], [1, 2, 3]) is None
     assert spearman_interval([*range(11), np.nan], range(12)).low is None
+
+
+@pytest.mark.parametrize("other", [[1, 2], [[1, 2, 3]]])
+def test_ranks_of_arrays_of_different_shapes_are_not_compared(other: list[object]) -> None:
+    with pytest.raises(ValueError, match="one length"):
+        spearman([1, 2, 3], np.array(other))

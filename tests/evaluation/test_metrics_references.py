@@ -40,6 +40,9 @@ def test_entropy_is_that_of_scipy() -> None:
     found = concentration.entropy_and_largest(counts)
     assert found[:, 0] == pytest.approx(stats.entropy(counts, base=5, axis=1))
     assert found[:, 1] == pytest.approx(counts.max(axis=1) / counts.sum(axis=1))
+    for wrong in (counts[0], counts[:, :1], -counts):
+        with pytest.raises(ValueError, match="at least two options"):
+            concentration.entropy_and_largest(wrong)
 
 
 def test_cosines_are_those_of_scikit_learn_and_scipy() -> None:

@@ -182,6 +182,17 @@ def test_a_model_is_added_by_command_and_listed(capsys: pytest.CaptureFixture[st
             ("add", "a", "--role", "encoder", "--backend", "clip", "--identifier", "/m", "--parameters", "at_once"),
             "Write NAME=VALUE",
         ),
+        (
+            (
+                *("add", "a", "--role", "encoder", "--backend", "clip"),
+                "--identifier",
+                "/m",
+                "--parameters",
+                "a=1",
+                "a=2",
+            ),
+            "The parameter a is given twice",
+        ),
         (("add", "a", "--role", "encoder", "--backend", "clip", "--identifier", "x/y"), "revision: .*not a commit"),
         (("add", "sketch", "--role", "encoder", "--backend", "standin", "--identifier", "y"), "slug: .*already exists"),
         (("add", "a b", "--role", "encoder", "--backend", "standin", "--identifier", "y"), "slug: "),

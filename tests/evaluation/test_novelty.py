@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from collection.dishes.write import save_dish
 from collection.models import Dish
 from evaluation.models import ReferenceList
+from evaluation.novelty import reference
 from evaluation.novelty.cells import names_in
+from evaluation.novelty.fields import filled_here
 from evaluation.novelty.folding import fold, forms
 from evaluation.novelty.matching import SAME_NAME, SUBSTRING, SUBSTRING_3, Entry, distance, searcher
 from evaluation.novelty.reference import BadReference, import_reference
@@ -109,6 +111,7 @@ def test_distance_by_hand(one: str, other: str, steps: int) -> None:
         ('{"bg - Bulgarian": "Равон", "ca - Catalan": "Rawon"}', ["Равон", "Rawon"]),
         ("[{\"oreggia d'elefant\": 'Milanese'}, {'milanesa': 'Spanish'}]", ["oreggia d'elefant", "milanesa"]),
         ("Koshary; كشرى", ["Koshary", "كشرى"]),
+        ('["Koshary", 7, null]', ["Koshary"]),
         ("[" * 5000, []),
         ("[{'__import__(\"os\").system(\"x\")': 'a'}]", ['__import__("os").system("x")']),
         ("", []),
@@ -172,6 +175,20 @@ def test_a_field_that_the_list_lacks_is_not_measured(listed: ReferenceList) -> N
     assert rows["countries", "reference"].value == 1.0
 
 
+def test_without_a_dish_the_fields_of_the_list_alone_are_counted(listed: ReferenceList) -> None:
+    rows = {
+        (row.groups["field"], row.metric): row.estimate
+        for row in compute.compute(lookup.spec("novelty.fields"), {}).rows
+    }
+    assert (rows["countries", "ours"].value, rows["countries", "ours"].reason) == (None, "there are no dishes")
+    assert rows["countries", "reference"].value == 1.0
+
+
+def test_only_dishes_that_are_compared_count_in_a_field(db: None) -> None:
+    one, _other = dish("Zilzil", "Ethiopia"), dish("Harira", "Morocco")
+    assert filled_here([one.number])["countries"] == 1
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -179,9 +196,14 @@ def test_a_field_that_the_list_lacks_is_not_measured(listed: ReferenceList) -> N
         (b"name,aliases,countries\n", "no dish with a name"),
         (b"\xff\xfe\x00n", "not UTF-8"),
         (b"name,aliases,countries\n,,\n", "no dish with a name"),
+        (b"name,aliases,countries\n" + b"x" * 2000 + b",,\n", "cannot be read as CSV: field larger than"),
+        (b"name,aliases,countries\n" + b"Soup,,\n" * 4, "more than 3 rows"),
     ],
 )
-def test_a_file_that_is_no_list_is_refused_whole(content: bytes, reason: str, tmp_path: Path, db: None) -> None:
+def test_a_file_that_is_no_list_is_refused_whole(
+    content: bytes, reason: str, tmp_path: Path, db: None, monkeypatch: pytest.MonkeyPatch, short_cells: int
+) -> None:
+    monkeypatch.setattr(reference, "MOST_ROWS", 3)
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
     with pytest.raises(BadReference, match=reason):

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from evaluation import studies
 from evaluation.metrics.observations import Labels, Observations, coded, none_of, stacked
 from evaluation.registry import lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import observe
+from tests.evaluation.fragile import Fragile
 from tests.evaluation.observing import declares, observed
 
 CONTINENTS = [("Africa",), ("Africa", "Asia"), (), ("Asia",)]
@@ -70,3 +72,13 @@ def test_an_empty_install_has_no_observations(name: str) -> None:
 @pytest.mark.django_db
 def test_tables_of_other_numbers_have_none() -> None:
     assert observe.observe_table(lookup.spec("association.top"), {}) is None
+
+
+@pytest.mark.parametrize("slug", studies.STUDIES)
+def test_a_study_makes_no_table_that_it_does_not_name(slug: str) -> None:
+    with pytest.raises(ValueError, match=f"{slug} has no table 'nothing'"):
+        studies.load(slug).summarise("nothing", [], {})
+
+
+def test_numbers_of_a_study_are_means_of_nothing_unless_it_says_of_what() -> None:
+    assert Fragile().observe("scores", [], {}) is None

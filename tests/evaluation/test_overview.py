@@ -209,3 +209,9 @@ def test_every_list_of_what_waits_opens(client: Client) -> None:
     found = todo.waiting(steward)
     assert len(found) == 6
     assert [row.label for row in found if client.get(row.address).status_code != 200] == []
+
+
+def test_a_kind_that_waits_is_listed_once() -> None:
+    before = list(todo.KINDS)
+    todo.register(before[0])
+    assert before == todo.KINDS

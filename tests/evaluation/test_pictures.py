@@ -87,6 +87,11 @@ def test_the_command_lists_what_it_left_out(folder: Path, capsys: pytest.Capture
     assert shown.out == "Run elsewhere: 1 new pictures, 0 known, 2 files left out.\n"
     assert "Wakye_1.png: There is no subject 'Wakye'. Did you mean Waakye" in shown.err
     assert "notes.png: its name does not fit the pattern" in shown.err
+    for path in folder.glob("*[!1].png"):
+        path.unlink()
+    (folder / "Wakye_1.png").unlink()
+    call_command("import_pictures", folder, pattern="{subject}_{sample}.png", model="dalle", run_slug="elsewhere")
+    assert capsys.readouterr().out == "Run elsewhere: 0 new pictures, 1 known, 0 files left out.\n"
 
 
 @pytest.mark.parametrize(

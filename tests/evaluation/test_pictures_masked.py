@@ -8,7 +8,7 @@ from django.test import Client
 
 from evaluation import content_store
 from evaluation.drilldown import cells as drilldown_cells
-from evaluation.models import GeneratedImage, ImageDownload
+from evaluation.models import GeneratedImage, ImageDownload, StoredTable
 from evaluation.tables import compute, read
 from tests.evaluation.make import make_model
 from tests.evaluation.plans import make_frozen
@@ -76,6 +76,9 @@ def test_a_real_name_is_no_cell_while_names_are_masked(client: Client, masked: l
     cell = drilldown_cells.cell_query({}, {"group": "taste", "continent": "Africa", "model": "alpha-1"}, "net")
     response = client.get(f"{TABLES}/{NAME}/behind/{cell}")
     assert response.status_code == 404
+    StoredTable.objects.all().delete()
+    response = client.get(f"{TABLES}/{NAME}/behind/{cell}")
+    assert response.status_code == 404, "a table that is still being computed knows no real name either"
 
 
 def test_nothing_is_taken_away_while_names_are_masked(client: Client, masked: list[str]) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,11 +14,20 @@ from django.test import Client
 from django.utils.http import urlencode
 
 from collection.models import ConsentText, Photo
-from evaluation import content_store
+from evaluation import content_store, runner
+from evaluation.contracts.study import Result, UnitPlan
+from evaluation.drilldown import studies
+from evaluation.images import archive
+from evaluation.images.machine_scores import about, words_of
 from evaluation.ingest.photographs import image_of
-from evaluation.models import GeneratedImage, ImageDownload, Model, Subject
+from evaluation.metrics.tidy import Estimate, TidyRow
+from evaluation.models import GeneratedImage, ImageDownload, Model, Run, StoredTable, Subject
 from evaluation.presentation.images import SEE, rows_for
+from evaluation.runner import purging
+from evaluation.runner.catalogue import subject_data
+from evaluation.runner.importing import import_run
 from evaluation.tables import compute
+from evaluation.views.gallery import shelves
 from tests.collection.make import make_contributor
 from tests.evaluation.behind import check
 from tests.evaluation.make import make_dish, make_image, make_model, make_subject
@@ -176,6 +186,94 @@ def test_the_fifty_nearest_pictures_stand_behind_a_share() -> None:
     assert check(view) == 2
 
 
+def asked(image: GeneratedImage, question: str, shift: int, said: str, **values: Any) -> tuple[UnitPlan, Result]:
+    """A question about a picture, and what was answered; probabilities with `numbers`."""
+    reading = "logits" if "numbers" in values else "generated"
+    key = f"image:{image.pk}:{question}:{shift}:{reading}"
+    payload = {"image": image.pk, "question": question, "options": ["Yes", "No"], "shift": shift, "reading": reading}
+    model = make_model("answerer", role="vqa", backend="standin")
+    return UnitPlan(key, model, subject_data(image.subject), payload, key), Result(key, text=said, **values)
+
+
+def test_answers_that_could_not_be_read_are_listed_with_the_reason() -> None:
+    subject = make_subject()
+    turned, unread, chances = (make_image(subject, make_model()) for _ in range(3))
+    given = [
+        *(asked(turned, "table", shift, "A") for shift in (0, 1)),
+        asked(unread, "table", 0, "Who knows"),
+        asked(chances, "table", 0, "", numbers={"0": 0.9, "1": 0.1}),
+        asked(chances, "table", 0, "Who knows"),
+    ]
+    import_run("stereotypes", "asked", {"images": "test"}, given)
+    for name in ("answers", "flattening", "readings"):
+        assert check(compute.compute_and_store(f"stereotypes.{name}", {}))
+    query = "?" + urlencode({"cell.question": "table", "cell.continent": "Africa", "cell.model": "painter"})
+    client = signed_in()
+    assert "no answer could be read (no answer)" in client.get(f"{TABLES}stereotypes.flattening/behind/{query}").text
+    query += "&cell.option=Yes&metric=order_changes"
+    page = client.get(f"{TABLES}stereotypes.answers/behind/{query}").text
+    assert "only one order of the options was read" in page and "counted: yes" in page
+    page = client.get(f"{TABLES}stereotypes.readings/behind/?cell.question=table&metric=agreement_read").text
+    assert "the words could not be read" in page
+    assert "not read: no answer" in client.get(f"/admin/evaluation/pictures/{unread.pk}/").text
+
+
+def test_what_failed_is_told_beside_its_picture() -> None:
+    place = make_place_in("Africa")
+    lost = picture_result(place, "painter", failed=True)
+    make_association(picture_result(place, "painter", 1, 0), lost)
+    image = GeneratedImage.objects.get(pk=lost[0].payload["image"])
+    key = f"image:{image.pk}"
+    pixels = make_model("pixels", role="pixels", backend="pixels")
+    unit = UnitPlan(key, pixels, place, {"image": image.pk}, key)
+    import_run("colours", "colours", {"images": "test"}, [(unit, Result(key, "failed", reason="The file is gone."))])
+    page = signed_in().get(f"/admin/evaluation/pictures/{image.pk}/").text
+    assert "The file could not be read." in page and "The file is gone." in page
+    assert check(compute.compute_and_store("association.scores", {}))
+    query = "?" + urlencode({"cell.group": "taste", "cell.continent": "Africa", "cell.model": "painter"})
+    assert "it has no vector" in signed_in(name="b").get(f"{TABLES}association.scores/behind/{query}").text
+
+
+def test_a_picture_whose_score_is_about_another_one_or_has_no_words_shows_none() -> None:
+    place = make_place_in("Africa")
+    (plan, _), (other, vector) = (picture_result(place, "painter", 1, 0) for _ in range(2))
+    given = [(plan, replace(vector, key=plan.key)), (replace(other, key="other"), replace(vector, key="other"))]
+    import_run("association", "wordless", {"images": "test"}, given)
+    images = GeneratedImage.objects.filter(pk__in=[each.payload["image"] for each in (plan, other)]).order_by("pk")
+    assert about([images[0]]) == about(list(images)) == {}
+
+
+def test_pictures_without_a_subject_are_no_words_of_a_run() -> None:
+    plan, result = picture_result(make_place_in("Africa"), "painter", 1, 0)
+    run = make_association((replace(plan, subject=None), result))
+    assert len(words_of([run])[run.pk]) == 2
+
+
+def test_a_table_whose_run_is_gone_lists_nothing_and_says_so() -> None:
+    query = scores()
+    purging.purge(Run.objects.get())
+    page = signed_in().get(f"{TABLES}association.scores/behind/{query}").text
+    assert "There is no finished run of it." in page
+
+
+def test_numbers_about_no_group_of_pictures_list_none() -> None:
+    held()
+    compute.compute_and_store("overview.totals", {})
+    page = signed_in().get(f"{TABLES}overview.totals/behind/?cell.what=dishes").text
+    assert "This number is no mean over single pictures" in page
+    assert '<li id="p' not in page
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+def test_the_pictures_of_a_group_are_those_of_its_subjects(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alike for many subjects with a label as for few."""
+    monkeypatch.setattr(studies, "FEW", few)
+    africa, asia = make_place_in("Africa"), make_place_in("Asia")
+    make_association(*(picture_result(place, "painter", 1, 0) for place in (africa, asia)))
+    found = studies.with_label(GeneratedImage.objects.all(), "continent", "Africa")
+    assert [image.subject_id for image in found] == [africa.id]
+
+
 def test_galleries_show_both_ends_with_their_numbers() -> None:
     scores()
     compute.compute_and_store("association.top", {})
@@ -183,6 +281,34 @@ def test_galleries_show_both_ends_with_their_numbers() -> None:
     assert page.index("<h3>top</h3>") < page.index("<h3>bottom</h3>")
     assert "evaluation only" in page and "net 1.000" in page and "<img" not in page
     assert signed_in(name="b").get(f"{TABLES}association.scores/gallery/").status_code == 404
+
+
+def test_a_gallery_that_was_never_computed_is_asked_for() -> None:
+    scores()
+    page = signed_in().get(f"{TABLES}association.top/gallery/")
+    assert page.status_code == 200
+    assert StoredTable.objects.get(name="association.top").wanted_at is not None
+
+
+def test_a_number_that_was_not_measured_stands_at_no_picture() -> None:
+    image = held()
+    picture = rows_for([image.pk], User.objects.create_superuser("chief"))[0]
+    rows = [
+        TidyRow({"model": "painter", "end": "top", "picture": str(image.pk)}, name, Estimate(value, 1, 1))
+        for name, value in (("net", 0.5), ("as_printed", None))
+    ]
+    [shelf] = shelves(("model", "end", "picture"), rows, {image.pk: picture})
+    assert (shelf.group, shelf.ends) == (("painter",), {"top": [(picture, "net 0.500")]})
+
+
+def test_samples_stand_in_their_order() -> None:
+    first = held(seed=None, sample=1)
+    for sample in (0, 2):
+        GeneratedImage.objects.create(
+            subject_id=first.subject_id, model_id=first.model_id, sample=sample, source_key=f"k{sample}"
+        )
+    page = signed_in(SEE).get(f"/admin/evaluation/subjects/{first.subject_id}/pictures/").text
+    assert page.index("sample 0") < page.index("sample 1") < page.index("sample 2")
 
 
 def test_one_subject_stands_across_models_and_seeds() -> None:
@@ -234,6 +360,11 @@ def test_a_photograph_that_is_no_longer_shared_is_not_shown_as_a_picture() -> No
     assert "not shared any more" in rows_for([image.pk], user)[0].why
 
 
+def test_a_photograph_from_a_folder_is_nobodys_photo_here() -> None:
+    image = held(model=make_model("real", role="camera").slug)
+    assert rows_for([image.pk], User.objects.create_superuser("chief"))[0].why == ""
+
+
 def test_pictures_are_taken_away_after_the_terms_and_with_a_log() -> None:
     image, client = held(), signed_in(SEE, TAKE)
     address = f"/admin/evaluation/pictures/{image.pk}/take/"
@@ -260,3 +391,31 @@ def test_an_archive_holds_the_pictures_of_a_cell_the_terms_and_why_others_are_no
     assert [row["why not"] for row in rows].count("not held: the picture was never given to us") == 3
     assert ImageDownload.objects.get().number == 1
     assert "not for training" in archive.read("terms.txt").decode()
+
+
+def test_a_picture_without_its_file_and_a_cell_without_numbers_are_not_taken_away() -> None:
+    client, query = signed_in(SEE, TAKE), scores(1)
+    lost = held(sha256="0" * 64)
+    assert client.post(f"/admin/evaluation/pictures/{lost.pk}/take/", {"terms": "1"}).status_code == 404
+    StoredTable.objects.all().delete()
+    assert client.post(f"{TABLES}association.scores/behind/take/{query}", {"terms": "1"}).status_code == 404
+    assert not ImageDownload.objects.exists()
+
+
+def test_a_full_archive_says_so_of_the_pictures_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    images = [held("Waakye"), held("Kenkey")]
+    monkeypatch.setattr(archive, "MOST_BYTES", len(make_picture()))
+    file, taken = archive.packed(archive.choose([image.pk for image in images]))
+    file.close()
+    assert [(bool(each.file), each.why) for each in taken] == [(True, ""), (False, "The archive was full.")]
+
+
+def test_the_pictures_behind_what_was_asked_for_are_taken_away_too() -> None:
+    make_dish("Waakye")
+    run = runner.create_run("generation", {"model": "sketch", "images_per_subject": 2})
+    runner.work(run.pk, "tests")
+    compute.compute_and_store("generation.counts", {})
+    query = "?" + urlencode({"cell.country": "Ghana", "cell.model": "sketch", "metric": "done"})
+    sent = signed_in(SEE, TAKE).post(f"{TABLES}generation.counts/behind/take/{query}", {"terms": "1"})
+    names = zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content))).namelist()  # type: ignore[attr-defined]
+    assert sum(name.startswith("picture-") for name in names) == ImageDownload.objects.get().number == 2

@@ -8,7 +8,7 @@ from collection.models import Dish, Source
 from evaluation import studies
 from evaluation.contracts.study import ConfigError
 from evaluation.models import Model, PromptTemplate, Run, RunLabel, Subject, Unit
-from evaluation.runner import create_run
+from evaluation.runner import chains, create_run, preview
 from evaluation.subjects import select, subject_for
 from tests.evaluation.make import make_country, make_demonstration_dishes, make_dish, make_model
 
@@ -145,6 +145,10 @@ def test_the_model_says_which_queue_its_runs_go_to() -> None:
         ({"model": "sketch", "subjects": "dish"}, "subjects is 'dish'. Accepted: an object with fields."),
         ({"model": "sketch", "subjects": {"kind": "dsh"}}, "Did you mean dish?"),
         ({"model": "sketch", "subjects": {"contries": []}}, "Did you mean countries?"),
+        (
+            {"model": "sketch", "subjects": {"kind": "place", "level": "country", "countries": ["Gana"]}},
+            "There is no country 'Gana'. Did you mean Ghana",
+        ),
         ({"model": "sketch", "subjects": {"countries": ["Gana"]}}, "There is no country 'Gana'. Did you mean Ghana"),
         ({"model": "sketch", "subjects": {"countries": "Ghana"}}, "countries is a list of names"),
         ({"model": "sketch", "subjects": {"limit": 0}}, "limit is a whole number of at least 1"),
@@ -256,3 +260,18 @@ def test_shipped_rows_are_added_once_and_never_overwrite_what_staff_changed() ->
     load_reference()
     assert Model.objects.get(slug="sketch").title == "Our sketch"
     assert (PromptTemplate.objects.count(), Model.objects.count()) == before
+
+
+def test_a_plan_without_units_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    for made in (create_run, preview):
+        with pytest.raises(ConfigError, match="The plan holds no unit"):
+            made("fragile", {"acts": []})
+    assert not Run.objects.exists()
+
+
+def test_a_run_that_was_planned_already_is_not_planned_again() -> None:
+    make_dish()
+    run = create_run("generation", generation())
+    assert chains.plan_one(run.pk) is None
+    assert run.units.count() == 2

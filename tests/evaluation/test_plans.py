@@ -14,6 +14,7 @@ from evaluation.plans.evidence import Data, of_plan, of_table
 from evaluation.plans.freezing import freeze, intact, published
 from evaluation.registry.lookup import spec
 from evaluation.tables import compute
+from evaluation.unmasking import analyses
 from tests.evaluation.plans import form_of, listed, make_frozen, make_plan, make_planner
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
 
@@ -109,6 +110,20 @@ def test_a_frozen_plan_is_neither_changed_nor_deleted_nor_frozen_again() -> None
         with pytest.raises(FrozenPlan):
             attempt()
     assert intact(Plan.objects.get(pk=plan.pk))
+
+
+def test_many_drafts_are_changed_and_deleted_at_once() -> None:
+    make_plan(), make_plan()
+    assert Plan.objects.update(title="Renamed") == 2
+    assert Plan.objects.filter(title="Renamed").delete()[0] == 2
+
+
+def test_a_plan_outlives_its_tables() -> None:
+    plan = make_plan(tables=[listed(), {**listed(), "table": "no.longer"}])
+    assert [(one.table, one.why_not) for one in analyses(plan)] == [
+        ("association.scores", "not computed yet"),
+        ("no.longer", "the definition of this table changed since the plan was frozen"),
+    ]
 
 
 def test_a_draft_read_before_it_was_frozen_cannot_overwrite_it() -> None:
@@ -268,6 +283,19 @@ def test_the_list_of_the_admin_leads_to_the_page_and_changes_nothing(planner: Cl
     assert plan.title in planner.get("/admin/evaluation/plan/").text
     assert planner.get(f"/admin/evaluation/plan/{plan.pk}/change/").headers["Location"] == f"{PLANS}{plan.slug}/"
     assert planner.post(f"/admin/evaluation/plan/{plan.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_a_plan_frozen_in_another_window_is_not_frozen_again(planner: Client) -> None:
+    plan = make_frozen()
+    page = planner.post(f"{PLANS}{plan.slug}/freeze/", follow=True).text
+    assert "A frozen plan is never changed" in page
+    assert "The plan is frozen." not in page
+
+
+def test_the_admin_leads_nobody_to_a_plan_who_may_not_see_plans(client: Client) -> None:
+    plan = make_frozen()
+    client.force_login(make_staff())
+    assert client.get(f"/admin/evaluation/plan/{plan.pk}/change/").status_code == 403
 
 
 def test_a_table_planned_in_part_marks_its_other_numbers(planner: Client) -> None:

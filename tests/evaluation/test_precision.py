@@ -108,6 +108,13 @@ def test_nothing_is_said_where_nothing_can_vary(values: list[float]) -> None:
     assert components(np.array(values), {"dish": np.arange(len(values))}) is None
 
 
+def test_nothing_is_said_of_more_parts_than_the_observations_tell_apart() -> None:
+    parts = {"dish": [1, 2, 1], "image": [0, 0, 1], "reviewer": [1, 0, 0]}
+    levels = {name: np.array(labels) for name, labels in parts.items()}
+    assert list(identified(levels)) == ["dish", "image", "reviewer"]
+    assert components(np.array([0.1, 0.5, 0.9]), levels) is None
+
+
 @given(st.integers(0, 10_000))
 def test_components_are_never_negative_and_move_with_the_square_of_the_scale(seed: int) -> None:
     rng = np.random.default_rng(seed)

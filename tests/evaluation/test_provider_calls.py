@@ -4,6 +4,7 @@ import base64
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from pytest_django import Settings
@@ -11,6 +12,7 @@ from pytest_django import Settings
 from evaluation.backends import provider as calls
 from evaluation.backends import rate_limit
 from evaluation.backends.openai_images import OpenAIImages, decoded
+from evaluation.backends.provider import backoff, check_host
 from evaluation.contracts.backend import BackendError, ImageRequest
 from evaluation.contracts.study import ModelData, Result
 from tests.evaluation.provider import ODD_TYPES, SLOW, Answer, Provider, addresses, error, pictures, png
@@ -65,6 +67,7 @@ PNG = base64.b64encode(png()).decode()
         base64.urlsafe_b64encode(png()).decode(),
         PNG.rstrip("="),
         f"data:image/png;base64,{PNG.replace('+', '%2B').replace('/', '%2F')}",
+        f"data:image/png,{quote(png())}",
     ],
 )
 def test_base64_is_read_as_providers_write_it(text: str) -> None:
@@ -150,6 +153,29 @@ def test_an_error_that_drips_in_ends_after_the_time_in_all(server: Provider, how
     server.script = [how]
     [result] = ask(OpenAIImages(model(server, timeout=0.5)), 1)
     assert (result.state, result.reason) == ("failed", "The provider's answer took too long or was too large.")
+
+
+def test_a_provider_that_only_asks_to_slow_down_is_left_after_the_patience(
+    server: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "SLOW_DOWN", 0.2)
+    server.chooses = lambda body: error(429, "Slow down.")
+    with pytest.raises(BackendError, match=r"asks to slow down again and again\. Its words: Slow down\."):
+        ask(OpenAIImages(model(server, patience=0.5)), 1)
+
+
+def test_a_try_that_follows_waits_longer_and_never_longer_than_a_call() -> None:
+    assert [0.5 <= backoff(tries, 60) / 2 ** (tries - 1) <= 1.5 for tries in (1, 2, 3)] == [True] * 3
+    assert backoff(9, 5) == 5
+
+
+def test_a_key_is_taken_from_variables_of_keys_alone(server: Provider) -> None:
+    with pytest.raises(BackendError, match=r"key of dalle is 'PATH'\. Accepted: a name that ends in _API_KEY"):
+        OpenAIImages(model(server, key="PATH"))
+
+
+def test_a_host_whose_name_is_not_found_at_the_moment_may_be_asked_later() -> None:
+    assert check_host("https://provider.invalid/v1") == "provider.invalid"
 
 
 def test_the_key_stands_in_no_words(server: Provider) -> None:

@@ -5,6 +5,7 @@ from io import StringIO
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from kombu import Connection
 
 from evaluation.models import Embedding, GeneratedImage, Outcome, Plan, Run, RunLabel, Unit
 from evaluation.runner import import_run, purging
@@ -115,6 +116,16 @@ def test_the_command_asks_counts_and_does_nothing_on_another_answer(run: Run, mo
     assert "14 units" in out.getvalue()
     assert "Nothing was removed." in out.getvalue()
     assert "14 Unit" in out.getvalue()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_leaves_a_large_run_to_a_worker(run: Run) -> None:
+    out = StringIO()
+    call_command("purge_run", "goes", yes=True, background=True, stdout=out)
+    assert out.getvalue() == "A worker removes the run goes.\n"
+    assert Run.objects.filter(slug="goes").exists()
+    with Connection("memory://") as connection:
+        assert connection.SimpleQueue("cpu").get_nowait().payload[0] == [run.pk]
 
 
 def test_the_command_says_why_a_run_stays_and_names_near_ones(run: Run) -> None:

@@ -21,6 +21,7 @@ COUNT = {"A": "3", "B": "4", "C": "5", "D": "None of the above"}
 ARABIC = {"أ": "نعم", "ب": "لا"}
 CYRILLIC = {"А": "Да", "Б": "Нет"}
 SMALL = {"a": "Yes", "b": "No"}
+LETTERS = {letter: f"Shape {number}" for number, letter in enumerate(string.ascii_uppercase)}
 NOTHING, UNCLEAR, BROKEN = "no answer", "ambiguous", "failed"
 
 ANSWERS = [
@@ -68,6 +69,7 @@ ANSWERS = [
     ("B because there is no table", YES_NO, "B"),
     ("I'm not sure, but B", PLATE, "B"),
     ("B", SMALL, "b"),
+    ("I think it's N", LETTERS, "N"),
     # Said after others were weighed, or before they are explained.
     ("After considering A and C, the answer is B", PLATE, "B"),
     ("It could be A or C.\nB", PLATE, "B"),

@@ -1,9 +1,10 @@
 """Pages of runs: start a chain, watch it, stop it, have it go on, see what was refused, rewritten and failed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal, get_type_hints
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -12,6 +13,8 @@ from django.test import Client
 
 from evaluation import runner, studies
 from evaluation.models import Batch, GeneratedImage, Model, Run, Unit
+from evaluation.presentation.run_form import field_for
+from evaluation.runner import leases
 from tests.evaluation.fragile import Fragile
 from tests.evaluation.make import make_country, make_demonstration_dishes, make_dish, make_model
 
@@ -148,6 +151,11 @@ def test_a_run_is_paused_goes_on_is_cancelled_and_goes_on(researcher: Client) ->
     assert "Cancel" not in shown
 
 
+def test_units_of_an_imported_run_cannot_be_tried_again(researcher: Client) -> None:
+    run = Run.objects.create(study="generation", slug="given", imported=True, state=Run.State.DONE)
+    assert "Only failed or refused units of a run that was made here" in press(researcher, run, "again-failed")
+
+
 @pytest.mark.parametrize("act", ["", "explode", "again-done"])
 def test_an_unknown_button_does_nothing(researcher: Client, act: str) -> None:
     make_demonstration_dishes(1)
@@ -226,3 +234,29 @@ def test_the_page_takes_few_queries_however_many_units(
     assert page.status_code == 200
     assert "Spent so far" in text_of(page)
     assert "At the pace of the last minutes" in text_of(page)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A configuration with fields of all kinds."""
+
+    share: float
+    number: int = 3
+    words: tuple[str, ...] = ("a", "b")
+    kind: Literal["one", "other"] = "one"
+    settings: Mapping[str, int] = field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "read"),
+    [
+        ("share", "0.25", 0.25),
+        ("number", "4", 4),
+        ("words", "x, y,, z ", ["x", "y", "z"]),
+        ("kind", "other", "other"),
+        ("settings", '{"steps": 50}', {"steps": 50}),
+    ],
+)
+def test_what_is_typed_is_read_as_the_configuration_means_it(name: str, typed: str, read: object) -> None:
+    [known] = [each for each in fields(Asked) if each.name == name]
+    assert field_for(known, get_type_hints(Asked)[name], None).clean(typed) == read

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation import studies
+from evaluation.management.commands import run_study
 from evaluation.models import GeneratedImage, Model, Run
 from tests.evaluation.make import make_dish
 
@@ -76,6 +77,17 @@ def test_failures_end_the_command_with_their_reasons_and_counts(capsys: pytest.C
     assert shown.out.splitlines()[-1] == "Run mine is done: 1 done, 1 refused, 2 failed."
     told = [line for line in shown.err.splitlines() if line.startswith(("1 ", "2 "))]
     assert told == ["2 failed: RuntimeError: the card fell out", "1 refused: Against the rules."]
+
+
+def test_many_different_reasons_are_counted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_study, "MOST_REASONS", 1)
+    config = json.dumps({"acts": ["refuse", "empty", "refuse"]})
+    call_command("run_study", "fragile", config=config, wait=True)
+    shown = capsys.readouterr().err.splitlines()
+    assert [line for line in shown if "refused" in line or "empty" in line] == ["2 refused: Against the rules."]
+    assert shown[-1] == "and 1 other reasons"
 
 
 def test_a_run_of_which_all_fails_ends_with_one() -> None:

@@ -259,6 +259,14 @@ def test_a_table_that_cannot_be_computed_says_so_and_stops_no_other() -> None:
     assert (row.error, row.wanted_at) == ("UnknownTable", None)
 
 
+def test_a_table_wanted_of_an_older_definition_is_forgotten() -> None:
+    store.ask(read.read(NAME, {}))
+    StoredTable.objects.update(version="0")
+    assert compute.recompute_wanted() == 0
+    row = StoredTable.objects.get()
+    assert (row.version, row.error, row.wanted_at, row.content) == ("0", "", None, row.content)
+
+
 def test_a_failed_table_keeps_its_last_numbers_and_is_fresh_once_computed() -> None:
     make_run()
     compute.compute_and_store(NAME, {})

@@ -95,6 +95,18 @@ def test_a_renewal_that_is_cut_short_leaves_no_run_done_whose_units_wait(
     assert Run.objects.get(pk=scored.pk).state == Run.State.RUNNING
 
 
+def test_of_two_vectors_that_get_one_name_one_stays_with_the_outcomes_of_both(scored: Run) -> None:
+    old = Embedding.objects.exclude(image=None).order_by("pk")[0]
+    same = Embedding.objects.create(
+        model=old.model, image=old.image, preprocessing=NEW, dimensions=old.dimensions, vector=old.vector
+    )
+    outcome = Outcome.objects.get(embedding=old)
+    assert renew_vectors().renamed == 1
+    outcome.refresh_from_db()
+    assert outcome.embedding == same
+    assert not Embedding.objects.filter(pk=old.pk).exists()
+
+
 def test_outcomes_never_mix_two_decodes(scored: Run) -> None:
     Embedding.objects.filter(pk=Embedding.objects.exclude(image=None).order_by("pk")[0].pk).update(preprocessing=NEW)
     held = [row for row in outcomes(scored) if row.image_id and row.vector is not None]

@@ -14,6 +14,8 @@ from PIL import Image
 from evaluation import backends
 from evaluation.backends.image_decode import decoded
 from evaluation.backends.vlm.backend import VisionLanguageModel
+from evaluation.backends.vlm.packing import packed
+from evaluation.backends.vlm.tiling import tiling
 from evaluation.contracts.backend import Asked, BackendError, OutOfMemory, Question
 from tests.evaluation.tiny import make_picture, model_at, save_clip, save_llava
 
@@ -283,3 +285,26 @@ def test_a_picture_may_be_of_any_mode(backend: VisionLanguageModel) -> None:
     grey = io.BytesIO()
     Image.new("LA", (30, 40), (200, 10)).save(grey, "PNG")
     assert len(probabilities(backend, grey.getvalue())) == len(QUESTIONS)
+
+
+def test_a_question_without_tokens_is_refused() -> None:
+    with pytest.raises(ValueError, match="no tokens"):
+        packed([[1, 2], []], "cpu")
+
+
+@pytest.mark.parametrize(
+    ("values", "places", "sentence"),
+    [
+        ({"resample": 0}, [[16, 32]], "not known here"),
+        ({"crop_size": {}, "size": {}}, [[16, 32]], "not known here"),
+        ({"do_normalize": False}, [[16, 32]], "not known here"),
+        ({}, [[16, 30]], "no multiples of the tiles' 16 pixels"),
+        ({}, [], "no multiples of the tiles' 16 pixels"),
+    ],
+)
+def test_tiles_that_are_made_in_another_way_are_refused(
+    values: dict[str, Any], places: list[list[int]], sentence: str
+) -> None:
+    config = {"crop_size": {"height": 16}, "image_mean": [0.5] * 3, "image_std": [0.5] * 3, **values}
+    with pytest.raises(BackendError, match=sentence):
+        tiling(config, places)

@@ -27,6 +27,7 @@ ODD: tuple[Any, ...] = (
     float("nan"),
     float("inf"),
     10**400,
+    10**5000,
     -(2**70),
     "\x00",
     "\ud800",
@@ -69,6 +70,11 @@ def test_any_value_in_the_circumstances_is_stored_beside_the_answer(value: Any) 
 def test_a_number_that_is_none_fails_its_unit_and_no_worker(value: Any) -> None:
     found = checked(Result("u", numbers={"score": value}))
     assert (found.state, found.reason) == ("failed", "Not a finite number: score.")
+
+
+def test_a_vector_that_is_not_finite_fails_its_unit() -> None:
+    found = checked(Result("u", vector=VectorResult(np.array([1, np.inf], dtype=np.float32), image_id=1)))
+    assert (found.state, found.reason, found.vector) == ("failed", "Not a finite number: the vector.", None)
 
 
 def test_a_row_that_no_table_takes_fails_alone() -> None:

@@ -48,7 +48,7 @@ from tests.collection.make import (
     tokens,
     upload,
 )
-from tests.evaluation.make import make_model, plan, vector_result
+from tests.evaluation.make import make_image, make_model, plan, vector_result
 from tests.review.make import make_campaign, make_country, make_reviewer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -296,6 +296,16 @@ def test_pictures_stay_where_another_contributor_described_the_same_dish(whole: 
     assert {image.subject.dish for image in images} == {other} and all(image.sha256 for image in images)
     assert set(CampaignImage.objects.values_list("dish_name", flat=True)) == {"Soup"}
     assert {f"images/{image.sha256[:2]}/{image.sha256[2:4]}/{image.sha256}" for image in images} <= set(files())
+
+
+def test_prompts_stay_where_both_contributors_gave_the_dish_one_name() -> None:
+    dish, other = (make_dish("Soup", contributor=make_contributor(), state=Dish.State.ACCEPTED) for _ in range(2))
+    image = make_image(subject_data(subject_for(dish)), make_model(), prompt_sent="A photo of Soup")
+    Dish.objects.filter(pk=other.pk).update(merged_into=dish)
+    withdraw_dish(dish, Withdrawal.Reason.OWN)
+    a_week_later()
+    image.refresh_from_db()
+    assert (image.prompt_sent, image.subject.dish) == ("A photo of Soup", other)
 
 
 def test_withdrawn_dish_leaves_new_tables_at_once_and_they_say_how_many_left(whole: tuple[Dish, str]) -> None:

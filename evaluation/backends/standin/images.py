@@ -82,17 +82,9 @@ def fit(draw: ImageDraw.ImageDraw, text: str, at: tuple[int, int], width: int, h
 def writable(name: str) -> str:
     """The name where the font has all of its letters, else nothing: boxes in place of letters help nobody."""
     font = ImageFont.load_default(16)
-    missing = glyph(font, "\uffff")
+    missing = bytes(font.getmask("\uffff"))
     name = " ".join(name.split())[:60]
-    return name if all(letter == " " or glyph(font, letter) != missing for letter in name) else ""
-
-
-def glyph(font: ImageFont.FreeTypeFont | ImageFont.ImageFont, letter: str) -> bytes:
-    """The shape of one letter; all letters that the font lacks have the same."""
-    try:
-        return bytes(font.getmask(letter))
-    except UnicodeEncodeError:
-        return bytes(font.getmask("\uffff"))
+    return name if all(letter == " " or bytes(font.getmask(letter)) != missing for letter in name) else ""
 
 
 def png(picture: Image.Image) -> bytes:

@@ -81,7 +81,7 @@ class PictureAnswerer:
         return lambda: [answer for finish in finishes for answer in finish()]
 
     def parts(self, questions: Sequence[Question]) -> Iterator[list[Question]]:
-        """Questions that go through the model together."""
+        """Questions, at least one, in the parts that go through the model together."""
         part: list[Question] = []
         length = 0
         for question in questions:
@@ -91,8 +91,7 @@ class PictureAnswerer:
                 part, length = [], 0
             part.append(question)
             length += tokens
-        if part:
-            yield part
+        yield part
 
     def shared(self, picture: "Tensor") -> Shared:
         """What the model holds of a picture and of what stands before it."""

@@ -65,9 +65,8 @@ class Shared:
         return found.to(embedded.device)
 
     def forget(self) -> None:
-        """Only the beginning stays."""
-        if (more := self.cache.get_seq_length() - self.length) > 0:
-            self.cache.crop(-more)
+        """Removes what was passed after the beginning, at least one token."""
+        self.cache.crop(self.length - self.cache.get_seq_length())
 
     def asked(self, questions: Packed) -> "Tensor":
         """Logits of the first token of each answer, (questions, vocabulary)."""
@@ -105,10 +104,11 @@ class Shared:
                     made[number].append(token)
             keep = torch.tensor([place for place in range(len(ids)) if place not in ended], dtype=torch.long)
             going, ids, offset = (row[keep.to(row.device)] for row in (going, ids, offset))
-            if not len(ids) or step + 1 == most:
+            if not len(ids):
                 break
-            owner, offset = torch.cat([owner, going]), offset + 1
-            ids = self.logits(self.passed(ids, going[:, None] == owner[None, :], offset)).argmax(dim=-1)
+            if step + 1 < most:
+                owner, offset = torch.cat([owner, going]), offset + 1
+                ids = self.logits(self.passed(ids, going[:, None] == owner[None, :], offset)).argmax(dim=-1)
         return made
 
 

@@ -40,8 +40,7 @@ class Command(BaseCommand):
             view = read.fresh(options["name"], filters, unmasked=options["unmask"] is not None)
         except (lookup.UnknownTable, lookup.UnknownFilter, NoReason) as error:
             raise CommandError(str(error), returncode=2) from error
-        if view.table is None:
-            raise CommandError(f"{view.spec.name} could not be computed.")
+        assert view.table is not None, "it is stored or was computed now"
         if view.table.demonstration:
             self.stderr.write("Demonstration: these numbers come from stand-ins and are no measurement.")
         self.stdout.write(written(view, view.table, options["format"]), ending="")
