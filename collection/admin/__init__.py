@@ -9,7 +9,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from collection.admin import consent as consent
 from collection.admin import country_scope
+from collection.admin import withdrawals as withdrawals
 from collection.admin.reports import IngredientAdmin, ReportAdmin
 from collection.dishes.curation import (
     CannotMerge,

@@ -14,6 +14,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from evaluation import cached_counts
+from evaluation.admin import image_downloads as image_downloads
+from evaluation.admin import plans as plans
+from evaluation.admin import reference_lists as reference_lists
 from evaluation.models import (
     DescriptorSet,
     EarlierOutcome,
