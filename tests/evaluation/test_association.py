@@ -5,7 +5,6 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from evaluation.tables.compute import compute
 
 from evaluation.contracts.study import (
     AnswerData,
@@ -26,6 +25,7 @@ from evaluation.registry.lookup import spec
 from evaluation.runner.catalogue import subject_data
 from evaluation.studies.association.study import Association, AssociationConfig, Sign, image_key, text_key, text_payload
 from evaluation.subjects import subject_for
+from evaluation.tables.compute import compute
 from evaluation.tables.outcomes import outcomes
 from tests.evaluation.make import make_dish, make_model, plan, vector_result
 from tests.evaluation.tables import make_association, make_place_in, picture_result
