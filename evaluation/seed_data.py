@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from django.db import connections
+
 from evaluation.models import DescriptorSet, Model, PromptTemplate, QuestionSet
 
 FOLDER = Path(__file__).resolve().parent / "prompts"
@@ -15,8 +17,13 @@ def read(name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def load_reference(**_: Any) -> None:
-    """Adds the rows that are missing. What is there stays: staff may have changed a model, and a text is for ever."""
+def load_reference(using: str = "default", **_: Any) -> None:
+    """Adds the rows that are missing. What is there stays: staff may have changed a model, and a text is for ever.
+
+    Receives `post_migrate`; does nothing where only other apps are migrated so far.
+    """
+    if Model._meta.db_table not in connections[using].introspection.table_names():
+        return
     for row in read("models.json"):
         Model.objects.get_or_create(slug=row["slug"], defaults=row)
     for row in read("prompts.json"):
