@@ -320,7 +320,7 @@ class TestPreparedPages:
 
         context = {"field": Asked("secret", make_dish())}
         request = RequestFactory().get("/")
-        request.LANGUAGE_CODE = "en"  # type: ignore[attr-defined]
+        request.LANGUAGE_CODE = "en"
         assert prepared_pages.prepare(request, "collection/field.html", context, ["field.token"]) is None
         part = prepared_pages.Part(Asked("secret", "word"), {})
         assert not hasattr(part, "nothing") and part.noted == {"nothing": prepared_pages.NotPrepared}

@@ -42,16 +42,16 @@ except FileNotFoundError:
     print("not held")
 """
 KEEP = """
-from evaluation import files
-sha256 = files.keep(b"a picture")
-assert files.keep(b"a picture") == sha256
-assert files.read(sha256) == b"a picture"
-print(files.path_of(sha256))
+from evaluation import content_store
+sha256 = content_store.keep(b"a picture")
+assert content_store.keep(b"a picture") == sha256
+assert content_store.read(sha256) == b"a picture"
+print(content_store.path_of(sha256))
 """
 HANGS = """
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from wwd.unavailable import StorageAway, is_temporary
+from wwd.base.unavailable import StorageAway, is_temporary
 for what in (
     lambda: default_storage.exists("images/a"),
     lambda: default_storage.open("images/a"),

@@ -355,11 +355,11 @@ RECOMPUTE = """
 import socket, sys
 from pathlib import Path
 from wwd.exchange.bundles import recompute
-folder, into = sys.argv[1:3]
+folder, *into = sys.argv[1:]
 recompute.HERE = Path(folder)
-sys.argv = [f"{folder}/recompute.py", "--into", into]
+sys.argv = [f"{folder}/recompute.py", *into]
 status = recompute.main()
-if into.endswith("same"):
+if into and into[1].endswith("same"):
     try:
         socket.create_connection(("127.0.0.1", 9))
     except PermissionError as error:
@@ -368,9 +368,9 @@ print("status", status)
 """
 
 
-def recompute(folder: Path, into: Path) -> list[str]:
-    command = [verifying.sys.executable, "-c", RECOMPUTE, str(folder), str(into)]
-    environ = environment(into.parent / "var")
+def recompute(folder: Path, into: Path | None = None, **changes: str) -> list[str]:
+    command = [verifying.sys.executable, "-c", RECOMPUTE, str(folder), *(["--into", str(into)] if into else [])]
+    environ = environment(folder.parent / "var", **changes)
     done = subprocess.run(command, cwd=source.ROOT, env=environ, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -395,9 +395,16 @@ def test_the_script_starts_again_with_the_arithmetic_of_the_bundle(world: Campai
     said = manifest(folder)
     said["arithmetic"]["threads"] += 1
     (folder / "bundle.json").write_text(json.dumps(said))
-    told = recompute(folder, tmp_path / "again")
-    assert told == ["DAMAGED    bundle.json", "equal      tables/generation.counts.csv", "status 1"]
+    told = ["DAMAGED    bundle.json", "equal      tables/generation.counts.csv", "status 1"]
+    assert recompute(folder, tmp_path / "again") == told
     assert (tmp_path / "again" / "generation.counts.csv").exists()
+    assert recompute(folder, **{recomputing.AGAIN: "1"}) == told
+
+
+def test_what_would_leave_the_machine_is_refused_and_nothing_else() -> None:
+    recomputing.refuse_network("open", ("file", "r", 0))
+    with pytest.raises(PermissionError, match="opens no connection"):
+        recomputing.refuse_network("socket.sendto", ())
 
 
 def test_on_another_machine_no_arithmetic_is_asked_for() -> None:
