@@ -94,13 +94,15 @@ def clean_text(value: str) -> str:
 def check(definition: Mapping[str, Any], answers: Mapping[str, Any], page: int = 2) -> Answers:
     """What is to be kept of `answers`; raises AnswersRefused with a sentence for each question that cannot be kept.
 
-    With `page` 1 only what is always asked is required. A question with several answers that was asked and left
-    empty is kept as an empty list, so that "none of these" differs from "not asked".
+    With `page` 1 only what is always asked is required, and answers of the second page, which travel along where
+    somebody went back, are left out. A question with several answers that was asked and left empty is kept as an empty
+    list, so that "none of these" differs from "not asked".
     """
-    asked = [question for question in questions(definition) if question.page <= page]
+    known = questions(definition)
+    asked = [question for question in known if question.page <= page]
     errors: dict[str, str] = {}
     kept: Answers = {}
-    if set(answers) - {question.code for question in asked}:
+    if set(answers) - {question.code for question in known}:
         errors[""] = gettext("The form that arrived holds a question that this page does not ask. Open the page again.")
     for question in asked:
         try:

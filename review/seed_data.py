@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import connections, transaction
 
 from review.models import Questionnaire, ReviewerConsent
 from review.questionnaires import DefinitionError, check_definition
@@ -19,8 +19,13 @@ class ChangedAfterPublication(DefinitionError):
     """A data file differs from what was stored under the same version: give it a new version."""
 
 
-def load_all(**signal: Any) -> None:
-    """Stores every data file that is not stored yet. Receives `post_migrate`; loading twice changes nothing."""
+def load_all(using: str = "default", **signal: Any) -> None:
+    """Stores every data file that is not stored yet. Receives `post_migrate`; loading twice changes nothing.
+
+    Does nothing where only other apps are migrated so far.
+    """
+    if Questionnaire._meta.db_table not in connections[using].introspection.table_names():
+        return
     for data in _files("questionnaires"):
         load_questionnaire(data)
     for data in _files("consents"):

@@ -1,4 +1,4 @@
-"""What staff fill in before anything is collected: consent texts, the opening, ambassadors. `admin.py` imports it."""
+"""What staff fill in before anything is collected: consent texts, the opening, ambassadors. The package imports it."""
 
 from typing import Any
 

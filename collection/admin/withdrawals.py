@@ -1,4 +1,4 @@
-"""Withdrawals for stewards: those without a code wait here for a decision. `admin.py` imports it."""
+"""Withdrawals for stewards: those without a code wait here for a decision. The package imports it."""
 
 from django.contrib import admin
 from django.db.models import QuerySet

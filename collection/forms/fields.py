@@ -1,5 +1,6 @@
 """Form fields that hold the rules for words and return what the models want."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -56,11 +57,12 @@ class CodeField(forms.CharField):
         return "".join(sign for sign in str(value or "") if sign.isprintable()).strip()[: self.LONGEST]
 
 
-class EntriesField(LineField):
+class EntriesField(LineField, ABC):
     """A list of names in one line. Each entry is a name that fits its column; signs alone are no entry."""
 
+    @abstractmethod
     def entries(self, text: str) -> list[Any]:
-        raise NotImplementedError
+        """Takes the cleaned line, gives its entries."""
 
     def name_of(self, entry: Any) -> str:
         return str(entry)

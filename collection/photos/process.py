@@ -10,10 +10,8 @@ import secrets
 from dataclasses import dataclass
 from typing import IO
 
-from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 from PIL import Image, ImageCms, ImageOps
 from PIL.JpegImagePlugin import JpegImageFile
@@ -55,15 +53,6 @@ class Prepared:
     width: int
     height: int
     sha256: str
-
-
-def arrived(upload: UploadedFile) -> IO[bytes]:
-    """The file of an upload, where it is not too large; it stays on disk."""
-    if (upload.size or 0) > settings.MAX_PHOTO_BYTES:
-        raise PhotoError(too_large())
-    file = upload.file
-    assert file is not None
-    return file
 
 
 def too_large() -> str:

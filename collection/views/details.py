@@ -123,10 +123,11 @@ def refuse_more_photos(proof: Proof, dish: Dish) -> None:
 
 
 def uploaded(request: HttpRequest) -> IO[bytes]:
-    """The chosen file. Raises PhotoError where none came or it was too large."""
+    """The chosen file; it stays on disk. Raises PhotoError where none came or it was too large (`limited_upload`)."""
     upload = request.FILES.get("photo")
     if isinstance(upload, UploadedFile):
-        return process.arrived(upload)
+        assert upload.file is not None
+        return upload.file
     if request.META.get("wwd.upload_cut_off"):
         raise process.PhotoError(process.too_large())
     raise process.PhotoError(_("Choose a photo, or go on without one."))

@@ -1,4 +1,4 @@
-"""The log of pictures that were taken away, for operators. `admin.py` imports it."""
+"""The log of pictures that were taken away, for operators. The package imports it."""
 
 from django.contrib import admin
 

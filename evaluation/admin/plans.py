@@ -1,4 +1,4 @@
-"""Plans in the admin: a list that leads to their pages, where drafts are written and frozen. `admin.py` imports it."""
+"""Plans in the admin: a list that leads to their pages, where drafts are written and frozen. The package imports it."""
 
 from typing import Any
 

@@ -15,6 +15,8 @@ from review.tables.selection import Said as LazyAnswers
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
+# Levels of so many opinions become one array: as lists, millions of them would take many times the memory.
+PACK_AT_ONCE = 20_000
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ class Gathering:
         ):  # nearly every question reads them: as a plain dict they are faster
             opinion = opinion._replace(answers=opinion.answers.all())
         self.rows.append([question.level(opinion) for question in self.questions])
-        if len(self.rows) == 20_000:
+        if len(self.rows) == PACK_AT_ONCE:
             self.pack()
 
     def pack(self) -> None:

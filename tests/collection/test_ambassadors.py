@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from collection.access.daily_quotas import PEOPLE, PEOPLE_OF_AMBASSADOR
 from collection.access.form_tokens import Proof
-from collection.access.return_codes import person_for
+from collection.access.return_codes import issue, person_for
 from collection.dishes.receipts import grouped
 from collection.models import Ambassador, Contributor, Country, Dish, FinishedTurn, Submission
 from tests.collection.make import (
@@ -382,3 +382,19 @@ def test_staff_name_an_ambassador_and_see_the_invitation_until_it_is_opened(clie
 def test_staff_without_the_permission_name_nobody(client: Client) -> None:
     client.force_login(make_steward("view_ambassador"))
     assert client.post("/admin/collection/ambassador/add/", {"label": "Kofi"}).status_code == 403
+
+
+def test_code_brought_by_another_site_shows_no_ambassador() -> None:
+    contributor = make_contributor()
+    make_ambassador(contributor=contributor)
+    code = issue(contributor.pk, "contributor")
+    headers = {"Sec-Fetch-Site": "cross-site"}
+    text = page(stranger(), "/ambassador/", {"code": code}, **headers)
+    assert "nothing was saved" in text and 'name="code"' in text and "Ghana" not in text
+
+
+def test_next_person_ends_no_turn_of_somebody_who_wrote_for_themselves() -> None:
+    person = make_contributor()
+    done = {"proof": Proof.new("beside").token, "done": Proof.new("go", person.pk).token}
+    assert "Read this aloud" in page(stranger(), "/beside/", done)
+    assert not FinishedTurn.objects.exists()

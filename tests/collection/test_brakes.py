@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.storage import default_storage
 from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
@@ -15,11 +16,12 @@ from collection.access.form_tokens import Proof
 from collection.access.request_info import Circumstances, in_a_crowd
 from collection.access.return_codes import TooManyTries, issue, person_for
 from collection.check_digits import check_digit
+from collection.consent.record import consent_for
 from collection.dishes import report_limits
 from collection.dishes.reports import MOST_OPEN, Target, decide, report, undo_network
-from collection.dishes.submit import submit_dish
+from collection.dishes.submit import submit_dish, submit_photo
 from collection.models import Contributor, Dish, Photo, Report, Submission, Tries, Withdrawal
-from collection.photos.process import PhotoError
+from collection.photos.process import PhotoError, prepare
 from collection.withdrawal.withdraw import WRONG_OF_A_NETWORK, WRONG_OF_A_RECEIPT, hide_by_receipt
 from tests.collection.make import (
     ANSWERS,
@@ -375,3 +377,33 @@ def by_page(number: int) -> None:
     assert "Nobody has this code" in page(client, "/return/", {"code": wrong_code(number)})
     saved = page(client, "/dish/", {**ANSWERS, "proof": tokens(text)["/dish/"]})
     assert "Your dish is saved" in saved
+
+
+def test_dishes_of_people_who_come_many_at_once_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Consent and dish in one form, as a page from the cache sends them."""
+    monkeypatch.setattr(request_info, "CROWD", 1)
+    for _ in range(2):
+        proof = Proof.new("dish", about=consent_for().mark)
+        assert "Your dish is saved" in page(stranger(), "/dish/", {**ANSWERS, **CONSENT, "proof": proof.token})
+    marked = [request_info.IN_A_CROWD in row.flags for row in Submission.objects.order_by("created_at")]
+    assert marked == [False, True]
+
+
+def test_photo_that_came_beside_the_last_one_is_refused_and_leaves_no_file() -> None:
+    contributor = make_contributor()
+    dish = make_dish(contributor=contributor)
+    for number in range(daily_quotas.PHOTOS_OF_A_DISH):
+        make_photo(dish, data=picture((40 + number, 30)))
+    before = default_storage.listdir("photos")[1]
+    with pytest.raises(PhotoError, match="This dish has 10 photos"):
+        submit_photo(Proof.new("photo", contributor.pk, dish.pk), contributor, dish, prepare(picture()))
+    assert default_storage.listdir("photos")[1] == before and Photo.objects.count() == 10
+
+
+def test_reports_of_one_network_are_undone_where_somebody_else_reported_the_same() -> None:
+    alone, both = public_dishes(2)
+    for dish, network in ((alone, NETWORKS[0]), (both, NETWORKS[0])):
+        report(Target(dish), "person", "", network)
+    Report.objects.create(dish=both, reason="mine", network=NETWORKS[1], hid=True)
+    assert undo_network(NETWORKS[0], None) == 2
+    assert (state_of(alone), state_of(both)) == ("accepted", "hidden")

@@ -12,7 +12,7 @@ from collection.access.return_codes import Mistyped, first, issue, person_for, s
 from collection.check_digits import check_digit
 from collection.dishes.receipts import read_receipt
 from collection.forms.rights import CodeForm
-from collection.models import ReturnCode, Tries
+from collection.models import PhoneCode, ReturnCode, Tries
 
 pytestmark = pytest.mark.django_db
 PERSON = uuid.uuid4()
@@ -172,3 +172,12 @@ def test_typing_mistakes_are_not_counted() -> None:
     with pytest.raises(Mistyped):
         person_for("1234", "contributor")
     assert Tries.objects.count() == 0
+
+
+def test_a_person_has_no_more_than_twenty_codes_of_phones() -> None:
+    seals = [f"{number:064x}" for number in range(return_codes.MOST_SEALS + 1)]
+    for seal in seals:
+        return_codes.keep_seal(PERSON, "contributor", seal)
+    assert PhoneCode.objects.filter(person=PERSON).count() == return_codes.MOST_SEALS
+    return_codes.keep_seal(uuid.uuid4(), "contributor", seals[-1])
+    assert PhoneCode.objects.count() == return_codes.MOST_SEALS + 1

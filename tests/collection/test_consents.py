@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from collection.access.form_tokens import Proof
-from collection.consent.record import Said, consent_for, licence_name, shown_consent
+from collection.consent.record import Said, consent_for, language_info, licence_name, shown_consent
 from collection.models import ConsentText, Contributor, Dish, Opening
 from collection.models.consent import PLACEHOLDERS, placeholders
 from tests.collection.make import ANSWERS, CONSENT, confirm, open_collection, page, stranger, tokens, unopened
@@ -276,3 +276,8 @@ def test_every_placeholder_is_filled_in_every_language() -> None:
             said = Said(text, opening)
             for sentence in [*said.sentences, *said.aloud]:
                 assert "{" not in sentence and list(string.Formatter().parse(sentence))
+
+
+def test_language_that_django_does_not_know_is_named_by_its_tag() -> None:
+    assert language_info("twi") == {"bidi": False, "name_local": "twi"}
+    assert language_info("ar")["bidi"]

@@ -1,11 +1,13 @@
 """Writing dishes: numbers, places, corrections, receipts, who counts where."""
 
 import pytest
+from django.db import IntegrityError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.check_digits import check_digit
-from collection.dishes.numbers import next_number
+from collection.dishes.ledger import ATTEMPTS, Entry, once
+from collection.dishes.numbers import from_row, next_number
 from collection.dishes.receipts import grouped, new_receipt, read_receipt
 from collection.dishes.write import change_dish, save_dish, set_places
 from collection.leaderboard.counters import recount
@@ -108,3 +110,22 @@ def test_dish_with_two_spellings_of_one_country_counts_once() -> None:
     dish = make_dish(state=State.ACCEPTED)
     change_dish(dish, {}, ["Burma", "Myanmar"])
     assert [(row.place, row.dishes) for row in board().rows] == [("Myanmar", 1)]
+
+
+@pytest.mark.django_db
+def test_number_that_a_dish_has_is_passed_over_where_numbers_are_counted_in_a_row() -> None:
+    Dish.objects.filter(pk=make_dish().pk).update(number=71)
+    assert [from_row("test", 70) for _ in range(3)] == [70, 72, 73]
+
+
+@pytest.mark.django_db
+def test_form_that_never_can_be_entered_ends_with_an_error() -> None:
+    tried = []
+
+    def enter() -> Entry:
+        tried.append(1)
+        raise IntegrityError("taken")
+
+    with pytest.raises(IntegrityError, match="could not be entered"):
+        once(enter)
+    assert len(tried) == ATTEMPTS

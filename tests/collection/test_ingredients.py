@@ -2,6 +2,7 @@
 
 import html
 import re
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from collection.access.form_tokens import Proof
 from collection.dishes.curation import decide_dishes
 from collection.models import Dish, DishIngredient, Ingredient, IngredientSpelling, Submission
+from collection.vocabularies import ingredients
 from collection.vocabularies.ingredients import (
     beginning_with,
     completed,
@@ -24,6 +26,7 @@ from collection.vocabularies.ingredients import (
     suggest,
 )
 from tests.collection.make import ANSWERS, dish_form, make_contributor, make_dish, page, stranger, tokens
+from tests.wwd.processes import environment, snippet
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +128,20 @@ def test_rebuild_finds_everything_anew_and_drops_what_is_gone() -> None:
     Dish.objects.all().delete()
     drop_unused()
     assert Ingredient.objects.count() == 0
+
+
+def test_rebuild_takes_dishes_in_portions_and_loses_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingredients, "CHUNK", 2)
+    for number in range(5):
+        make_dish(state=Dish.State.ACCEPTED, ingredients=f"rice, herb {number}")
+    assert rebuild() == 5
+    assert set(Ingredient.objects.values_list("name", "dishes")) == {("rice", 5), *((f"herb {n}", 1) for n in range(5))}
+
+
+def test_sqlite_looks_for_spellings_by_a_range_because_its_like_uses_no_index(tmp_path: Path) -> None:
+    asked = "from collection.vocabularies.ingredients import beginning_with; print(beginning_with('ri').query)"
+    found = snippet(environment(tmp_path), asked)
+    assert ">= ri" in found and f"< ri{ingredients.PAST_EVERY_SIGN}" in found and "LIKE" not in found
 
 
 def test_accepting_a_dish_brings_its_ingredients(client: Client) -> None:

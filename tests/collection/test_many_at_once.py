@@ -292,6 +292,46 @@ class TestPreparedPages:
         with pytest.raises(prepared_pages.NotPrepared):
             _ = prepared_pages.Part(consent_for(), {}).text
 
+    @pytest.mark.parametrize(
+        ("look", "seen"),
+        [
+            (lambda cookies: "turn" in cookies, False),
+            (len, 0),
+            (bool, False),
+            (list, []),
+            (lambda cookies: cookies.get("turn", "none"), "none"),
+            (lambda cookies: list(cookies.items()), []),
+        ],
+    )
+    def test_whoever_looks_at_the_cookies_of_nobody_finds_none_and_is_noticed(
+        self, look: Callable[[prepared_pages.NoCookies], Any], seen: Any
+    ) -> None:
+        cookies = prepared_pages.NoCookies()
+        assert not cookies.looked
+        assert (look(cookies), cookies.looked) == (seen, True)
+        with pytest.raises(KeyError):
+            _ = prepared_pages.NoCookies()["turn"]
+
+    def test_a_page_that_depends_on_a_row_is_rendered_each_time(self) -> None:
+        @dataclass
+        class Asked:
+            token: str
+            label: Any
+
+        context = {"field": Asked("secret", make_dish())}
+        request = RequestFactory().get("/")
+        request.LANGUAGE_CODE = "en"
+        assert prepared_pages.prepare(request, "collection/field.html", context, ["field.token"]) is None
+        part = prepared_pages.Part(Asked("secret", "word"), {})
+        assert not hasattr(part, "nothing") and part.noted == {"nothing": prepared_pages.NotPrepared}
+
+    def test_of_very_many_kinds_of_pages_none_is_kept_for_ever(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(prepared_pages, "MOST_KINDS", 2)
+        kept = [prepared_pages.kind(key) for key in ("a", "b")]
+        assert prepared_pages.kind("a") is kept[0]
+        prepared_pages.kind("c")
+        assert set(prepared_pages._pages) == {"c"}
+
     def test_a_page_that_looks_at_cookies_serves_only_who_has_none(self, client: Client, settings: Settings) -> None:
         """And what was left on the request for the middleware is left on each."""
         first = settings.TEMPLATES[0]

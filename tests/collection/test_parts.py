@@ -229,3 +229,35 @@ def test_parts_of_one_photo_leave_those_of_another_alone() -> None:
     phone.send_all()
     chunked_upload.forget(phone.dish, first)
     assert "Your photo arrived" in phone.finish()
+
+
+def test_parts_behind_a_gap_do_not_count_until_it_is_filled() -> None:
+    phone = Phone()
+    for start in (0, STEP, 2 * STEP):
+        phone.send(start)
+    PhotoPart.objects.get(start=STEP).delete()
+    assert phone.send(len(DATA)) == (200, {"here": STEP})
+    assert "did not arrive whole" in phone.finish()
+    assert phone.send(STEP) == (200, {"here": 3 * STEP})
+
+
+def test_photo_whose_stored_part_is_lost_did_not_arrive_whole() -> None:
+    phone = Phone()
+    phone.send_all()
+    default_storage.delete(PhotoPart.objects.order_by("start")[0].file)
+    assert "did not arrive whole" in phone.finish() and Photo.objects.count() == 0
+
+
+def test_same_part_that_came_over_another_line_meanwhile_is_stored_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    phone = Phone()
+    check_limits = chunked_upload.check_limits
+
+    def meanwhile(dish: Dish, size: int) -> None:
+        """The other line is quicker."""
+        monkeypatch.setattr(chunked_upload, "check_limits", check_limits)
+        assert phone.send(0) == (200, {"here": STEP})
+        check_limits(dish, size)
+
+    monkeypatch.setattr(chunked_upload, "check_limits", meanwhile)
+    assert phone.send(0) == (200, {"here": STEP})
+    assert len(files()) == PhotoPart.objects.count() == 1

@@ -14,9 +14,21 @@ from PIL import Image, ImageCms
 from pytest_django import Settings
 
 from collection.access.form_tokens import Proof
+from collection.dishes.submit import submit_photo
 from collection.models import Dish, Photo
+from collection.photos import process
 from collection.photos.process import PhotoError, prepare
-from tests.collection.make import make_contributor, make_dish, make_photo, make_steward, page, picture, stranger, upload
+from tests.collection.make import (
+    TICKS,
+    make_contributor,
+    make_dish,
+    make_photo,
+    make_steward,
+    page,
+    picture,
+    stranger,
+    upload,
+)
 
 SECRET = b"GPS-4711"
 
@@ -338,3 +350,51 @@ def test_staff_with_the_permission_see_waiting_photos(client: Client) -> None:
 @pytest.mark.parametrize("name", ["none.jpg", "..%2f..%2fsecret_key", "%00", "", "a" * 5000])
 def test_other_names_find_nothing(client: Client, name: str) -> None:
     assert client.get(f"/photos/{name}").status_code == 404
+
+
+@pytest.mark.django_db
+def test_photo_whose_file_is_lost_is_not_there(client: Client) -> None:
+    photo = make_photo(make_dish(state=Dish.State.ACCEPTED), Photo.State.ACCEPTED)
+    default_storage.delete(photo.file)
+    assert client.get(f"/{photo.file}").status_code == 404
+    assert client.get(f"/{photo.thumbnail}").status_code == 200
+
+
+def test_large_photo_is_made_small_in_the_colours_that_its_profile_means() -> None:
+    buffer = io.BytesIO()
+    coloured_halves().resize((4000, 2000)).save(buffer, "PNG", icc_profile=swapped_profile())
+    prepared = prepare(buffer.getvalue())
+    image = opened(prepared.image)
+    assert image.size == (1600, 800)
+    assert reddish(image, *at(image, "right")) and not reddish(image, *at(image, "left"))
+
+
+@pytest.mark.django_db
+def test_same_photo_sent_over_two_lines_at_once_is_stored_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    contributor = make_contributor()
+    dish = make_dish(contributor=contributor)
+    proof, prepared = Proof.new("photo", contributor.pk, dish.pk), prepare(picture())
+    store = process.store
+
+    def meanwhile(given: process.Prepared) -> tuple[str, str]:
+        """The other line is quicker."""
+        monkeypatch.setattr(process, "store", store)
+        submit_photo(proof, contributor, dish, prepared)
+        return store(given)
+
+    monkeypatch.setattr(process, "store", meanwhile)
+    photo = submit_photo(proof, contributor, dish, prepared)
+    assert photo == Photo.objects.get() and len(default_storage.listdir("photos")[1]) == 2
+    assert default_storage.exists(photo.file) and default_storage.exists(photo.thumbnail)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [Photo.State.WAITING, Photo.State.ACCEPTED])
+def test_confirming_or_skipping_again_moves_no_photo_that_was_sent(state: str) -> None:
+    contributor = make_contributor()
+    photo = make_photo(make_dish(contributor=contributor), state)
+    form = {"proof": Proof.new("caption", contributor.pk, photo.pk).token}
+    page(stranger(), "/caption/", {**form, **TICKS, "caption": "A bowl"})
+    page(stranger(), "/caption/", {**form, "skip": "1"})
+    photo.refresh_from_db()
+    assert (photo.state, photo.caption) == (state, "A bowl")

@@ -1,10 +1,12 @@
 """Coming back with the code: what it opens, what a cookie or a stranger never reaches, and the end of a turn."""
 
 import json
+import uuid
 from datetime import timedelta
 from urllib.parse import unquote
 
 import pytest
+from django.core.files.storage import default_storage
 from django.test import Client
 from django.utils import timezone
 from django.utils.translation import override
@@ -18,6 +20,7 @@ from collection.dishes.receipts import grouped
 from collection.dishes.write import change_dish
 from collection.models import AboutYou, Contributor, Dish, FinishedTurn, Photo, ReturnCode, Submission, Withdrawal
 from collection.withdrawal.rights import code_context
+from collection.withdrawal.withdraw import withdraw_everything
 from tests.collection.make import (
     ANSWERS,
     CONSENT,
@@ -383,3 +386,44 @@ def test_rows_of_turns_go_once_no_form_can_ask_for_them() -> None:
     assert forget_old_turns() == 0
     FinishedTurn.objects.update(at=timezone.now() - timedelta(days=92))
     assert forget_old_turns() == 1
+
+
+def test_download_says_which_photo_is_lost() -> None:
+    contributor = make_contributor()
+    photo = make_photo(make_dish(contributor=contributor), Photo.State.WAITING)
+    default_storage.delete(photo.file)
+    response = stranger().post("/return/dishes/", {**with_code(contributor), "download": "photos"})
+    (told,) = response.json()["dishes"][0]["photos"]
+    assert told["jpeg_base64"] is None and told["state"] == "waiting"
+
+
+def test_code_of_somebody_of_whom_nothing_is_left_opens_nothing() -> None:
+    code = return_codes.issue(uuid.uuid4(), "contributor")
+    assert stranger().post("/return/", {"code": code}).status_code == 404
+
+
+@pytest.mark.parametrize("purpose", ["go", "more", "photo"])
+def test_pages_of_somebody_who_withdrew_everything_lead_to_no_dish(purpose: str) -> None:
+    contributor = make_contributor()
+    imported, own = make_dish(), make_dish(contributor=contributor)
+    withdraw_everything(contributor)
+    address = "/another/" if purpose == "go" else f"/{purpose}/"
+    for dish in (imported, own):
+        token = Proof.new(purpose, contributor.pk, dish.pk).token
+        assert stranger().post(address, {"proof": token, "place": "1"}).status_code == 404
+
+
+def test_cookie_leads_to_no_dish_of_somebody_else(client: Client) -> None:
+    first_form(client)
+    other = make_dish("Thieb", contributor=make_contributor(), drink="bissap")
+    text = page(client, "/more/", {"dish": str(other.pk), "drink": "tea", "proof": "forged"})
+    assert "tea" in text and "Thieb" not in text and "bissap" not in text
+    other.refresh_from_db()
+    assert other.drink == "bissap"
+
+
+def test_finish_leaves_cookies_that_name_nobody_alone(client: Client) -> None:
+    first_form(client)
+    client.cookies["django_language"] = "ar"
+    response = client.post("/finish/")
+    assert response.cookies["turn"].value == "" and "django_language" not in response.cookies

@@ -257,3 +257,39 @@ def test_only_stewards_reach_it(client: Client) -> None:
     client.force_login(make_steward("view_dish"))
     assert client.get("/admin/takeback/").status_code == 403
     assert client.post("/admin/takeback/", {"do": "ask"}).status_code == 403
+
+
+def test_a_helper_takes_everybody_along_whom_they_described_for() -> None:
+    helper = make_contributor()
+    people = [helper, make_contributor(entered_by=helper), make_contributor(entered_by=helper), make_contributor()]
+    for person in people:
+        submit_dish(Proof.new("dish", person.pk), CONTENT)
+    takeback.ask({"helper": str(helper.pk)}, "all the same words", make_steward("change_dish"))
+    assert states() == ["hidden"] * 3 + ["waiting"]
+
+
+def test_what_cannot_be_taken_back_gets_its_sentence(evening: list[Dish], monkeypatch: pytest.MonkeyPatch) -> None:
+    steward, second = make_steward("change_dish"), make_steward("change_dish")
+    choice = {"network": network("41.202.10.8")}
+    with pytest.raises(takeback.CannotTakeBack, match="Write why"):
+        takeback.ask(choice, " ", steward)
+    with pytest.raises(takeback.CannotTakeBack, match="No dish of this choice"):
+        takeback.ask({"network": "f" * 24}, "x", steward)
+    row = takeback.ask(choice, "x", steward)
+    with pytest.raises(takeback.CannotTakeBack, match="decided already"):
+        takeback.confirm(row, second)
+    takeback.undo(row, steward)
+    monkeypatch.setattr(takeback, "MOST_DISHES", 5)
+    with pytest.raises(takeback.CannotTakeBack, match="more than 5 dishes"):
+        takeback.preview(choice)
+    assert states() == ["waiting"] * 7
+
+
+def test_the_page_hides_what_is_not_public_at_once_and_says_what_cannot_be_shown(
+    evening: list[Dish], client: Client
+) -> None:
+    client.force_login(make_steward("change_dish", "view_dish"))
+    assert "begin=yesterday" not in client.get("/admin/takeback/", {"begin": "yesterday"}).content.decode()
+    choice = {"contributor": str(evening[0].contributor_id)}
+    said = client.post("/admin/takeback/", {**choice, "do": "ask", "reason": "spam"}, follow=True).content.decode()
+    assert "2 dishes are hidden." in said and states().count("hidden") == 2

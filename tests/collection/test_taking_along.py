@@ -7,11 +7,13 @@ import zipfile
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from PIL import Image
 
 from collection.access import return_codes
 from collection.dishes.write import change_dish
-from collection.models import Contributor, Dish, Photo
+from collection.forms import AboutForm
+from collection.models import AboutYou, Contributor, Country, Dish, Photo
 from tests.collection.make import make_contributor, make_dish, make_photo, stranger, tokens
 
 pytestmark = pytest.mark.django_db
@@ -79,3 +81,16 @@ def test_zip_holds_the_photos_as_jpeg_and_the_page_and_data_that_name_them() -> 
 
 def test_somebody_without_dishes_takes_along_an_empty_page() -> None:
     assert "<h1>My dishes</h1>" in download(make_contributor(), "page").content.decode()
+
+
+def test_page_holds_what_somebody_told_about_themselves_and_no_empty_line() -> None:
+    contributor = make_contributor()
+    row = AboutYou.objects.create(
+        contributor=contributor, agreed_at=timezone.now(), name="Awa <i>", year_of_birth=1990, credit_me=True
+    )
+    row.nationalities.set([Country.objects.get(pk="SEN")])
+    AboutYou.objects.filter(pk=row.pk).update(nationalities_more="Wolof")
+    page = download(contributor, "page").content.decode()
+    assert all(words in page for words in ("Awa &lt;i&gt;", "1990", "Senegal, Wolof", "yes"))
+    labels = {name: str(AboutForm.base_fields[name].label) for name in ("year_of_birth", "email")}
+    assert labels["year_of_birth"] in page and labels["email"] not in page

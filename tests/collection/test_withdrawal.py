@@ -1,6 +1,7 @@
 """Withdrawing, undoing, erasing; retention; the public list; the list that is applied after a restoration."""
 
 import json
+import uuid
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from collection.models import (
     Submission,
     Withdrawal,
 )
+from collection.photos import process
 from collection.withdrawal import erase, retention, tombstones
 from collection.withdrawal.withdraw import undo, undo_everything, withdraw_dish, withdraw_everything
 from tests.collection.make import (
@@ -313,7 +315,12 @@ def test_rows_that_are_not_here_are_counted_and_undone_ones_undone() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[1]", "[{}]", '{"dish": 1}', '[{"dish": "x"}]', "null", '[{"dish":null,"person":null,"reason":"own"}]'],
+    [
+        *("", "{", "[1]", "[{}]", '{"dish": 1}', '[{"dish": "x"}]', "null"),
+        '[{"dish":null,"person":null,"reason":"own"}]',
+        '[{"dish":null,"person":null,"reason":"own","at":"2026-03-05T10:00:00Z","erase_after":null,"undone_at":null}]',
+        '[{"dish":10001,"person":null,"reason":"own","at":null,"erase_after":null,"undone_at":null}]',
+    ],
 )
 def test_broken_list_is_refused_and_nothing_is_written(tmp_path: Path, text: str) -> None:
     dish = accepted()
@@ -373,3 +380,58 @@ def test_details_within_the_time_stay(settings: Settings) -> None:
     settings.RETENTION_DAYS = 30
     retention.retire()
     assert AboutYou.objects.get().name == "Awa" and Contributor.objects.get().alias == "Auntie"
+
+
+def test_nothing_goes_of_a_dish_that_was_undone_before_its_turn_came() -> None:
+    dish = accepted("Thieb")
+    photo = make_photo(dish)
+    known = withdraw_dish(dish, OWN)
+    undo(known)
+    assert not erase.erase_dish(known)
+    assert state_of(dish).local_name == "Thieb" and default_storage.exists(photo.file)
+
+
+def test_words_of_a_dish_that_is_undone_while_its_files_go_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    dish = accepted("Thieb")
+    photo = make_photo(dish)
+    Photo.objects.filter(pk=photo.pk).update(thumbnail="")
+    known = withdraw_dish(dish, OWN)
+    remove = process.remove
+
+    def meanwhile(*paths: str) -> None:
+        remove(*paths)
+        undo(known)
+
+    monkeypatch.setattr(process, "remove", meanwhile)
+    assert a_week_later() == {"dishes": 0, "persons": 0}
+    assert (state_of(dish).local_name, state_of(dish).state) == ("Thieb", Dish.State.ACCEPTED)
+
+
+def test_person_with_a_dish_that_came_after_they_withdrew_everything_goes_later() -> None:
+    contributor = make_contributor()
+    withdraw_everything(contributor)
+    make_dish("Late", contributor=contributor)
+    assert a_week_later() == {"dishes": 0, "persons": 0}
+    row = Withdrawal.objects.get(dish=None)
+    assert Contributor.objects.filter(pk=contributor.pk).exists()
+    assert row.erase_after is not None and row.erase_after > timezone.now() + timedelta(days=6)
+
+
+def test_person_who_undid_everything_before_their_turn_came_stays() -> None:
+    contributor = whole_person()
+    withdraw_everything(contributor)
+    row = Withdrawal.objects.get(dish=None)
+    undo_everything(contributor.pk)
+    Dish.objects.filter(contributor=contributor).update(state=Dish.State.WITHDRAWN)
+    assert not erase.erase_person(row)
+    assert Contributor.objects.filter(pk=contributor.pk).exists() and AboutYou.objects.get().name == "Awa"
+
+
+def test_everything_of_a_person_in_the_list_is_undone_or_not_here() -> None:
+    contributor = whole_person()
+    withdraw_everything(contributor)
+    row = {"dish": None, "person": str(contributor.pk), "reason": "everything", "at": "2026-03-05T10:00:00+00:00"}
+    row |= {"erase_after": None, "undone_at": "2026-03-06T10:00:00+00:00"}
+    unknown = {**row, "person": str(uuid.uuid4()), "undone_at": None}
+    assert tombstones.apply([row, unknown]) == {"withdrawn": 0, "undone": 1, "not here": 1}
+    assert Dish.objects.live().filter(contributor=contributor).count() == 2

@@ -1,6 +1,7 @@
 """Addresses that a provider gives: what is fetched, and what never."""
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
 
@@ -159,4 +160,20 @@ def test_an_unknown_host_may_be_asked_again(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     with pytest.raises(FetchError, match="was not found") as caught:
         fetch("https://pictures.example/a.png")
+    assert caught.value.again
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_server_that_says_nothing_is_worth_another_try(scheme: str) -> None:
+    """A plain connection is closed before an answer; an encrypted one before both have agreed on keys."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def close_each() -> None:
+            server.accept()[0].close()
+
+        thread = threading.Thread(target=close_each)
+        thread.start()
+        with pytest.raises(FetchError, match="could not be fetched") as caught:
+            fetch(f"{scheme}://127.0.0.1:{server.getsockname()[1]}/picture", local=True)
+        thread.join(20)
     assert caught.value.again

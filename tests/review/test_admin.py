@@ -8,7 +8,7 @@ from evaluation.models import Run
 from review.admin.progress import progress
 from review.assignment import report, reserve
 from review.campaigns.service import save_review
-from review.models import Assignment, Campaign, Invitation, Review, Reviewer
+from review.models import Assignment, Campaign, CampaignImage, Invitation, Review, Reviewer
 from review.signed_links import back_address
 from tests.review.make import GOOD, first_image, make_campaign, make_image, make_invitation, make_reviewer
 
@@ -125,6 +125,13 @@ def test_pictures_are_blurred_in_lists(staff: Client) -> None:
     page = staff.get("/admin/review/campaignimage/").content.decode()
     assert 'class="blurred"' in page
     assert "review/admin" in page
+
+
+def test_picture_whose_copy_is_not_here_is_listed_without_it(staff: Client) -> None:
+    campaign = make_campaign(images=2)
+    CampaignImage.objects.filter(pk=first_image(campaign).pk).update(copy_sha256="")
+    page = staff.get("/admin/review/campaignimage/").content.decode()
+    assert (page.count('class="blurred"'), page.count("not held")) == (1, 1)
 
 
 def test_answers_cannot_be_written_by_staff(staff: Client) -> None:

@@ -1,13 +1,16 @@
 """What stands behind tables of reviews where the demonstration has nothing: skips, controls, people left out."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from collection.models import Source
 from evaluation.drilldown import cells
+from evaluation.metrics.tidy import Estimate, TidyRow
 from evaluation.models import Role
 from evaluation.registry import lookup
 from evaluation.tables import compute
+from review.drilldown.opinions import opinions_of
 from review.models import Reviewer
 from tests.evaluation.behind import cell_of, check, everything
 from tests.review.tables import (
@@ -100,3 +103,31 @@ def test_only_one_opinion_is_no_agreement_and_says_so() -> None:
     row = next(row for row in view.table.rows if row.groups["question"] == "food")
     found = everything(cells.behind(cell_of("review.agreement", row)))
     assert [each.why for each in found] == ["only one person answered"] * 2
+
+
+def test_opinion_says_why_no_table_counts_it() -> None:
+    campaign = make_campaign()
+    shown = make_shown(campaign, model=make_maker())
+    counted, late, left_out = make_people(campaign, 3)
+    make_review(shown, counted, food=True)
+    make_review(shown, counted, food=True, repeat=True)
+    make_review(shown, late, food=True, surplus=True)
+    make_review(shown, left_out, food=True)
+    make_exclusion(left_out)
+    staff = User.objects.create_superuser("boss")
+    said = [opinion.left_out for opinion in opinions_of([shown.image_id], staff)[shown.image_id]]
+    assert said == [
+        "",
+        "asked once more: only the controls count it",
+        "came after the wanted number of opinions",
+        "its reviewer is left out of the tables by a recorded decision",
+    ]
+
+
+@pytest.mark.parametrize("name", ["review.quality", "agreement.scores"])
+def test_cell_of_a_table_that_is_not_stored_lists_what_belongs_to_its_group(name: str) -> None:
+    make_cell(make_campaign(), dishes=2)
+    spec = lookup.spec(name)
+    groups = {column: {"country": "Kenya", "model": "Dalle2"}.get(column, "any") for column in spec.columns}
+    found = cells.behind(cell_of(name, TidyRow(groups, next(iter(spec.metrics)), Estimate(None, 0, 0))))
+    assert everything(found) == [] and "no mean over single pictures" in found.note

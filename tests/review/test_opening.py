@@ -30,7 +30,9 @@ from review.models import (
     ReviewerConsent,
     SupportContact,
 )
-from tests.review.make import make_campaign, make_image, make_picture
+from review.tasks import prepare_pictures
+from tests.review.make import FOOD, GOOD, make_campaign, make_image, make_invitation, make_picture
+from tests.review.make import form_of as answers_of
 
 pytestmark = pytest.mark.django_db
 PROOF = re.compile(r'name="proof" value="([^"]+)"')
@@ -198,16 +200,52 @@ def test_confirmed_text_counts_and_the_draft_in_the_readers_language_stands_besi
         assert draft_beside(current_consent()) is None
 
 
+def test_without_english_the_newest_text_counts_and_without_any_nobody_joins() -> None:
+    ReviewerConsent.objects.all().delete()
+    invitation = make_invitation(make_campaign(images=1))
+    shown = Client().get(invitation.get_absolute_url())
+    assert shown.status_code == 503 and "The consent text is missing." in shown.content.decode()
+    for version in (1, 2):
+        draft = ReviewerConsent.objects.create(version=version, language="ar", warning=["تنبيه"], sentences=["نص"])
+    assert current_consent() == draft
+    ReviewerConsent.objects.filter(version=1).update(confirmed_at=timezone.now(), confirmed_by="Ada")
+    assert current_consent().version == 1
+
+
+def test_confirming_a_consent_text_is_dated_and_lets_campaigns_that_waited_go_on(staff: Client, boss: User) -> None:
+    campaign = make_campaign(images=1)
+    complete(campaign, boss)
+    ReviewerConsent.objects.update(confirmed_by="", confirmed_at=None)
+    recheck()
+    text = ReviewerConsent.objects.get(language="en")
+    address = f"/admin/review/reviewerconsent/{text.pk}/change/"
+    for name, confirmed in ((" ", False), ("Ada", True)):
+        staff.post(address, {"confirmed_by": name})
+        text.refresh_from_db()
+        assert (text.confirmed_at is not None) is confirmed
+        assert Campaign.objects.get(pk=campaign.pk).is_open() is confirmed
+
+
+def test_no_campaign_becomes_an_import_by_hand(staff: Client) -> None:
+    like = make_campaign(images=1, state="draft")
+    page = staff.post("/admin/review/campaign/add/", form_of(like, source="import", slug="by-hand"))
+    assert "Published data enters by its import only." in page.content.decode()
+    assert not Campaign.objects.filter(slug="by-hand").exists()
+
+
 def test_pictures_are_asked_for_in_a_request_and_prepared_outside_it(
     staff: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
     campaign, run = make_campaign(images=0, state="draft"), make_run("Nigeria", "Nigeria", "Kenya", "Peru")
     sent = {"run": run.pk, "countries": "Nigeria\r\nKenya\r\n", "dishes": ""}
-    with django_capture_on_commit_callbacks() as announced:
-        assert staff.post(f"/admin/review/campaign/{campaign.pk}/pictures/", sent).status_code == 302
+    address = f"/admin/review/campaign/{campaign.pk}/pictures/"
+    assert f'<option value="{run.pk}" selected' in staff.get(address).content.decode()
+    assert "Choose a run or a model." in staff.post(address, {**sent, "run": ""}).content.decode()
+    with django_capture_on_commit_callbacks(execute=True) as announced:
+        assert staff.post(address, sent).status_code == 302
     asked = Preparation.objects.get()
     assert (len(announced), asked.total, campaign.images.count()) == (1, 4, 0)
-    prepare_job.work(asked.pk)
+    prepare_pictures(asked.pk)
     asked.refresh_from_db()
     assert (asked.done, asked.added, asked.left_out) == (4, 3, {"another country": 1})
     assert asked.finished_at is not None
@@ -241,6 +279,25 @@ def test_preparation_goes_on_after_a_worker_was_stopped_or_killed_and_counts_not
     prepare_job.work(asked.pk)
     assert Preparation.objects.get().done == prepare_job.STEP + 3 == campaign.images.count()
     assert prepare_job.waiting() == []
+
+
+def test_a_worker_stops_where_another_one_went_on_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign, run = make_campaign(images=0), make_run(*["Nigeria"] * (prepare_job.STEP + 3))
+    asked = Preparation.objects.create(campaign=campaign, run=run)
+    add = prepare_job.prepare
+
+    def meanwhile(*given: Any, **how: Any) -> Any:
+        """The other worker is quicker."""
+        monkeypatch.setattr(prepare_job, "prepare", add)
+        Preparation.objects.update(leased_until=None)
+        prepare_job.work(asked.pk)
+        return add(*given, **how)
+
+    monkeypatch.setattr(prepare_job, "prepare", meanwhile)
+    prepare_job.work(asked.pk)
+    asked.refresh_from_db()
+    assert (asked.done, asked.added, campaign.images.count()) == (prepare_job.STEP + 3,) * 3
+    assert asked.finished_at is not None
 
 
 def test_pictures_cannot_be_added_while_the_campaign_is_open(staff: Client) -> None:
@@ -301,6 +358,27 @@ def test_looking_first_is_recorded_with_tags_in_every_country_of_the_picture(sta
     assert FirstLook.objects.get().by.get_username() == "boss"
     staff.post(address, {})
     assert not ContentTag.objects.exists()
+
+
+def test_there_is_nothing_to_look_at_of_a_model_without_pictures(staff: Client) -> None:
+    campaign, other = make_campaign(images=1, state="draft"), make_image("other")
+    assert staff.get(f"/admin/review/campaign/{campaign.pk}/look/{other.model_id}/").status_code == 404
+
+
+def test_preview_of_a_campaign_without_pictures_says_so(staff: Client) -> None:
+    shown = staff.get(f"/admin/review/campaign/{make_campaign(images=0).pk}/preview/")
+    assert shown.status_code == 404 and "The campaign has no pictures yet." in shown.content.decode()
+
+
+def test_preview_asks_what_depends_on_the_first_answers_and_goes_on(staff: Client) -> None:
+    campaign = make_campaign(images=2, state="draft")
+    address = f"/admin/review/campaign/{campaign.pk}/preview/"
+    page = staff.get(address).content.decode()
+    for number, given, expected in (("1", FOOD, 'name="page" value="2"'), ("2", GOOD, "Picture 2 of 2")):
+        sent = {"proof": PROOF.findall(page)[0], "do": "answer", "page": number, "shown": "1", **answers_of(given)}
+        page = staff.post(address, sent).content.decode()
+        assert expected in page
+    assert not Review.objects.exists()
 
 
 def test_preview_walks_through_the_questions_and_stores_nothing(staff: Client) -> None:

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation.models import InputCounter
+from review import rights
 from review.assignment import reserve
 from review.models import Note, Review, Reviewer, ReviewerBackground
 from review.rights import erase_withdrawn
@@ -189,3 +190,51 @@ def test_withdrawn_opinion_is_wanted_again() -> None:
     assert reserve(late) is None
     opened(code[1], phone).press("withdraw", near="withdraw", answers="delete")
     assert reserve(late) is not None
+
+
+def test_what_never_to_see_is_chosen_and_chosen_anew() -> None:
+    phone, _code = with_code()
+    phone.press("me")
+    assert "Your choice is kept." in phone.press("avoid", near="avoids", avoids=["insects", "alcohol"])
+    assert Reviewer.objects.get().avoids == ["insects", "alcohol"]
+    phone.press("me")
+    phone.press("avoid", near="avoids")
+    assert Reviewer.objects.get().avoids == []
+    phone.press("me")
+    assert "Choose among the answers" in phone.press("avoid", near="avoids", avoids=["vegetables"])
+    assert phone.status == 400 and Reviewer.objects.get().avoids == []
+
+
+def test_background_that_is_too_long_is_not_kept() -> None:
+    phone, _code = with_code()
+    phone.press("me")
+    assert "One of the texts is too long." in phone.press("background", near="background", lived="x" * 501)
+    assert phone.status == 400 and not ReviewerBackground.objects.exists()
+
+
+def test_nobody_ends_taking_part_without_choosing_what_happens_to_their_answers() -> None:
+    phone, code = with_code()
+    phone.answer()
+    other = opened(code, phone)
+    assert "Choose what happens to your answers." in other.press("withdraw", near="withdraw")
+    assert not Reviewer.objects.exclude(withdrawn_at=None).exists()
+
+
+def test_ending_or_undoing_twice_counts_answers_anew_once() -> None:
+    phone, _code = with_code()
+    phone.answer()
+    reviewer = Reviewer.objects.get()
+    before = counter()
+    rights.undo_withdrawal(reviewer)
+    assert counter() == before
+    for keep_answers in (False, True):
+        rights.withdraw(reviewer, keep_answers)
+    reviewer.refresh_from_db()
+    assert (reviewer.keep_answers, counter(), Review.objects.counted().count()) == (False, before + 1, 0)
+
+
+def test_note_of_control_characters_alone_is_empty() -> None:
+    phone, _code = with_code()
+    phone.press("me")
+    assert "Write something first." in phone.press("note", near="note", text="\x07\x1b")
+    assert not Note.objects.exists()

@@ -22,6 +22,7 @@ from evaluation.registry import lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import compute
 from review.models import CampaignImage, Questionnaire
+from review.people_machine import opinions as gathering
 from review.people_machine.labels import FITTED
 from review.people_machine.registry import PAIRS, asked_of_people
 from tests.evaluation.make import make_dish
@@ -451,6 +452,27 @@ def test_scores_disagree_by_their_ranks_and_are_shown_as_they_are() -> None:
         str(pictures[0].image_id): pytest.approx(-0.9, abs=1e-6),
         str(pictures[9].image_id): pytest.approx(0.9, abs=1e-6),
     }
+
+
+def test_no_pictures_of_a_country_have_no_furthest() -> None:
+    make_answers(make_judged([opinions(0, 3), opinions(3, 0)]), chances([0.9, 0.1]))
+    assert not [row for row in table("agreement.disagreements", country="Mali").rows if row.estimate.value is not None]
+
+
+def test_opinions_are_the_same_in_whatever_portions_they_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_answers(make_judged([opinions(0, 3), opinions(3, 0), opinions(2, 1)]), chances([0.9, 0.1, 0.6]))
+    whole = table("agreement.disagreements").rows
+    monkeypatch.setattr(gathering, "PACK_AT_ONCE", 2)
+    assert whole and table("agreement.disagreements").rows == whole
+
+
+def test_opinions_with_answers_that_were_read_before_are_gathered_too() -> None:
+    questions = asked_of_people(Questionnaire.objects.get(slug="e2", version="1"))
+    gathered = gathering.Gathering(questions)
+    for image, food in enumerate((True, False, None)):
+        gathered.add(make_opinion(image=image, food=food))
+    column = [question.name for question in questions].index("food")
+    assert [row[column] for row in gathered.rows] == [True, False, None]
 
 
 # The registry.

@@ -18,7 +18,7 @@ from review.questionnaires import (
     questions,
     worded,
 )
-from review.seed_data import ChangedAfterPublication, add_wording, load_all, load_questionnaire
+from review.seed_data import ChangedAfterPublication, add_wording, load_all, load_consent, load_questionnaire
 from tests.review.make import FOOD, GOOD, NOT_FOOD
 
 
@@ -229,3 +229,14 @@ def test_language_may_be_added_to_a_published_version_and_survives_loading_again
     assert worded(food.options["no"], "fr") == "No"
     with pytest.raises(ChangedAfterPublication):
         add_wording(stored, "fr", {"food": "Autre chose"})
+
+
+@pytest.mark.django_db
+def test_consent_text_that_was_published_is_not_rewritten() -> None:
+    stored = ReviewerConsent.objects.get(language="en")
+    data = {"version": stored.version, "language": "en", "warning": stored.warning, "sentences": stored.sentences}
+    assert load_consent(data) == stored
+    with pytest.raises(ChangedAfterPublication, match="new version"):
+        load_consent({**data, "sentences": ["Other words."]})
+    stored.refresh_from_db()
+    assert stored.sentences == data["sentences"]

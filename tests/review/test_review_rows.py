@@ -119,3 +119,13 @@ def test_bad_row_is_reported_and_the_rest_is_loaded(
 def test_unknown_campaign_is_said(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="There is no campaign 'nowhere'"):
         call_command("reviews", "export", tmp_path / "a.csv", "--campaign", "nowhere")
+
+
+def test_a_file_of_reviews_without_a_needed_column_is_refused_by_name(tmp_path: Path) -> None:
+    reviewed()
+    path = tmp_path / "reviews.csv"
+    path.write_text("Country,Rater_id\nKenya,1\n", encoding="utf-8")
+    with pytest.raises(CommandError, match=r"reviews\.csv: lacks the columns"):
+        call_command("reviews", "import", path, "--campaign", "ours", verbosity=0)
+    with pytest.raises(CommandError, match=r"none\.csv: cannot be read: No such file"):
+        call_command("reviews", "import", tmp_path / "none.csv", "--campaign", "ours", verbosity=0)

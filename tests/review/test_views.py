@@ -13,6 +13,7 @@ from django.utils.translation import gettext, override
 
 from collection.access.form_tokens import Proof
 from evaluation.models import InputCounter
+from review.assignment import take_back
 from review.models import Assignment, Campaign, CampaignImage, Invitation, Review, Reviewer, ReviewerConsent
 from tests.review.make import (
     FOOD,
@@ -326,6 +327,43 @@ def test_other_answers_for_an_answered_picture_ask_whether_they_are_a_correction
     assert (review.match, review.answers["explanation"]) == ("added", "Too much oil")
     assert [change.before for change in review.changes.all()] == [GOOD]
     assert counted() == 2
+
+
+def test_correction_that_lacks_an_answer_asks_for_it_and_changes_nothing() -> None:
+    phone = joined()
+    proof = PROOF.findall(phone.press("show"))[-1]
+    phone.answer(GOOD, proof=proof)
+    phone.answer({**GOOD, "match": "added"}, proof=proof)
+    page = phone.answer({**GOOD, "quality": ""}, do="correct")
+    assert "Choose one of the answers." in page and "The picture is covered." in page
+    assert Review.objects.get().answers == GOOD
+
+
+def test_who_goes_back_to_the_first_questions_goes_on_with_what_was_chosen_on_the_second_page() -> None:
+    phone = joined()
+    phone.press("show")
+    phone.answer(FOOD, page=1)
+    page = phone.press("back", page=2, shown="1", **form_of(GOOD))
+    assert 'name="q-match" value="exact"' in page
+    page = phone.answer({**GOOD, "familiarity": "somewhat"}, page=1)
+    assert 'name="page" value="2"' in page and "Something is missing" not in page
+    phone.answer({**GOOD, "familiarity": "somewhat"})
+    assert Review.objects.get().answers == {**GOOD, "familiarity": "somewhat"}
+
+
+def test_answers_that_were_never_given_cannot_be_changed() -> None:
+    phone = joined()
+    page = phone.press("edit", which=str(Assignment.objects.get().pk))
+    assert "You have not answered the questions about this picture." in page and phone.status == 409
+
+
+def test_skip_that_was_answered_meanwhile_is_not_taken_back() -> None:
+    phone = joined()
+    phone.press("skip")
+    skipped = Assignment.objects.get(state="skipped")
+    Assignment.objects.filter(pk=skipped.pk).update(state="answered")
+    take_back(skipped)
+    assert Assignment.objects.get(pk=skipped.pk).state == "answered"
 
 
 def test_earlier_answers_can_be_kept_instead() -> None:

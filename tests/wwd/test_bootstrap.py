@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.wwd.processes import ROOT
+from tests.wwd.processes import ROOT, environment, manage, snippet
 
 SAYS_ITS_VERSION = '#!/bin/sh\ncase "$*" in *version_info*) exit 1;; *) echo "Python 3.9.2";; esac\n'
 PRINTS_WHERE = "import sys; print(sys.prefix, *sys.argv[1:])\n"
@@ -91,3 +91,13 @@ def test_packages_that_cannot_be_installed_stop_the_command_and_are_tried_again(
         assert done.returncode == 1
         assert "could not be installed" in done.stderr
         assert str(project / ".venv") not in done.stdout
+
+
+def test_groups_and_countries_wait_for_their_tables(tmp_path: Path) -> None:
+    """Somebody who migrates one app alone: what a later migration makes is loaded after that one."""
+    environ = environment(tmp_path)
+    first = manage(environ, "migrate", "contenttypes", "--verbosity", "0")
+    assert (first.returncode, first.stderr) == (0, "")
+    assert manage(environ, "migrate", "--verbosity", "0").returncode == 0
+    code = "from collection.models import Country; from django.contrib.auth.models import Group;"
+    assert snippet(environ, f"{code} print(Country.objects.exists(), Group.objects.exists())") == "True True"

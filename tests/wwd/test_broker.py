@@ -4,7 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from kombu import Connection
+from kombu import Connection, Exchange, Queue
 from kombu.transport import TRANSPORT_ALIASES
 
 from wwd.broker import Transport
@@ -69,3 +69,13 @@ def test_messages_of_many_writers_all_arrive_whole(tmp_path: Path) -> None:
 def test_the_worker_application_uses_it() -> None:
     assert TRANSPORT_ALIASES["filesystem"] == "wwd.broker:Transport"
     assert app.conf.task_acks_late
+
+
+def test_a_queue_with_an_exchange_of_another_name_is_bound_to_it(tmp_path: Path) -> None:
+    with connect(tmp_path) as connection:
+        news = Exchange("news", type="direct")
+        queue = Queue("cpu", exchange=news, routing_key="new", channel=connection.channel())
+        queue.declare()
+        connection.Producer().publish({"number": 7}, exchange=news, routing_key="new")
+        found = queue.get(no_ack=True)
+        assert found is not None and found.payload == {"number": 7}

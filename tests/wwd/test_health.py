@@ -1,6 +1,8 @@
 """Health pages: a hanging process, a broken database, a broken storage, a missing broker."""
 
+import errno
 import json
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 from django.test import Client
 
 from tests.wwd.processes import environment, free_port, gunicorn, manage, python, snippet
+from wwd import health
 
 ASK = """
 from django.test import Client
@@ -111,3 +114,13 @@ def test_the_probe_of_a_container_asks_under_a_name_that_the_site_answers_to(tmp
         assert python(["deploy/probe.py", port], environ).returncode == 0
         assert python(["deploy/probe.py", port], {**environ, "WWD_ALLOWED_HOSTS": "other.example"}).returncode == 1
     assert python(["deploy/probe.py", str(free_port())], environ).returncode == 1
+
+
+def test_a_disk_that_cannot_be_asked_has_no_room_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert health.room_left()
+
+    def torn(folder: Path) -> Any:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(shutil, "disk_usage", torn)
+    assert not health.room_left()

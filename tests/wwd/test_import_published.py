@@ -1,5 +1,6 @@
 """`manage.py import_published` on small folders written by hand: bad rows, repetition, dry runs, missing files."""
 
+import csv
 import json
 from io import StringIO
 from pathlib import Path
@@ -22,13 +23,14 @@ from evaluation.models import (
     Outcome,
     PromptTemplate,
     QuestionSet,
+    ReferenceList,
     Run,
     Subject,
     Unit,
 )
 from review.models import Campaign, Review
 from tests.wwd.make import make_published, write_answers, write_csv, write_dishes, write_reviews, write_vectors
-from wwd.exchange.published import dishes, embeddings, knowledge, release_form, reviews, wordings
+from wwd.exchange.published import dishes, embeddings, knowledge, references, release_form, reviews, source, wordings
 
 pytestmark = pytest.mark.django_db
 OURS = ("collection", "evaluation", "review")
@@ -555,3 +557,31 @@ def test_answers_about_a_withdrawn_dish_stay_away(tmp_path: Path) -> None:
     Dish.objects.update(state=Dish.State.WITHDRAWN)
     assert run(folder)[1] == ""
     assert not Unit.objects.filter(run__slug=knowledge.RUN).exists()
+
+
+def test_reference_lists_beside_the_release_are_added_once_and_bad_ones_reported(tmp_path: Path) -> None:
+    folder = make_published(tmp_path)
+    beside = folder / references.FOLDER
+    beside.mkdir(parents=True)
+    for name in references.LISTS.values():
+        (beside / name).write_text("name,aliases\nx,y\n", encoding="utf-8")
+    _out, err = run(folder)
+    said = [f"{references.FOLDER / name}, line 1: The file lacks the columns" for name in references.LISTS.values()]
+    assert all(sentence in err for sentence in said)
+    assert not ReferenceList.objects.exists() and Dish.objects.count() == 1
+
+
+def test_a_record_that_is_no_csv_is_reported_with_its_line_and_the_rest_is_read(tmp_path: Path) -> None:
+    """Python's reader refuses cells beyond a size, which is 2 GB here."""
+    path = tmp_path / "list.csv"
+    path.write_text(f"name\nsoup\n{'x' * 200}\nbread\n", encoding="utf-8")
+    before = csv.field_size_limit(100)
+    try:
+        report = source.Report()
+        read = list(source.records(path, "list.csv", ["name"], report))
+    finally:
+        csv.field_size_limit(before)
+    assert [cells for _line, cells in read] == [["name"], ["soup"], ["bread"]]
+    assert [str(problem) for problem in report.problems] == [
+        "list.csv, line 3: not readable as CSV: field larger than field limit (100)"
+    ]

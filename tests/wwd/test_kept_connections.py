@@ -144,3 +144,10 @@ def test_pages_keep_theirs_and_see_what_was_stored_meanwhile() -> None:
         for _ in range(3):
             assert Client().get("/leaderboard/").status_code == 200
     assert settings.DATABASE_VENDOR == "postgresql"
+
+
+def test_one_that_was_closed_from_within_is_not_kept() -> None:
+    backend()
+    connection.connection.close()
+    connection.close()
+    assert idle() == 0

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from wwd.message_catalogues import Text, lacking, texts_of, wanted
+
 SOURCES = sorted(Path(settings.BASE_DIR, "locale").glob("*/LC_MESSAGES/*.po"))
 ENTRY = re.compile(r'^(msgid|msgid_plural|msgstr(?:\[\d+\])?) ((?:".*"\n?)+)', re.MULTILINE)
 
@@ -41,3 +43,13 @@ def test_compiled_catalogue_says_what_its_source_says(path: Path) -> None:
 
 def test_there_are_catalogues() -> None:
     assert SOURCES
+
+
+def test_a_language_without_a_catalogue_lacks_every_text() -> None:
+    assert lacking("tlh") == list(wanted("tlh")) != []
+
+
+def test_texts_that_are_put_together_while_the_site_runs_are_none_of_the_source(tmp_path: Path) -> None:
+    source = tmp_path / "words.py"
+    source.write_text('_("One")\n_(title)\nngettext("%(n)d dish", "%(n)d dishes", n)\n')
+    assert list(texts_of(source)) == [Text("One"), Text("%(n)d dish", "%(n)d dishes")]

@@ -2,13 +2,18 @@
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
+from requests import Response
 
 from tests.wwd.bucket import BUCKET, Bucket, bucket
 from tests.wwd.processes import environment, snippet
+from wwd.base.object_storage import Failing, bounded
+from wwd.base.unavailable import StorageAway
 
 CONTENT = "bytes(range(256)) * 300"
 ROUND = f"""
@@ -124,3 +129,28 @@ def test_a_bucket_that_fails_now_and_then_is_asked_again(tmp_path: Path, store: 
     store.failures = 2
     assert json.loads(snippet(with_bucket(tmp_path, store), ROUND))[0] is False
     assert store.failures == 0
+
+
+def test_one_client_serves_all_requests_of_a_process(tmp_path: Path, store: Bucket) -> None:
+    asked = "from django.core.files.storage import default_storage as s; print(s.client is s.client)"
+    assert snippet(with_bucket(tmp_path, store), asked) == "True"
+
+
+def test_after_a_pause_a_failing_bucket_is_tried_for_the_whole_time_again(settings: Settings) -> None:
+    settings.STORAGE_SECONDS = 5
+    failing, busy = Failing(), Response()
+    busy.status_code = 503
+    asked = []
+
+    def request(method: str, url: str, timeout: float) -> Response:
+        asked.append((method, url, timeout))
+        return busy
+
+    now = time.monotonic()
+    failing.since, failing.last = now - 9, now - 1
+    with pytest.raises(StorageAway):
+        bounded(request, failing, "GET", "/a")
+    assert asked == []
+    failing.since, failing.last = now - 90, now - 60
+    assert bounded(request, failing, "GET", "/a") is busy
+    assert asked == [("GET", "/a", 5.0)] and failing.since >= now

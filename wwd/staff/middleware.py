@@ -59,11 +59,10 @@ def answer(request: HttpRequest) -> HttpResponseBase | None:
 
 
 @receiver(user_logged_in)
-def begin(sender: Any, request: HttpRequest | None = None, user: Any = None, **signal: Any) -> None:
+def begin(sender: Any, request: HttpRequest, user: Any, **signal: Any) -> None:
     """The log-in itself is the first sign of a session."""
-    if request is not None:
-        note_seen(request)
-        second_factor.note_at_log_in(request, user)
+    note_seen(request)
+    second_factor.note_at_log_in(request, user)
 
 
 def whoever(request: HttpRequest, user: Any) -> Any:

@@ -118,6 +118,7 @@ def begin_again_where_the_clock_was_set_back(device: TOTPDevice | StaticDevice) 
     begun = device.throttling_failure_timestamp
     if begun and begun > timezone.now():
         device.throttling_failure_timestamp = timezone.now()
+        device.save(update_fields=["throttling_failure_timestamp"])
 
 
 def plain(typed: str) -> str:

@@ -9,6 +9,7 @@ import subprocess
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +17,28 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Model
+from django.utils import timezone
 from pytest_django import Settings
 
 from collection.models import Dish
 from evaluation.metrics.observations import coded
+from evaluation.models import EarlierOutcome, Outcome, Run, StoredTable, Unit
 from evaluation.models import Model as Maker
-from evaluation.models import Run, StoredTable
 from evaluation.registry import lookup
-from evaluation.tables import store
+from evaluation.tables import compute, store
 from review.models import Campaign, Review, Reviewer
+from tests.collection.make import open_collection
 from tests.evaluation.make import make_dish
 from tests.review.tables import make_campaign, make_cell
 from tests.wwd.bundles.make import READ, SECRET, VIEWS, lines, make_bundle, make_world, manifest
-from wwd.exchange.bundles import chosen, gathering, making, source, verifying
+from tests.wwd.processes import environment, snippet
+from wwd.exchange.bundles import arithmetic, chosen, gathering, listings, making, source, verifying
+from wwd.exchange.bundles import recompute as recomputing
 from wwd.exchange.bundles.archive import Archive
 from wwd.exchange.bundles.chosen import ChosenError
 from wwd.exchange.bundles.making import Restless
 from wwd.exchange.bundles.shapes import SHAPES
+from wwd.management.commands import bundle as bundle_command
 
 pytestmark = pytest.mark.django_db
 
@@ -340,3 +346,180 @@ def test_archives_hold_each_name_once(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip") as packed:
         assert packed.namelist() == ["folder/a", "folder/SHA256SUMS"]
         assert packed.testzip() is None
+
+
+# What the script of a bundle does, by the code of this installation: that of a bundle is a copy.
+
+
+RECOMPUTE = """
+import socket, sys
+from pathlib import Path
+from wwd.exchange.bundles import recompute
+folder, *into = sys.argv[1:]
+recompute.HERE = Path(folder)
+sys.argv = [f"{folder}/recompute.py", *into]
+status = recompute.main()
+if into and into[1].endswith("same"):
+    try:
+        socket.create_connection(("127.0.0.1", 9))
+    except PermissionError as error:
+        print(error)
+print("status", status)
+"""
+
+
+def recompute(folder: Path, into: Path | None = None, **changes: str) -> list[str]:
+    command = [verifying.sys.executable, "-c", RECOMPUTE, str(folder), *(["--into", str(into)] if into else [])]
+    environ = environment(folder.parent / "var", **changes)
+    done = subprocess.run(command, cwd=source.ROOT, env=environ, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_tables_are_computed_from_the_rows_again_and_no_connection_is_opened(world: Campaign, tmp_path: Path) -> None:
+    folder = make_bundle(tmp_path, "generation.counts", "association.scores", "overview.totals")
+    said = recompute(folder, tmp_path / "same")
+    assert said == [
+        "equal      tables/association.scores.csv",
+        "equal      tables/generation.counts.csv",
+        "left out   tables/overview.totals.csv: it is made from people and devices, whose rows stay on the platform",
+        "recompute.py opens no connection (socket.getaddrinfo).",
+        "status 0",
+    ]
+    made = tmp_path / "same" / "generation.counts.csv"
+    assert made.read_bytes() == (folder / "tables" / "generation.counts.csv").read_bytes()
+
+
+def test_the_script_starts_again_with_the_arithmetic_of_the_bundle(world: Campaign, tmp_path: Path) -> None:
+    folder = make_bundle(tmp_path, "generation.counts")
+    said = manifest(folder)
+    said["arithmetic"]["threads"] += 1
+    (folder / "bundle.json").write_text(json.dumps(said))
+    told = ["DAMAGED    bundle.json", "equal      tables/generation.counts.csv", "status 1"]
+    assert recompute(folder, tmp_path / "again") == told
+    assert (tmp_path / "again" / "generation.counts.csv").exists()
+    assert recompute(folder, **{recomputing.AGAIN: "1"}) == told
+
+
+def test_what_would_leave_the_machine_is_refused_and_nothing_else() -> None:
+    recomputing.refuse_network("open", ("file", "r", 0))
+    with pytest.raises(PermissionError, match="opens no connection"):
+        recomputing.refuse_network("socket.sendto", ())
+
+
+def test_on_another_machine_no_arithmetic_is_asked_for() -> None:
+    assert recomputing.with_the_same_arithmetic({"versions": {"machine": "abacus"}}) == {}
+
+
+def test_arithmetic_that_differs_is_asked_for_where_the_processor_has_it() -> None:
+    used = {"blas": "Haswell", "threads": 2, "instructions": []}
+    present = arithmetic.used()
+    assert arithmetic.environment(present) == {}
+    found = arithmetic.environment({**used, "blas": "Abacus", "threads": present["threads"] + 1})
+    assert found.get("NPY_DISABLE_CPU_FEATURES", "").split() == present["instructions"]
+    assert found["OPENBLAS_NUM_THREADS"] == str(present["threads"] + 1) and "OPENBLAS_CORETYPE" not in found
+    known = [kernel for kernel, needed in arithmetic.NEED.items() if arithmetic._features().get(needed)]
+    for kernel in known:
+        if kernel != present["blas"]:
+            assert arithmetic.environment({**present, "blas": kernel}) == {"OPENBLAS_CORETYPE": kernel}
+
+
+def test_rows_are_inserted_in_portions_and_what_was_left_out_is_not_empty(world: Campaign, tmp_path: Path) -> None:
+    folder = make_bundle(tmp_path, "review.quality", "association.scores")
+    code = f"""
+from pathlib import Path
+from wwd.exchange.bundles import rows
+rows.INSERT_AT_ONCE = 3
+rows.load(Path({str(folder / "data")!r}))
+from review.models import Campaign, Review, Reviewer
+from evaluation.models import Embedding
+print(Review.objects.count(), Reviewer.objects.filter(created_at=rows.EPOCH).count(), Embedding.objects.count())
+"""
+    reviews, people, vectors = snippet(environment(tmp_path / "var"), code).split()
+    assert int(reviews) == len(lines(folder, "review.review"))
+    assert int(people) == len(lines(folder, "review.reviewer"))
+    assert int(vectors) == len(lines(folder, "evaluation.embedding")) > 0
+
+
+# What a bundle says of its runs, its code and its approvals.
+
+
+def test_tries_that_failed_and_what_ran_where_are_told(
+    world: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run.objects.get(slug="vectors")
+    first, second = Unit.objects.filter(run=run).order_by("pk")[:2]
+    tried = {"number": 1, "state": "failed", "text": "", "reason": "The provider was busy."}
+    EarlierOutcome.objects.create(unit=first, created_at=timezone.now(), **tried)
+    Unit.objects.filter(pk=second.pk).update(state="refused")
+    Outcome.objects.filter(unit=second).update(reason="It will not say.")
+    for number, outcome in enumerate(Outcome.objects.filter(unit__run=run).order_by("pk")):
+        held = {"device": "a card", "batch": number, "half": True, "host": f"host-{number}"}
+        Outcome.objects.filter(pk=outcome.pk).update(circumstances=held)
+    monkeypatch.setattr(listings, "MOST_VALUES", 3)
+    folder = make_bundle(tmp_path, "association.scores")
+    said = [(row["unit"], row["try"], row["reason"]) for row in rows_of(folder / "refusals.csv")]
+    assert (first.key, "1", "The provider was busy.") in said and (second.key, "last", "It will not say.") in said
+    told = json.loads((folder / "runs" / "vectors.json").read_text())["circumstances"]
+    many = Outcome.objects.filter(unit__run=run).count()
+    assert told["device"] == {"a card": many} and told["half"] == {"true": many}
+    assert told["batch"] == {"least": 0, "most": many - 1} and told["host"] == {"different values": many}
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text())))
+
+
+def test_the_approval_of_the_collection_is_told_with_its_last_day() -> None:
+    assert listings.collection_ethics().startswith("missing")
+    open_collection(until=date(2027, 3, 5), ethics_reference=" EC 7/26 ")
+    assert listings.collection_ethics() == "EC 7/26, until 2027-03-05"
+
+
+def test_an_installation_without_a_commit_says_so(
+    world: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "commit", lambda: {"commit": "", "changed": False})
+    readme = (make_bundle(tmp_path, "generation.counts") / "README.md").read_text()
+    assert "The commit is not known: the installation is no checkout." in readme
+
+
+def test_a_folder_that_git_does_not_know_has_no_commit(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings.COMMIT = ""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr(source, "ROOT", tmp_path)
+    assert source.commit() == {"commit": "", "changed": False}
+
+
+def test_a_table_of_several_studies_names_the_runs_that_its_filters_name(world: Campaign) -> None:
+    other = Run.objects.create(study="association", study_version="1", slug="later", state=Run.State.DONE)
+    every = gathering.runs_of([chosen.of("agreement.scores", {})])
+    assert {run.slug for run in every} == {"vectors", "later"}
+    assert gathering.runs_of([chosen.of("agreement.scores", {"run": "later"})]) == [other]
+
+
+def test_a_value_that_nothing_has_is_refused_with_the_near_ones(world: Campaign, tmp_path: Path) -> None:
+    with pytest.raises(ChosenError, match="Kenya"):
+        make_bundle(tmp_path, "review.quality?country=Kenia")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_that_is_fresh_is_taken_as_it_is_stored(world: Campaign, tmp_path: Path) -> None:
+    compute.compute_and_store("generation.counts", {})
+    folder = make_bundle(tmp_path, "generation.counts")
+    StoredTable.objects.all().delete()
+    again = make_bundle(tmp_path, "generation.counts", name="again")
+    assert (folder / "tables" / "generation.counts.csv").read_bytes() == (
+        again / "tables" / "generation.counts.csv"
+    ).read_bytes()
+
+
+def test_the_command_says_which_tables_differ(world: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict = verifying.Verdict(False, ("DIFFERENT  tables/generation.counts.csv",), "It broke.")
+    monkeypatch.setattr(bundle_command, "verify", lambda path: verdict)
+    out = io.StringIO()
+    with pytest.raises(CommandError, match=r"does not give the same tables\. It broke\."):
+        call_command("bundle", "test", "generation.counts", output=tmp_path / "x.zip", stdout=out)
+    assert "DIFFERENT" in out.getvalue() and (tmp_path / "x.zip").exists()

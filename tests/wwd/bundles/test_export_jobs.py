@@ -2,6 +2,7 @@
 
 import errno
 import os
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
+from django.db import connections
 from django.db.models import F
 from django.db.models.functions import Now
 from pytest_django import Settings
@@ -20,8 +22,10 @@ from evaluation.models import ExportJob
 from tests.evaluation.make import make_dish
 from tests.wwd.bundles.make import make_world
 from wwd.exchange.bundles import chosen, jobs, making, safely, verifying
+from wwd.exchange.bundles.jobs import announce
 from wwd.exchange.bundles.making import Request
 from wwd.exchange.bundles.verifying import Verdict
+from wwd.exchange.tasks import export
 from wwd.sweeper import remove_exports, sweep_exports
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +39,13 @@ def unannounced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     told: list[int] = []
     monkeypatch.setattr(jobs, "announce", told.append)
     return told
+
+
+def test_a_job_is_announced_by_the_name_of_its_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[object, ...]] = []
+    monkeypatch.setattr(jobs, "send_task", lambda *words: sent.append(words))
+    announce(7)
+    assert sent == [(export.name, 7)]
 
 
 @pytest.fixture
@@ -245,3 +256,51 @@ def test_a_script_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = verifying.verdict_of(running, lambda: None)
     assert "longer than" in verdict.trouble
     assert running.poll() is not None
+
+
+def test_a_report_is_made_by_its_task_and_says_how_many_pictures_it_holds(settings: Settings, tmp_path: Path) -> None:
+    printing = tmp_path / "chromium"
+    printing.write_text("""#!/bin/sh
+for word in "$@"; do case "$word" in --print-to-pdf=*) printf '%%PDF-1.7' > "${word#--print-to-pdf=}";; esac; done
+""")
+    printing.chmod(0o755)
+    settings.CHROMIUM = str(printing)
+    job = make_job(kind="report")
+    export(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.picture_count, content_store.read(job.sha256)) == (State.DONE, 0, b"%PDF-1.7")
+
+
+def test_a_file_that_was_stored_after_somebody_else_took_the_job_over_goes_again(
+    tried: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = make_job()
+    store = content_store.keep_file
+
+    def meanwhile(path: Path) -> str:
+        """Another worker is given the job."""
+        ExportJob.objects.filter(pk=job.pk).update(token=None)
+        return store(path)
+
+    monkeypatch.setattr(content_store, "keep_file", meanwhile)
+    jobs.work(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.sha256) == (State.WORKING, "")
+    assert [path for path in Path(default_storage.path(content_store.ROOT)).rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_a_bundle_is_made_of_one_moment_of_the_database() -> None:
+    with safely.snapshot():
+        before = ExportJob.objects.count()
+
+        def add() -> None:
+            make_job()
+            connections.close_all()
+
+        thread = threading.Thread(target=add)
+        thread.start()
+        thread.join(30)
+        assert ExportJob.objects.count() == before
+    assert ExportJob.objects.count() == before + 1

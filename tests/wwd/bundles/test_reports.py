@@ -11,9 +11,13 @@ from pytest_django import Settings
 from evaluation import content_store
 from evaluation.models import GeneratedImage
 from evaluation.presentation.table import Cell, Line
+from evaluation.runner.catalogue import subject_data
+from evaluation.tables.read import read as read_table
+from review.models import CampaignImage
 from tests.evaluation.make import make_dish, make_image, make_model
 from tests.evaluation.tables import make_place_in
 from tests.review.make import make_picture
+from tests.review.tables import make_campaign, make_people, make_review, make_shown
 from tests.wwd.bundles.make import make_world
 from wwd.exchange.bundles import blurred, chosen, pdf, report
 from wwd.exchange.bundles.fitting import fit
@@ -72,7 +76,9 @@ def test_tables_lie_across_where_they_do_not_fit_upright() -> None:
 @pytest.mark.django_db
 def test_pictures_are_small_blurred_and_of_public_dishes_alone() -> None:
     painter = make_model("painter")
-    shown = make_image(make_place_in("Africa"), painter, sha256=content_store.keep(make_picture("red", (900, 600))))
+    shown = make_image(
+        make_place_in("Africa"), painter, sha256=content_store.keep(make_picture("red", (900, 600)))
+    )
     found = blurred.blurred(shown)
     assert found is not None and found.address.startswith("data:image/jpeg;base64,")
     hidden = make_dish("Hidden", state="hidden").subjects.create(kind="dish", name="Hidden", source_key="hidden")
@@ -126,3 +132,60 @@ def test_chromium_prints_a_report(tmp_path: Path) -> None:
     pdf.make(make_request("review.quality"), tmp_path / "x.pdf")
     content = (tmp_path / "x.pdf").read_bytes()
     assert content.startswith(b"%PDF") and content.count(b"/Type /Page\n") + content.count(b"/Type /Page ") >= 2
+
+
+@pytest.mark.django_db
+def test_pictures_of_a_table_stand_in_the_report_where_no_plan_hides_who_made_them() -> None:
+    painter = make_model("painter")
+    dish = make_dish("Shown", state="accepted")
+    subject = dish.subjects.create(kind="dish", name="Shown", source_key="shown", labels={"country": ["Kenya"]})
+    image = make_image(subject_data(subject), painter, sha256=content_store.keep(make_picture("red")))
+    shown = make_shown(make_campaign())
+    CampaignImage.objects.filter(pk=shown.pk).update(image=image)
+    for person in make_people(shown.campaign, 2):
+        make_review(shown, person, food=True, quality=3)
+    request = make_request("review.quality", "overview.totals", pictures=True)
+    page, pictures = report.whole(request, report.computed)
+    assert pictures == 1 and page.count("data:image/jpeg;base64,") == 1
+    read = read_table("review.quality", {"country": "Kenya"})
+    assert read.table is None and blurred.pictures_of(read) == []
+
+
+@pytest.mark.django_db
+def test_a_file_that_is_no_program_is_told(settings: Settings, tmp_path: Path) -> None:
+    broken = tmp_path / "chromium"
+    broken.write_bytes(b"\x00 no program")
+    broken.chmod(0o755)
+    settings.CHROMIUM = str(broken)
+    with pytest.raises(NoPdf, match="could not be started"):
+        pdf.write("<p>page</p>", tmp_path / "x.pdf")
+
+
+def test_chromium_is_looked_for_under_the_names_that_systems_give_it(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that prints, as far as a report is concerned."""
+    settings.CHROMIUM = ""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(pdf, "NAMES", ("no-such-browser", "google-chrome-of-tests"))
+    with pytest.raises(NoPdf, match="There is no Chromium"):
+        pdf.chromium()
+    found = tmp_path / "google-chrome-of-tests"
+    found.write_text("""#!/bin/sh
+for word in "$@"; do case "$word" in --print-to-pdf=*) printf '%%PDF-1.7' > "${word#--print-to-pdf=}";; esac; done
+""")
+    found.chmod(0o755)
+    assert pdf.chromium() == str(found)
+    pdf.write("<p>page</p>", tmp_path / "x.pdf")
+    assert (tmp_path / "x.pdf").read_bytes() == b"%PDF-1.7"
+
+
+@pytest.mark.django_db
+def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="could not be written: No such file"):
+        call_command("report", "kenya", "generation.counts", output=tmp_path / "none" / "x.html")
+
+
+def test_cells_that_a_line_lacks_take_no_room() -> None:
+    lacking = [Line(("Kenya",), (None, *cells("0.500")))]
+    assert fit(["country"], ["food", "quality"], lacking) == "upright"

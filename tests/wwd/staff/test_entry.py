@@ -13,6 +13,7 @@ from collection.access.alarms import MANY_FAILURES
 from collection.models import Tries
 from tests.collection.make import make_steward
 from tests.wwd.world import make_member
+from wwd.staff import log_in
 from wwd.staff.log_in import FREE
 
 pytestmark = pytest.mark.django_db
@@ -129,3 +130,26 @@ def test_every_page_that_needs_a_log_in_leads_to_the_one_of_the_admin(client: Cl
     for address in ("/admin/takeback/", "/admin/undo-reports/", "/admin/evaluation/tables/", "/admin/second-factor/"):
         response = client.get(address)
         assert response.headers["Location"].startswith(f"{ADDRESS}?next=/admin/"), address
+
+
+def test_many_at_once_do_not_all_find_the_counter_as_it_was(
+    steward: User, at: list[datetime], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = log_in.count_try
+
+    def meanwhile(key: str) -> int:
+        """Others of this network are quicker."""
+        monkeypatch.setattr(log_in, "count_try", count)
+        for _ in range(FREE):
+            count(key)
+        return count(key)
+
+    monkeypatch.setattr(log_in, "count_try", meanwhile)
+    response = Client().post(ADDRESS, {"username": "esi", "password": RIGHT})
+    assert response.status_code == 429 and "Wait 2 seconds" in response.content.decode()
+
+
+def test_a_log_in_without_a_request_is_counted_for_all_of_them_together(steward: User) -> None:
+    assert log_in.EntryForm(None, {"username": "esi", "password": RIGHT}).is_valid()
+    assert not log_in.EntryForm(None, {"username": "esi", "password": WRONG}).is_valid()
+    assert log_in.tries("staff") == 1

@@ -4,6 +4,7 @@ import re
 import time
 from base64 import b32decode
 from collections.abc import Iterator
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -12,6 +13,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import URLPattern, reverse
+from django.utils import timezone
 from django_otp.oath import TOTP
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -235,3 +237,14 @@ def test_idle_staff_log_in_again_and_active_ones_do_not(settings: Settings, monk
     response = client.get("/admin/", follow=True)
     assert response.redirect_chain[0][0].startswith("/admin/login/")
     assert "Nothing came from you for 30 minutes" in response.content.decode()
+
+
+def test_a_wait_that_began_in_the_future_does_not_outlast_the_clock(moments: list[float]) -> None:
+    """Where the clock of the server was set back, what was noted before lies ahead."""
+    user = make_member("steward", "esi")
+    set_up(logged_in(user), moments)
+    ahead = timezone.now() + timedelta(days=365)
+    TOTPDevice.objects.update(throttling_failure_timestamp=ahead, throttling_failure_count=1)
+    assert logged_in(user).post(ASK, {"token": "000000"}).status_code != 302
+    began = TOTPDevice.objects.get(user=user).throttling_failure_timestamp
+    assert began is not None and began <= timezone.now()

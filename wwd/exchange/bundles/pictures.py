@@ -37,11 +37,6 @@ def photograph_of(image: GeneratedImage) -> str:
     return image.source_key.rpartition("/")[2].removeprefix("photo:").replace("-", "")
 
 
-def count(needed: Needed) -> int:
-    """How many different pictures a bundle of these rows would hold."""
-    return len({image.sha256 for image in may_leave(needed)})
-
-
 def add(archive: Archive, needed: Needed) -> int:
     """Adds each picture once, by its SHA-256; returns how many. What is missing in the storage is left out."""
     added: set[str] = set()

@@ -81,14 +81,6 @@ class Section:
         """How its numbers fit on paper."""
         return fit(self.columns, self.metrics, self.lines) if self.lines else "upright"
 
-    @property
-    def definitions(self) -> Mapping[str, str]:
-        return methods_text.definitions(self.read.spec)
-
-    @property
-    def command(self) -> str:
-        return presentation_table.command(self.view.table, self.view.values)
-
 
 def as_stored(view: View) -> TableView:
     """What a page may show: never computed here, asked for where it is not fresh."""
