@@ -76,9 +76,7 @@ def test_tables_lie_across_where_they_do_not_fit_upright() -> None:
 @pytest.mark.django_db
 def test_pictures_are_small_blurred_and_of_public_dishes_alone() -> None:
     painter = make_model("painter")
-    shown = make_image(
-        make_place_in("Africa"), painter, sha256=content_store.keep(make_picture("red", (900, 600)))
-    )
+    shown = make_image(make_place_in("Africa"), painter, sha256=content_store.keep(make_picture("red", (900, 600))))
     found = blurred.blurred(shown)
     assert found is not None and found.address.startswith("data:image/jpeg;base64,")
     hidden = make_dish("Hidden", state="hidden").subjects.create(kind="dish", name="Hidden", source_key="hidden")
