@@ -15,7 +15,7 @@ sys.path.insert(0, str(BASE))
 
 def build(target: Path, doctrees: Path) -> int:
     """Run Sphinx; return its exit status."""
-    options = ["-b", "html", "-W", "--keep-going", "-q", "-j", "2", "-d", str(doctrees)]
+    options = ["-b", "html", "-W", "--keep-going", "-q", "-d", str(doctrees)]
     command = [sys.executable, "-m", "sphinx", *options, str(BASE / "docs"), str(target)]
     return subprocess.run(command, cwd=BASE, check=False).returncode
 

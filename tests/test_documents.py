@@ -28,6 +28,9 @@ OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]+)")
 SCRIPT = re.compile(r"(?<![\w/.])(script/[a-z_]+)(?![\w./])")
 MODULE = re.compile(r"python -m ((?:bench|script)\.\w+)")
 WORD = re.compile(r"\w")
+# Words in place of which the field has a term; names in code style or emphasis are exempt.
+VAGUE = re.compile(r"\b(?:whoever|pictures?|told|stands|standing|stood|kept|heals?)\b", re.IGNORECASE)
+NAMES = re.compile(r"`[^`]*`|\*[^*]+\*|\(\S+\)")
 ABBREVIATION = re.compile(r"\b(?:al|App|Fig|H|I|B|E|D|G|F|J|vs|approx)\.(?=\s)")
 
 
@@ -93,6 +96,21 @@ def long_sentences(path: Path) -> list[str]:
             if len(words) > MOST_WORDS:
                 found.append(f"{place(path, number)} has a sentence of {len(words)} words: {sentence[:60]}…")
     return found
+
+
+def vague_words(path: Path) -> list[str]:
+    """Words that have a standard term: *image* for a picture, *stored* or *sent* for kept."""
+    found = []
+    for number, line, code in numbered_lines(path.read_text()):
+        words = [] if code else VAGUE.findall(NAMES.sub("", line))
+        found += [f"{place(path, number)} says {word}" for word in words]
+    return found
+
+
+def swallowed_lines(path: Path) -> list[str]:
+    """Lines of text that begin with a per cent sign: MyST reads them as comments and shows nothing."""
+    lines = numbered_lines(path.read_text())
+    return [f"{place(path, number)} is a comment" for number, line, code in lines if not code and line.startswith("%")]
 
 
 def missing_files(path: Path) -> list[str]:
@@ -161,6 +179,14 @@ def test_no_sentence_has_more_than_thirty_words() -> None:
     assert [row for path in written() for row in long_sentences(path)] == []
 
 
+def test_documents_use_the_terms_of_the_field() -> None:
+    assert [row for path in written() for row in vague_words(path)] == []
+
+
+def test_no_line_is_swallowed_as_a_comment() -> None:
+    assert [row for path in documents() for row in swallowed_lines(path)] == []
+
+
 def test_every_file_that_a_document_names_exists() -> None:
     assert [row for path in documents() for row in missing_files(path)] == []
 
@@ -176,6 +202,8 @@ def test_every_command_that_a_document_names_exists() -> None:
 OFFENCES = {
     long_lines: ("word " * 30, "has 150 letters"),
     long_sentences: ("\n".join(["one two three four five six"] * 6) + ".", "has a sentence of 36 words"),
+    vague_words: ("Whoever asks gets `picture` and *pictures*.", "says Whoever"),
+    swallowed_lines: ("% to 62 % of the answers.", "is a comment"),
     missing_files: ("See `evaluation/nowhere.py`.", "names evaluation/nowhere.py"),
     dead_links: ("See [this](nowhere.md#there).", "links to nowhere.md#there"),
 }
@@ -196,7 +224,7 @@ def test_an_offence_is_named_with_file_and_line(check: object, tmp_path: Path) -
         "`manage.py nothing`",
         "`manage.py tables NAME --formt csv`",
         "`script/nothing --port 1`",
-        "`python -m bench.nothing`",
+        "`python -m bench.nowhere`",
     ],
 )
 def test_an_unknown_command_is_named_with_file_and_line(line: str, tmp_path: Path) -> None:
