@@ -14,7 +14,7 @@ BASE = Path(__file__).resolve().parent.parent
 OUTPUT = Path(os.environ.get("WWD_TEST_OUTPUT") or BASE / "var" / "test")
 REPORT = OUTPUT / "results.xml"
 CODE = ["wwd", "collection", "evaluation", "review", "tests", "bench", "script", "deploy", "manage.py"]
-# What `check --deploy` is asked about: a site as docs/operations.md describes it.
+# What `check --deploy` is asked about: a site as docs/operations/settings.md describes it.
 PRODUCTION = {
     "WWD_ALLOWED_HOSTS": "dishes.example",
     "WWD_BEHIND_TLS_PROXY": "yes",

@@ -24,7 +24,7 @@ def unknown_variables(names: Iterable[str], known: Iterable[str]) -> list[CheckM
     found: list[CheckMessage] = []
     for name in sorted(set(names) - accepted):
         near = difflib.get_close_matches(name, sorted(accepted), n=1)
-        hint = f"Did you mean {near[0]}?" if near else "docs/operations.md lists all variables."
+        hint = f"Did you mean {near[0]}?" if near else "docs/operations/settings.md lists all variables."
         found.append(checks.Warning(f"Nothing reads the variable {name}.", hint=hint, id="wwd.W001"))
     return found
 

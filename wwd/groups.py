@@ -1,7 +1,7 @@
 """Who on the staff may do what: four groups, written after each migration exactly as they stand here.
 
 A person may be in several. For other rights make a group of your own: these four are set back to this list.
-docs/operations.md explains them, docs/privacy.md says who reads what about people.
+docs/operations/staff.md explains them, docs/privacy.md says who reads what about people.
 """
 
 from collections.abc import Iterable, Mapping

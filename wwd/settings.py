@@ -1,4 +1,4 @@
-"""All settings, read once from typed environment variables. docs/operations.md explains each variable.
+"""All settings, read once from typed environment variables. docs/operations/settings.md explains each variable.
 
 Without any variable set the embedded default works: SQLite, files on disk and a broker that needs no server,
 everything under var/.

@@ -75,7 +75,7 @@ def field_for(field: "Field[Any]", hint: Any, offered: Sequence[tuple[str, Any]]
         return WordsField(**{**common, "required": False}, help_text=_("Separated by commas."))
     if kind in (dict, Mapping) or kind is get_origin(Mapping[str, Any]):
         area = forms.Textarea(attrs={"rows": 2, "cols": 60, "dir": "ltr"})
-        return forms.JSONField(widget=area, help_text=_("JSON, as in docs/researcher.md."), **common)
+        return forms.JSONField(widget=area, help_text=_("JSON, as in docs/researcher/."), **common)
     return forms.CharField(**common)
 
 

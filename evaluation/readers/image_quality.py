@@ -1,6 +1,6 @@
 """What can be said about a picture without any model: whether it is one, and whether there is anything on it.
 
-Thresholds are documented in docs/researcher.md. Pure: bytes in, words out.
+Thresholds are documented in docs/researcher/generation.md. Pure: bytes in, words out.
 """
 
 from typing import NamedTuple

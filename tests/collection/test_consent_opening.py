@@ -236,7 +236,7 @@ def test_dishes_of_one_person_within_a_day_have_a_limit_and_the_typing_stays() -
 
 
 def test_limits_are_documented() -> None:
-    text = (settings.BASE_DIR / "docs" / "operations.md").read_text()
+    text = (settings.BASE_DIR / "docs" / "operations" / "collection.md").read_text()
     for row in ((DISHES, DISHES_OF_AMBASSADOR), (PEOPLE, PEOPLE_OF_AMBASSADOR)):
         assert " | {} | {} |".format(*row) in text
 

@@ -1,4 +1,4 @@
-"""The two commands on a machine that lacks something: a sentence instead of a traceback."""
+"""The commands of `script/` on a machine that lacks something: a sentence instead of a traceback."""
 
 import shutil
 import subprocess
@@ -18,9 +18,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The scripts alone; making their environment takes seconds, so all tests here share it."""
     found = tmp_path_factory.mktemp("project")
     (found / "script").mkdir()
-    for name in ("server", "test", "python.sh", "bootstrap.py"):
+    for name in ("server", "test", "docs", "python.sh", "bootstrap.py"):
         shutil.copy(ROOT / "script" / name, found / "script" / name)
-    for name in ("serve.py", "verify.py"):
+    for name in ("serve.py", "verify.py", "build_docs.py"):
         (found / "script" / name).write_text(PRINTS_WHERE)
     return found
 
@@ -53,7 +53,7 @@ def run(project: Path, script: str, *words: str, path: str = "") -> subprocess.C
     )
 
 
-@pytest.mark.parametrize("script", ["server", "test"])
+@pytest.mark.parametrize("script", ["server", "test", "docs"])
 def test_without_python_the_command_says_which_to_install(project: Path, tmp_path: Path, script: str) -> None:
     done = run(project, script, path=path_with(tmp_path / "none"))
     assert done.returncode == 1

@@ -95,7 +95,7 @@ def test_an_unknown_variable_is_named_with_the_near_one() -> None:
 
 def test_a_variable_near_to_none_points_to_the_list() -> None:
     [warning] = unknown_variables(["WWD_QQQQQQQQQ"], {"WWD_DEBUG"})
-    assert warning.hint == "docs/operations.md lists all variables."
+    assert warning.hint == "docs/operations/settings.md lists all variables."
 
 
 def test_checks_are_part_of_the_command(tmp_path: Path) -> None:

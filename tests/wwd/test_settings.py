@@ -24,7 +24,7 @@ for _ in range({TURNS}):
 
 
 def test_every_variable_is_documented_and_every_documented_one_is_read() -> None:
-    rows = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^- `([A-Z_]+)` \(default", (ROOT / "docs/operations/settings.md").read_text(), re.MULTILINE)
     assert sorted(rows) == sorted(settings.env.known)
 
 
