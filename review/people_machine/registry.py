@@ -1,6 +1,6 @@
 """What is compared with what: a question to people, and what a machine says of the same picture.
 
-One explicit list. A pair that is not in it is not computed; a new one is a line here and in docs/researcher/agreement.md.
+One explicit list. A pair that is not in it is not computed; a new one is a line here and in the docs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
