@@ -398,7 +398,7 @@ def test_the_script_starts_again_with_the_arithmetic_of_the_bundle(world: Campai
     told = ["DAMAGED    bundle.json", "equal      tables/generation.counts.csv", "status 1"]
     assert recompute(folder, tmp_path / "again") == told
     assert (tmp_path / "again" / "generation.counts.csv").exists()
-    assert recompute(folder, **{recomputing.AGAIN: "1"}) == told
+    assert recompute(folder, None, **{recomputing.AGAIN: "1"}) == told
 
 
 def test_what_would_leave_the_machine_is_refused_and_nothing_else() -> None:
