@@ -19,16 +19,16 @@ Judged = tuple[str, str, str, str, str]
 
 def judged(folder: Path) -> Iterator[Judged]:
     """Answer, countries, what was read, and both judgements, of every row of the three files."""
-    from evaluation.readers.countries import countries_in, read_countries, right
+    from evaluation.readers.countries import countries_in, is_country_correct, read_countries
     from wwd.exchange.published import knowledge
     from wwd.exchange.published.models import ANSWERERS
-    from wwd.exchange.published.source import Report, rows
+    from wwd.exchange.published.source import Report, read_wellformed_rows
 
     for name in ANSWERERS:
         file = f"{knowledge.FOLDER}/{name}{knowledge.COMPARED}"
-        for row in rows(folder / "wwd", file, ("local_name",), Report()):
+        for row in read_wellformed_rows(folder / "wwd", file, ("local_name",), Report()):
             found = read_countries(row["country_llm"], row["local_name"])
-            reads = right(found.codes, countries_in(row["countries"]))
+            reads = is_country_correct(found.codes, countries_in(row["countries"]))
             accepted = row["country_match"] == "True"
             what = " ".join(found.codes) or found.state
             yield row["country_llm"], row["countries"], what, "J" if accepted else "-", "R" if reads else "-"

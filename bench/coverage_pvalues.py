@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.coverage_rows import HEADS, Coverage, Row, Setting, SmallP
-from evaluation.metrics.inference.cluster_tests import Inference, clustered, mean_test, range_test
+from evaluation.metrics.inference.cluster_tests import Inference, estimate_clustered_means, mean_test, range_test
 from evaluation.metrics.samples import Sample
 from evaluation.metrics.tidy import is_small
 
@@ -193,7 +193,9 @@ def gaps(
         values = answers(random, of_group[found.group], found.dish, found.person, spread)
         raters = None if machine else found.person
         sample = Sample.of(values, found.dish, raters, found.group, kinds)
-        return range_test(clustered(sample.values, sample.member, sample.weights, sample.dishes, sample.raters))
+        return range_test(
+            estimate_clustered_means(sample.values, sample.member, sample.weights, sample.dishes, sample.raters)
+        )
 
     same = len(set(shares)) == 1
     setting = told(name, spread, "all " if same else "", shares)

@@ -23,7 +23,7 @@ from bench.coverage_samples import (
     released,
 )
 from evaluation.metrics.inference.intervals import two_way
-from evaluation.metrics.inference.proportion import wilson
+from evaluation.metrics.inference.proportion import wilson_interval
 
 KIND, WILSON = "reviews", "reviews, Wilson"
 SAMPLES, QUICK = 5000, 40
@@ -59,7 +59,7 @@ def covered(pattern: Pattern, share: float, of_dishes: float, of_people: float, 
         many = min(AT_ONCE, samples - len(found))
         values = answers(random, pattern, share, of_dishes, of_people, many)
         found += two_way(values, pattern.dishes, pattern.people)
-        narrow += [wilson(int(yes), pattern.n) for yes in values.sum(axis=0)]
+        narrow += [wilson_interval(int(yes), pattern.n) for yes in values.sum(axis=0)]
     alike = "" if of_people else PEOPLE_ALIKE if of_dishes else NOTHING_DIFFERS
     few = FEW_PEOPLE if pattern.people.max() < 9 else ""
     loose = DISCRETE if pattern.n <= FEW_ANSWERS else alike or few

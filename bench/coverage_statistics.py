@@ -72,7 +72,7 @@ def opinions(
 @lru_cache(maxsize=64)
 def true_coefficients(size: tuple[int, int, int], share: float, spread: float) -> agreement.Coefficients:
     counts, _ = opinions(random_for("truth"), (MANY, *size[1:]), share, spread)
-    return agreement.coefficients(counts, "nominal")
+    return agreement.agreement_coefficients(counts, "nominal")
 
 
 def told(size: tuple[int, int, int], rest: str) -> str:
@@ -83,7 +83,7 @@ def of_people(size: tuple[int, int, int], share: float, spread: float, samples: 
     """Raw agreement and AC1."""
     setting = told(size, f"share {share:g}; dishes differ by {spread:g}")
     random, truth = random_for(setting), true_coefficients(size, share, spread)
-    found = [agreement.intervals(*opinions(random, size, share, spread), "nominal") for _ in range(samples)]
+    found = [agreement.coefficient_intervals(*opinions(random, size, share, spread), "nominal") for _ in range(samples)]
     return [
         row(PEOPLE, f"{name}; {setting}", [getattr(each, name) for each in found], getattr(truth, name))
         for name in ("raw_agreement", "ac1")
@@ -94,7 +94,9 @@ def of_alpha(size: tuple[int, int, int], share: float, spread: float, samples: i
     """Alpha of yes and no."""
     setting = told(size, f"share {share:g}; dishes differ by {spread:g}")
     random, truth = random_for(setting), true_coefficients(size, share, spread)
-    found = [agreement.intervals(*opinions(random, size, share, spread), "nominal").alpha for _ in range(samples)]
+    found = [
+        agreement.coefficient_intervals(*opinions(random, size, share, spread), "nominal").alpha for _ in range(samples)
+    ]
     return [row(ALPHA, f"nominal; {setting}", found, truth.alpha or 0.0)]
 
 
@@ -109,9 +111,9 @@ def of_ratings(size: tuple[int, int, int], spread: float, samples: int) -> list[
         levels = np.digitize(value + random.normal(size=value.shape), CUTS).reshape(-1, size[2])
         return np.stack([(levels == level).sum(axis=1) for level in range(5)], axis=1).astype(np.float64)
 
-    truth = agreement.coefficients(rated(MANY), "ordinal").alpha or 0.0
+    truth = agreement.agreement_coefficients(rated(MANY), "ordinal").alpha or 0.0
     names = np.repeat(np.arange(size[0]), size[1])
-    found = [agreement.intervals(rated(size[0]), names, "ordinal").alpha for _ in range(samples)]
+    found = [agreement.coefficient_intervals(rated(size[0]), names, "ordinal").alpha for _ in range(samples)]
     return [row(ALPHA, f"ordinal; {setting}", found, truth)]
 
 
@@ -156,7 +158,7 @@ def true_values(pictures: int, share: float, spread: float, skill: float) -> tup
     """Of very many dishes, with the threshold that says yes as often as people do."""
     yes, scores, _names = judged(random_for("truth"), MANY, pictures, share, spread, skill)
     cut = float(np.quantile(scores, 1 - share))
-    values = classification.agreement(classification.two_by_two(scores > cut, yes, 1 - yes))._asdict()
+    values = classification.compute_label_agreement(classification.two_by_two(scores > cut, yes, 1 - yes))._asdict()
     area = classification.auc(scores, yes, 1 - yes)
     return {**values, "auc": area or 0.0, "brier": float(((logistic(scores) - yes) ** 2).mean())}, cut
 

@@ -87,8 +87,8 @@ def keep_counts() -> None:
     from evaluation import cached_counts
 
     names = [f"run:{pk}" for pk in range(1, 7)] + [f"campaign:{pk}" for pk in range(1, 5)]
-    cached_counts.begin(names)
-    cached_counts.ask(names)
+    cached_counts.create_missing_rows(names)
+    cached_counts.request_recount(names)
     cached_counts.recount_wanted()
 
 
@@ -191,7 +191,7 @@ def unseen(client: Any, chosen: list[str], workers: int) -> Iterator[dict[str, A
         answered = (time.perf_counter() - started) * 1000
         rows.append({"name": name, "filters": filters, "said": "being computed" in text, "ms": answered})
     for row, took in zip(rows, over_workers(asked, workers), strict=True):
-        yield {**row, "seconds": took, "state": read.read(row["name"], row["filters"]).state}
+        yield {**row, "seconds": took, "state": read.read_stored_table(row["name"], row["filters"]).state}
 
 
 def run(share: float, name: str, options: argparse.Namespace) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from collection.models import (
     Withdrawal,
 )
 from evaluation.models import ExportJob, GeneratedImage, ImageDownload, Model, Plan, ReferenceList
-from evaluation.plans.freezing import freeze
+from evaluation.plans.freezing import freeze_plan
 from review.models import (
     Campaign,
     CampaignText,
@@ -43,7 +43,7 @@ def fill_few(user: User) -> None:
     planned = [{"table": TABLE, "version": "", "filters": {}, "metrics": ["food"]}]
     common: dict[str, Any] = {"tables": planned, "primary_table": TABLE, "primary_metric": "food", "created_by": user}
     plans = [Plan.objects.create(slug=slug, title=slug, hypotheses="None.", **common) for slug in (DRAFT, FROZEN)]
-    freeze(plans[1], user)
+    freeze_plan(plans[1], user)
     models = list(Model.objects.filter(slug__startswith="bench-").order_by("pk"))
     for campaign in Campaign.objects.order_by("pk"):
         FirstLook.objects.bulk_create(FirstLook(campaign=campaign, model=model, by=user) for model in models[:2])

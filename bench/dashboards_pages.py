@@ -132,7 +132,9 @@ def pages_of(name: str, arguments: list[str]) -> Iterator[Page]:
     elif name == "subject-pictures":
         yield from made(name, {"pk": value_of("subject")})
     elif arguments == ["name"]:
-        for table in names() if name != "gallery" else [each for each in names() if has_gallery(lookup.spec(each))]:
+        for table in (
+            names() if name != "gallery" else [each for each in names() if has_gallery(lookup.find_table_spec(each))]
+        ):
             yield from made(name, {"name": table}, stored=True)
     elif arguments == ["slug"] and name.startswith("plan"):
         for slug in (DRAFT, FROZEN):
@@ -157,7 +159,7 @@ def made(
 def cells(name: str) -> Iterator[Page]:
     """What stands behind the first and the last cell of every table, each with its second page."""
     for table in names():
-        stored = read.read(table, {}).table
+        stored = read.read_stored_table(table, {}).table
         for row in (stored.rows[0], stored.rows[-1]) if stored and stored.rows else ():
             query = cell_query({}, row.groups, row.metric)
             for page in made(name, {"name": table}):
@@ -186,8 +188,8 @@ def names() -> list[str]:
 
 def unseen(name: str) -> Iterator[dict[str, str]]:
     """Filters of a table that nobody asked for yet: one that keeps some of its rows, and one that is counted anew."""
-    spec = lookup.spec(name)
-    whole = read.read(name, {}).table
+    spec = lookup.find_table_spec(name)
+    whole = read.read_stored_table(name, {}).table
     options = whole.about.get("options", {}) if whole else {}
     values = {"country": "Angola", "continent": "Africa", "model": "bench-one", "run": "bench-4", "label": "any"}
     for keeps in (True, False):

@@ -20,7 +20,7 @@ import numpy as np
 from bench.cards import about, over_cards
 from evaluation.backends import weights
 from evaluation.backends.diffusion import DiffusersPipeline
-from evaluation.backends.standin.images import png
+from evaluation.backends.standin.images import encode_png
 from evaluation.contracts.backend import ImageRequest
 from evaluation.contracts.study import ModelData
 
@@ -94,7 +94,7 @@ def made_on_the_device() -> AbstractContextManager[Any]:
     """Random numbers for a billion weights are drawn on the card, where there is one."""
     import torch
 
-    return torch.device(weights.device())
+    return torch.device(weights.select_device())
 
 
 def requests(count: int) -> list[ImageRequest]:
@@ -116,7 +116,7 @@ class OneByOne:
 
         start = time.perf_counter()
         self.pipeline = StableDiffusionPipeline.from_pretrained(folder, dtype=weights.dtype_of(precision))
-        self.pipeline.to(weights.device())
+        self.pipeline.to(weights.select_device())
         self.load_seconds = time.perf_counter() - start
         self.pipeline.set_progress_bar_config(disable=True)
         self.options = options
@@ -126,7 +126,7 @@ class OneByOne:
         start = time.perf_counter()
         pictures = [self.picture(request) for request in given]
         for picture in pictures:
-            png(picture)
+            encode_png(picture)
         return pictures, (time.perf_counter() - start) / len(given)
 
     def picture(self, request: ImageRequest) -> Any:
@@ -164,7 +164,7 @@ def report_published(folder: Path, options: argparse.Namespace) -> tuple[float, 
     """Seconds per picture as published, the pipeline loaded for every dish, and the pictures."""
     published, pictures = 0.0, []
     for precision in ("fp32", "fp16"):
-        if precision == "fp16" and weights.device() == "cpu":
+        if precision == "fp16" and weights.select_device() == "cpu":
             continue
         single = OneByOne(options, folder, precision)
         single.made(requests(1))

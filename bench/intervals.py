@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.metrics.inference.intervals import SHARE, one_way, two_way
-from evaluation.metrics.inference.proportion import Z, wilson
+from evaluation.metrics.inference.proportion import Z, wilson_interval
 
 DISHES = 30
 JUDGED = (4, 9, 10, 12, 16, 18, 28)
@@ -68,7 +68,7 @@ def intervals(
     yield "reviewers alone", percentiles(each_way[:DRAWS])
     (alone,) = one_way(values[:, None], dishes, bounds=SHARE)
     yield "dishes alone, jackknife", (alone.low or 0.0, alone.high or 0.0)
-    naive = wilson(int(values.sum()), len(values))
+    naive = wilson_interval(int(values.sum()), len(values))
     yield "Wilson", (naive.low or 0.0, naive.high or 0.0)
 
 

@@ -82,10 +82,10 @@ def fill(first: int, last: int) -> None:
 
 def night() -> tuple[int, float]:
     """How many counters the count from scratch found wrong, and how many seconds it took."""
-    from collection.leaderboard.counters import rebuild
+    from collection.leaderboard.counters import rebuild_leaderboard
 
     start = time.perf_counter()
-    return rebuild(), time.perf_counter() - start
+    return rebuild_leaderboard(), time.perf_counter() - start
 
 
 def page_seconds() -> float:
@@ -111,9 +111,9 @@ def tell() -> uuid.UUID:
     from django.test import Client
 
     from collection.access.form_tokens import Proof
-    from collection.consent.record import consent_for, join
+    from collection.consent.record import consent_for, register_contributor
 
-    contributor = join(consent_for(), uuid.uuid4())
+    contributor = register_contributor(consent_for(), uuid.uuid4())
     proof = Proof.new("dish", contributor.pk).token
     answers = {"local_name": "Dish", "languages": "Twi", "places": "Ghana", "ingredients": "rice"}
     response = Client().post("/dish/", {**answers, "proof": proof})
@@ -154,7 +154,7 @@ def cost(measure: Callable[[], float], rounds: int) -> tuple[float, float]:
 
     plain, counted = [], []
     for _ in range(rounds):
-        with patch("collection.dishes.events.recount", lambda pks: None):
+        with patch("collection.dishes.events.update_leaderboard_counters", lambda pks: None):
             plain.append(measure())
         counted.append(measure())
     return statistics.median(plain), statistics.median(counted)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.backends.vlm.backend import PictureAnswerer
-from evaluation.backends.vlm.tiling import Tiling, tiling
+from evaluation.backends.vlm.tiling import Tiling, parse_tiling_config
 from evaluation.contracts.backend import Question
 
 END = "</s>"
@@ -85,7 +85,9 @@ def network(shape: str, precision: str, image_token: int) -> Any:
 
 def preparation() -> Tiling:
     mean = {"image_mean": [0.4815, 0.4578, 0.4082], "image_std": [0.2686, 0.2613, 0.2758]}
-    return tiling({**mean, "size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}}, PLACES)
+    return parse_tiling_config(
+        {**mean, "size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}}, PLACES
+    )
 
 
 def answerer(shape: str, precision: str, written: int) -> PictureAnswerer:

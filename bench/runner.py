@@ -41,10 +41,10 @@ WORK = """
 import django; django.setup()
 import time
 from bench.nothing import register
-from evaluation.runner import work
+from evaluation.runner import process_run
 register({batch})
 started = time.monotonic()
-print(work({run}, "bench {number}", seconds=1e9), time.monotonic() - started)
+print(process_run({run}, "bench {number}", seconds=1e9), time.monotonic() - started)
 """
 SIZES = """
 SELECT relname, pg_total_relation_size(oid), pg_table_size(oid), pg_indexes_size(oid), GREATEST(reltuples, 0)

@@ -17,7 +17,7 @@ import numpy as np
 from bench.cards import about, over_cards
 from bench.clip_throughput import pictures
 from bench.random_vlm import answerer, questions, spread
-from evaluation.backends.image_decode import decoded
+from evaluation.backends.image_decode import decode_image_bytes
 from evaluation.backends.vlm.backend import PictureAnswerer, of_letters
 from evaluation.contracts.backend import Asked, Question, Reading
 
@@ -29,7 +29,7 @@ def anew(backend: PictureAnswerer, picture: bytes, question: Question, written: 
     """The published way: picture and question together, each time; the probabilities of the letters at the end."""
     import torch
 
-    pixels = torch.from_numpy(decoded(picture).copy()).to(backend.device)
+    pixels = torch.from_numpy(decode_image_bytes(picture).copy()).to(backend.device)
     tiles = backend.tiling.tiles(pixels)[None].to(backend.network.dtype)
     sizes = torch.tensor([pixels.shape[:2]])
     before, after = backend.wording.before, backend.wording.after(question.text)

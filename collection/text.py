@@ -29,7 +29,7 @@ def clean_text(value: str, longest: int) -> str:
     """Several lines, NFC, without blank edges; raises ValidationError with a sentence for the person who typed."""
     lines = LINE_BREAKS.split(value.translate(STRIPPED))
     text = "\n".join(" ".join(line.split()) for line in lines).strip()
-    return checked(unicodedata.normalize("NFC", text), longest)
+    return validate_text(unicodedata.normalize("NFC", text), longest)
 
 
 def clean_line(value: str, longest: int) -> str:
@@ -49,7 +49,7 @@ def has_letter(text: str) -> bool:
     return any(unicodedata.category(sign)[0] in "LN" and sign not in FILLERS for sign in text)
 
 
-def checked(text: str, longest: int) -> str:
+def validate_text(text: str, longest: int) -> str:
     categories = [unicodedata.category(sign) for sign in text]
     hidden = any(category in ("Cc", "Cs") and sign != "\n" for sign, category in zip(text, categories, strict=True))
     if hidden or not INVISIBLE.isdisjoint(text):
@@ -58,7 +58,7 @@ def checked(text: str, longest: int) -> str:
         raise ValidationError(
             _("This holds a hidden sign that turns the direction of writing. Type it again instead of pasting it.")
         )
-    if flooded(categories):
+    if has_too_many_marks(categories):
         raise ValidationError(_("There are too many marks on one letter. Write it with fewer marks."))
     if len(text) > longest:
         raise ValidationError(
@@ -72,7 +72,7 @@ def checked(text: str, longest: int) -> str:
     return text
 
 
-def flooded(categories: list[str]) -> bool:
+def has_too_many_marks(categories: list[str]) -> bool:
     """More marks in a row than any script stacks on one letter."""
     run = 0
     for category in categories:
@@ -88,7 +88,7 @@ def split_list(text: str) -> list[str]:
     return list(dict.fromkeys(entry for entry in entries if entry))
 
 
-def fold(text: str) -> str:
+def fold_spelling(text: str) -> str:
     """One form for all spellings that only differ in case, accents, punctuation or a leading article."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     letters = "".join(sign for sign in plain if unicodedata.combining(sign) in STAYING)

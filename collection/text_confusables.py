@@ -20,10 +20,10 @@ WORDS = re.compile(r"\w+")
 
 def mixes_look_alikes(text: str) -> bool:
     """True where one word holds letters of two or more of these scripts and one of them could be mistaken."""
-    return any(suspicious(word) for word in WORDS.findall(text))
+    return any(is_confusable_word(word) for word in WORDS.findall(text))
 
 
-def suspicious(word: str) -> bool:
+def is_confusable_word(word: str) -> bool:
     found = {script for sign in word if (script := script_of(sign))}
     if len(found) < 2:
         return False

@@ -12,7 +12,7 @@ class EvaluationConfig(AppConfig):
         from evaluation.seed_data import load_reference
 
         post_migrate.connect(load_reference, sender=self, dispatch_uid="evaluation.seed_data")
-        dish_withdrawn.connect(receivers.stop)
+        dish_withdrawn.connect(receivers.fail_pending_units)
         dish_restored.connect(receivers.go_on)
-        dish_erased.connect(receivers.erase)
+        dish_erased.connect(receivers.erase_dish_results)
         dishes_changed.connect(receivers.count_anew)

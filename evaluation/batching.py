@@ -8,7 +8,7 @@ CHUNK = 1000
 Item = TypeVar("Item")
 
 
-def chunks(items: Iterable[Item], size: int = CHUNK) -> Iterator[list[Item]]:
+def split_into_chunks(items: Iterable[Item], size: int = CHUNK) -> Iterator[list[Item]]:
     """Lists of at most `size` items."""
     source = iter(items)
     while chunk := list(islice(source, size)):

@@ -38,7 +38,7 @@ class Kept:
     counted_at: datetime | None
 
 
-def large(rows: QuerySet[Any]) -> bool:
+def exceeds_count_limit(rows: QuerySet[Any]) -> bool:
     """Whether there are too many to be counted in a request."""
     return rows.order_by().values("pk")[LARGE : LARGE + 1].exists()
 
@@ -48,52 +48,54 @@ def is_large(rows: QuerySet[Any], key: str) -> Exists:
     return Exists(rows.filter(**{key: OuterRef("pk")}).order_by().values("pk")[LARGE : LARGE + 1])
 
 
-def read(kind: str, pks: list[int], *, settled: Mapping[int, datetime | None] | None = None) -> dict[int, Kept]:
+def read_cached_counts(
+    kind: str, pks: list[int], *, settled: Mapping[int, datetime | None] | None = None
+) -> dict[int, Kept]:
     """What is kept of these, in one query; asks a worker for what is missing or old.
 
     `settled`: when something last changed of those that change no more: counted after that, they are never old.
     """
     names = {f"{kind}:{pk}": pk for pk in pks}
     rows = {names[row.name]: row for row in KeptReport.objects.filter(name__in=names)}
-    due = [pk for pk in pks if old(rows.get(pk), (settled or {}).get(pk))]
+    due = [pk for pk in pks if is_stale(rows.get(pk), (settled or {}).get(pk))]
     if missing := [f"{kind}:{pk}" for pk in due if pk not in rows]:
-        begin(missing)
-    if due and ask([f"{kind}:{pk}" for pk in due]):
+        create_missing_rows(missing)
+    if due and request_recount([f"{kind}:{pk}" for pk in due]):
         transaction.on_commit(request_tables)
     return {pk: Kept(rows[pk].content, rows[pk].counted_at) if pk in rows else Kept(None, None) for pk in pks}
 
 
-def old(row: KeptReport | None, settled: datetime | None) -> bool:
+def is_stale(row: KeptReport | None, settled: datetime | None) -> bool:
     if row is None or row.counted_at is None:
         return True
     return row.counted_at < settled if settled else row.counted_at < timezone.now() - AGE
 
 
-def begin(names: list[str]) -> None:
+def create_missing_rows(names: list[str]) -> None:
     """Rows for what was never counted."""
     KeptReport.objects.bulk_create([KeptReport(name=name) for name in names], ignore_conflicts=True)
 
 
-def ask(names: list[str]) -> bool:
+def request_recount(names: list[str]) -> bool:
     """Notes that somebody waits; True where a worker should be told."""
     quiet = Q(wanted_at=None) | Q(wanted_at__lte=Now() - timedelta(seconds=10))
     return bool(KeptReport.objects.filter(quiet, name__in=names).update(wanted_at=Now()))
 
 
-def wanted() -> QuerySet[KeptReport]:
+def list_requested_counts() -> QuerySet[KeptReport]:
     return KeptReport.objects.filter(wanted_at__lte=Now())
 
 
 def recount_wanted() -> int:
     """Counts all that was asked for; returns how many. Each is claimed once, however many workers look."""
     done = 0
-    for row in wanted().order_by("wanted_at"):
-        if wanted().filter(pk=row.pk).update(wanted_at=Now() + CLAIM):
-            done += recount(row)
+    for row in list_requested_counts().order_by("wanted_at"):
+        if list_requested_counts().filter(pk=row.pk).update(wanted_at=Now() + CLAIM):
+            done += refresh_cached_count(row)
     return done
 
 
-def recount(row: KeptReport) -> bool:
+def refresh_cached_count(row: KeptReport) -> bool:
     """Counts one; what goes wrong is logged and keeps nobody else from being counted."""
     kind, _colon, pk = row.name.partition(":")
     try:

@@ -30,7 +30,7 @@ def path_of(sha256: str) -> str:
     return f"{ROOT}/{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
 
-def keep(content: bytes) -> str:
+def store_content(content: bytes) -> str:
     """Stores `content` and returns its SHA-256 (64 hex digits). Storing it twice does nothing the second time."""
     sha256 = hashlib.sha256(content).hexdigest()
     path = path_of(sha256)
@@ -88,7 +88,7 @@ def write_whole(path: Path, content: bytes) -> None:
     part.replace(path)
 
 
-def read(sha256: str) -> bytes:
+def read_content(sha256: str) -> bytes:
     """The content. Raises FileNotFoundError where it is not held."""
     with default_storage.open(path_of(sha256)) as file:
         return bytes(file.read())

@@ -5,7 +5,7 @@ from django.db.models import F
 from evaluation.models import InputCounter
 
 
-def bump(*names: str) -> None:
+def bump_input_counters(*names: str) -> None:
     """Counts a change of the inputs `names` ("reviews", "runs.association"), inside the change's own transaction.
 
     The counter moves if and only if the change is kept, so no table can look fresh that is not. Names are locked

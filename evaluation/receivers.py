@@ -12,7 +12,7 @@ from collection.models import Dish
 from collection.withdrawal.erase import forget_in_admin
 from collection.withdrawal.withdraw import heir_of
 from evaluation import content_store
-from evaluation.counters import bump
+from evaluation.counters import bump_input_counters
 from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Outcome, Run, RunLabel, Subject, Unit
 from evaluation.signals import pictures_erased, pictures_renamed
 from evaluation.subjects import subject_for
@@ -21,10 +21,10 @@ from evaluation.tables.scrubbing import scrub_tables
 Removals = list[Callable[[], None]]
 
 
-def stop(dishes: Sequence[int], **signal: Any) -> None:
+def fail_pending_units(dishes: Sequence[int], **signal: Any) -> None:
     """Units that nobody works on yet fail without an outcome; tables are computed without the dish."""
     Unit.objects.filter(subject__dish__in=dishes, state=Unit.State.PENDING).update(state=Unit.State.FAILED)
-    bump("withdrawals")
+    bump_input_counters("withdrawals")
 
 
 def go_on(dishes: Sequence[int], **signal: Any) -> None:
@@ -33,17 +33,17 @@ def go_on(dishes: Sequence[int], **signal: Any) -> None:
     runs = list(stopped.values_list("run", flat=True).distinct())
     stopped.update(state=Unit.State.PENDING)
     Run.objects.filter(pk__in=runs, state=Run.State.DONE).update(state=Run.State.RUNNING, finished_at=None)
-    bump("withdrawals")
+    bump_input_counters("withdrawals")
 
 
-def erase(dishes: Sequence[int], removals: Removals, **signal: Any) -> None:
+def erase_dish_results(dishes: Sequence[int], removals: Removals, **signal: Any) -> None:
     """Everything derived from these dishes; what removes the files comes to `removals`."""
     for dish in Dish.objects.filter(pk__in=dishes):
         scrub_tables(dish)
         subjects = Subject.objects.filter(dish=dish)
         give_to_heir(dish, subjects)
         erase_subjects(list(subjects.values_list("pk", flat=True)), removals)
-    bump("withdrawals")
+    bump_input_counters("withdrawals")
 
 
 def give_to_heir(dish: Dish, subjects: QuerySet[Subject]) -> None:
@@ -75,8 +75,8 @@ def erase_subjects(subjects: list[int], removals: Removals) -> None:
     )
     RunLabel.objects.filter(subject__in=subjects).delete()
     Subject.objects.filter(pk__in=subjects).update(name="", labels={}, source_key=erased_key())
-    forget(Subject, subjects)
-    forget(GeneratedImage, ids)
+    forget_admin_entries(Subject, subjects)
+    forget_admin_entries(GeneratedImage, ids)
     removals.append(partial(content_store.remove_unnamed, hashes))
 
 
@@ -99,10 +99,10 @@ def erased_key() -> Concat:
     return Concat(Value("erased:"), Cast(F("pk"), CharField()))
 
 
-def forget(model: type[Model], pks: Iterable[int]) -> None:
+def forget_admin_entries(model: type[Model], pks: Iterable[int]) -> None:
     forget_in_admin(model, list(pks), "erased")
 
 
 def count_anew(dishes: Sequence[int], **signal: Any) -> None:
     """Tables about dishes (input "dishes") are stale."""
-    bump("dishes")
+    bump_input_counters("dishes")

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
+def describe_unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     """A sentence that says that `name` is no `what`, and which names come near."""
     names = sorted(known)
     folded = {known.casefold(): known for known in names}

@@ -9,7 +9,7 @@ from evaluation import cached_counts, runner
 from evaluation.models import Run
 from evaluation.runner import purging
 from evaluation.tables import compute
-from wwd.base.stopping import ending
+from wwd.base.stopping import is_stopping
 
 # Below the broker's visibility timeout: a task that hangs is gone before its message comes again.
 TIME_LIMIT = 3000
@@ -17,8 +17,8 @@ TIME_LIMIT = 3000
 
 @shared_task(time_limit=TIME_LIMIT)
 def work_on_run(run_id: int, announcement: int) -> None:
-    if runner.hear(run_id, announcement):
-        runner.serve(run_id, f"{socket.gethostname()}:{os.getpid()}", stop=ending)
+    if runner.accept_announcement(run_id, announcement):
+        runner.serve_queue(run_id, f"{socket.gethostname()}:{os.getpid()}", stop=is_stopping)
 
 
 @shared_task(time_limit=TIME_LIMIT)
@@ -30,4 +30,4 @@ def recompute_tables() -> None:
 @shared_task(time_limit=TIME_LIMIT)
 def purge_run(run_id: int) -> None:
     for run in Run.objects.filter(pk=run_id):
-        purging.purge(run)
+        purging.purge_run(run)

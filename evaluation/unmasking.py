@@ -18,7 +18,7 @@ from evaluation.registry import lookup
 from evaluation.tables import store
 
 
-class NoReason(ValueError):
+class ReasonMissingError(ValueError):
     """The mask is not lifted before the analyses ran without a reason; the text says what is missing."""
 
 
@@ -33,7 +33,7 @@ class Analysis:
     why_not: str = ""
 
 
-def incomplete(plan: Plan) -> list[str]:
+def list_missing_data(plan: Plan) -> list[str]:
     """Why the data of a frozen plan is not complete yet, as far as its stopping rule can be checked."""
     data = data_of(plan.evidence)
     missing = []
@@ -42,11 +42,11 @@ def incomplete(plan: Plan) -> list[str]:
     reviews = sum(one.count() or 0 for one in data if one.kind == "reviews") if plan.stop_reviews else 0
     if plan.stop_reviews and reviews < plan.stop_reviews:
         missing.append(_("There are %(n)d of %(of)d reviews.") % {"n": reviews, "of": plan.stop_reviews})
-    missing += [_("%(data)s: no run is done.") % {"data": one} for one in sorted(data) if unfinished(one)]
+    missing += [_("%(data)s: no run is done.") % {"data": one} for one in sorted(data) if is_run_unfinished(one)]
     return missing
 
 
-def unfinished(data: Data) -> bool:
+def is_run_unfinished(data: Data) -> bool:
     """Whether these units wait for a run to be done."""
     if data.kind != "units":
         return False
@@ -54,9 +54,9 @@ def unfinished(data: Data) -> bool:
     return not Run.objects.filter(**names, state=Run.State.DONE).exists()
 
 
-def analyses(plan: Plan) -> list[Analysis]:
+def list_plan_analyses(plan: Plan) -> list[Analysis]:
     """What a plan lists, and whether it ran; two queries however many tables it lists."""
-    listed = [(known(one["table"]), one) for one in plan.tables]
+    listed = [(find_current_spec(one["table"]), one) for one in plan.tables]
     rows = store.rows_of((spec, one["filters"]) for spec, one in listed if spec)
     counts = dict(InputCounter.objects.values_list("name", "value"))
     found = []
@@ -65,16 +65,16 @@ def analyses(plan: Plan) -> list[Analysis]:
             why = _("the definition of this table changed since the plan was frozen")
         else:
             row = rows.get((spec.name, store.filters_hash(one["filters"])))
-            why = why_not(plan, row, store.fingerprint(spec, counts))
+            why = why_not(plan, row, store.compute_table_fingerprint(spec, counts))
         found.append(Analysis(one["table"], one["filters"], tuple(one["metrics"]), not why, why))
     return found
 
 
-def known(name: str) -> contracts_table.TableSpec | None:
+def find_current_spec(name: str) -> contracts_table.TableSpec | None:
     """The table as it is defined now; a plan outlives its tables."""
     try:
-        return lookup.spec(name)
-    except lookup.UnknownTable:
+        return lookup.find_table_spec(name)
+    except lookup.TableNotFound:
         return None
 
 
@@ -89,12 +89,12 @@ def why_not(plan: Plan, row: Any, present: str) -> str:
     return _("it holds no numbers yet") if row.empty else ""
 
 
-def ready(plan: Plan) -> bool:
+def is_ready_to_unmask(plan: Plan) -> bool:
     """Whether the mask may be lifted without a reason: the data is complete and the analyses ran."""
-    return not incomplete(plan) and all(analysis.ran for analysis in analyses(plan))
+    return not list_missing_data(plan) and all(analysis.ran for analysis in list_plan_analyses(plan))
 
 
-def unmask(plan: Plan, by: AbstractBaseUser, reason: str, *, complete: bool) -> PlanAct:
+def lift_mask(plan: Plan, by: AbstractBaseUser, reason: str, *, complete: bool) -> PlanAct:
     """Lifts the mask for everybody, once. `complete`: the person says that the stopping rule is met.
 
     Raises NoReason where the analyses did not run on complete data and no reason is given.
@@ -103,9 +103,9 @@ def unmask(plan: Plan, by: AbstractBaseUser, reason: str, *, complete: bool) -> 
         Plan.objects.select_for_update().get(pk=plan.pk)
         if found := plan.acts.filter(kind__in=LIFTED).first():
             return found
-        on_time = complete and ready(plan)
+        on_time = complete and is_ready_to_unmask(plan)
         if not on_time and not reason.strip():
-            raise NoReason(
+            raise ReasonMissingError(
                 _("The analyses of the plan did not run on complete data yet. Say why names are shown before that.")
             )
         kind = PlanAct.Kind.UNMASKED if on_time else PlanAct.Kind.EARLY
@@ -118,8 +118,8 @@ def record_look(table: str, filters: Mapping[str, str], name: str, reason: str) 
     Raises UnknownTable, and NoReason for an empty reason.
     """
     if not reason.strip():
-        raise NoReason("Say why the names are shown: --unmask REASON.")
-    plans = plans_over(lookup.spec(table), filters, frozen_plans())
+        raise ReasonMissingError("Say why the names are shown: --unmask REASON.")
+    plans = plans_over(lookup.find_table_spec(table), filters, frozen_plans())
     for plan in plans:
         PlanAct.objects.create(plan=plan, kind=PlanAct.Kind.LOOKED, name=name[:150], reason=reason.strip())
     return len(plans)

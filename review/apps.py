@@ -7,18 +7,18 @@ from django.db.models.signals import post_delete, post_migrate, post_save
 def removed_review_makes_tables_stale(**signal: Any) -> None:
     """However a review goes (withdrawal, admin, cascade), its picture wants one more and tables are not fresh."""
     from evaluation import counters
-    from review.campaigns.service import recount
+    from review.campaigns.service import recount_opinions
     from review.models import CampaignImage
 
-    recount(CampaignImage.objects.filter(pk=signal["instance"].image_id))
-    counters.bump("reviews")
+    recount_opinions(CampaignImage.objects.filter(pk=signal["instance"].image_id))
+    counters.bump_input_counters("reviews")
 
 
 def exclusion_makes_tables_stale(**signal: Any) -> None:
     """Somebody was left out of the tables, or counts again."""
     from evaluation import counters
 
-    counters.bump("reviews")
+    counters.bump_input_counters("reviews")
 
 
 class ReviewConfig(AppConfig):
@@ -35,13 +35,13 @@ class ReviewConfig(AppConfig):
         from review.seed_data import load_all
         from review.tables import metadata  # noqa: F401 (registers what describes tables of reviews)
 
-        names.register(registered.TABLES, registered.DRILLDOWNS, registered.EVIDENCE, registered.OPINIONS)
+        names.register_app_entries(registered.TABLES, registered.DRILLDOWNS, registered.EVIDENCE, registered.OPINIONS)
         register_kinds()
         post_migrate.connect(load_all, sender=self)
         post_delete.connect(removed_review_makes_tables_stale, sender=Review)
         post_save.connect(exclusion_makes_tables_stale, sender=Exclusion)
         post_delete.connect(exclusion_makes_tables_stale, sender=Exclusion)
-        dish_withdrawn.connect(receivers.hide)
+        dish_withdrawn.connect(receivers.release_reserved_images)
         dish_restored.connect(receivers.show_again)
-        pictures_erased.connect(receivers.erase)
-        pictures_renamed.connect(receivers.rename)
+        pictures_erased.connect(receivers.erase_campaign_images)
+        pictures_renamed.connect(receivers.rename_image_dish)

@@ -23,14 +23,14 @@ from django.utils.translation import gettext
 from collection.models import Dish
 from evaluation import counters
 from evaluation.models import Role
-from review.errors import Refused
+from review.errors import RequestRefusedError
 from review.models import Assignment, Campaign, CampaignImage, ContentTag, Reviewer
 
 RESERVATION = timedelta(hours=1)
 # So many other pictures lie between a picture and its repeat.
 REPEAT_GAP = 10
 REPORTS_FOR_ALL = 2
-# What tables count as an input of theirs (see `evaluation.counters.bump`).
+# What tables count as an input of theirs (see `evaluation.counters.bump_input_counters`).
 SKIPS = "skips"
 State = Assignment.State
 HANDLED = (State.ANSWERED, State.SKIPPED, State.REPORTED)
@@ -49,7 +49,7 @@ class Progress:
         return self.done + 1
 
 
-def hold(reviewer: Reviewer) -> tuple[Campaign, datetime]:
+def lock_reviewer(reviewer: Reviewer) -> tuple[Campaign, datetime]:
     """Holds the person's row until the transaction ends; their campaign, and the time by the database's clock."""
     rows = Reviewer.objects.select_for_update(of=("self",), no_key=True).select_related("campaign")
     held = rows.annotate(now=Now()).get(pk=reviewer.pk)
@@ -62,10 +62,10 @@ def hold_images(images: QuerySet[CampaignImage]) -> list[CampaignImage]:
 
 
 @transaction.atomic
-def reserve(reviewer: Reviewer) -> Assignment | None:
+def reserve_image(reviewer: Reviewer) -> Assignment | None:
     """The picture that `reviewer` has in hand, or a fresh one; None where no picture is left for them."""
-    campaign, now = hold(reviewer)
-    in_hand = live(reviewer).select_related("image").first()
+    campaign, now = lock_reviewer(reviewer)
+    in_hand = list_live_assignments(reviewer).select_related("image").first()
     if in_hand:
         return in_hand
     reviewer.assignments.filter(state=State.RESERVED).update(state=State.EXPIRED, begun={})
@@ -83,7 +83,7 @@ def reserve(reviewer: Reviewer) -> Assignment | None:
 
 def _load_once_held(image: CampaignImage) -> int:
     (held,) = hold_images(CampaignImage.objects.filter(pk=image.pk))
-    return held.opinions + alive().filter(image=image).count()
+    return held.opinions + list_open_reservations().filter(image=image).count()
 
 
 def _give(reviewer: Reviewer, image: CampaignImage, now: datetime, *, repeat: bool) -> Assignment:
@@ -95,16 +95,16 @@ def _give(reviewer: Reviewer, image: CampaignImage, now: datetime, *, repeat: bo
     return assignment
 
 
-def live(reviewer: Reviewer) -> QuerySet[Assignment]:
+def list_live_assignments(reviewer: Reviewer) -> QuerySet[Assignment]:
     return reviewer.assignments.filter(state=State.RESERVED, until__gt=Now())
 
 
-def alive() -> QuerySet[Assignment]:
+def list_open_reservations() -> QuerySet[Assignment]:
     """Reservations that keep a place; a repeat takes none."""
     return Assignment.objects.filter(state=State.RESERVED, until__gt=Now(), repeat=False)
 
 
-def visible(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImage]:
+def list_visible_images(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImage]:
     """Pictures of the reviewer's country, not withdrawn, that nobody reported and that show nothing they avoid."""
     images = CampaignImage.objects.filter(campaign=campaign, country=reviewer.country).exclude(copy_sha256="")
     reports = Assignment.objects.filter(state=State.REPORTED)
@@ -132,9 +132,11 @@ def open_images(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImag
     `load`: opinions and live reservations. Opinions are counted on the row, reservations alive are few.
     """
     mine = Assignment.objects.filter(reviewer=reviewer, image=OuterRef("pk"), repeat=False, state__in=HANDLED)
-    places = alive().filter(image=OuterRef("pk")).order_by().values("image").annotate(taken=Count("pk"))
+    places = (
+        list_open_reservations().filter(image=OuterRef("pk")).order_by().values("image").annotate(taken=Count("pk"))
+    )
     taken = Coalesce(Subquery(places.values("taken")), 0)
-    images = visible(reviewer, campaign).filter(opinions__lt=campaign.wanted_opinions).exclude(Exists(mine))
+    images = list_visible_images(reviewer, campaign).filter(opinions__lt=campaign.wanted_opinions).exclude(Exists(mine))
     return images.annotate(load=F("opinions") + taken).filter(load__lt=campaign.wanted_opinions)
 
 
@@ -169,7 +171,7 @@ def due_repeat(reviewer: Reviewer, campaign: Campaign) -> CampaignImage | None:
     if not share_due(reviewer, len(answered), len(repeated), campaign.repeat_percent):
         return None
     old = [image for image in answered[REPEAT_GAP:] if image not in repeated]
-    shown = visible(reviewer, campaign).in_bulk(old)
+    shown = list_visible_images(reviewer, campaign).in_bulk(old)
     return next((shown[image] for image in reversed(old) if image in shown), None)
 
 
@@ -184,12 +186,12 @@ def share_due(reviewer: Reviewer, total: int, had: int, percent: int) -> bool:
     return (total + phase + 1) * percent // 100 > had
 
 
-def progress(reviewer: Reviewer) -> Progress:
+def count_reviewer_progress(reviewer: Reviewer) -> Progress:
     """Pictures handled, and those plus what is left for this person (the one in hand included)."""
     in_hand = Q(state=State.RESERVED, until__gt=Now())
     counted = {"done": Count("pk", filter=Q(state__in=HANDLED)), "held": Count("pk", filter=in_hand)}
     mine = reviewer.assignments.aggregate(**counted)
-    left = open_images(reviewer, reviewer.campaign).exclude(pk__in=live(reviewer).values("image"))
+    left = open_images(reviewer, reviewer.campaign).exclude(pk__in=list_live_assignments(reviewer).values("image"))
     return Progress(mine["done"], mine["done"] + left.count() + bool(mine["held"]))
 
 
@@ -197,10 +199,10 @@ def load_without(image: CampaignImage, reviewer: Reviewer) -> int:
     """Opinions and live reservations of one picture by everybody but `reviewer`."""
     others = Q(image=image, repeat=False) & ~Q(reviewer=reviewer)
     opinions = image.reviews.counted(include_excluded=True).filter(others).count()
-    return opinions + alive().filter(others).count()
+    return opinions + list_open_reservations().filter(others).count()
 
 
-def given(reviewer: Reviewer, key: str) -> Assignment:
+def find_assignment(reviewer: Reviewer, key: str) -> Assignment:
     """The reviewer's assignment with this id, live or not. Raises Refused where it was never given to them."""
     try:
         wanted = uuid.UUID(key)
@@ -208,7 +210,7 @@ def given(reviewer: Reviewer, key: str) -> Assignment:
         wanted = uuid.UUID(int=0)
     found = reviewer.assignments.select_related("image").filter(pk=wanted, image__campaign=reviewer.campaign_id).first()
     if found is None:
-        raise Refused(gettext("This picture is not one of yours. Go on to the next picture."), 403)
+        raise RequestRefusedError(gettext("This picture is not one of yours. Go on to the next picture."), 403)
     return found
 
 
@@ -223,25 +225,25 @@ def keep_begun(assignment: Assignment, chosen: dict[str, str | list[str]]) -> No
 
 
 @transaction.atomic
-def skip(assignment: Assignment) -> None:
+def skip_assignment(assignment: Assignment) -> None:
     """Leaves the picture out for this person. One that was answered stays answered."""
     unanswered = (State.RESERVED, State.EXPIRED)
     mine = Assignment.objects.filter(pk=assignment.pk, state__in=unanswered)
     if mine.update(state=State.SKIPPED, handled_at=Now(), begun={}):
-        counters.bump(SKIPS)
+        counters.bump_input_counters(SKIPS)
 
 
 @transaction.atomic
-def report(assignment: Assignment) -> None:
+def report_assignment(assignment: Assignment) -> None:
     """Hides the picture in this campaign until staff have looked at it. An answer given before is kept."""
     Assignment.objects.filter(pk=assignment.pk).update(state=State.REPORTED, handled_at=Now(), begun={})
-    counters.bump(SKIPS)
+    counters.bump_input_counters(SKIPS)
 
 
 def give_reason(assignment: Assignment, reason: str) -> None:
     """Why a picture was skipped or reported, told afterwards."""
     if reason not in Assignment.Reason.values:
-        raise Refused(gettext("Choose one of the answers that are shown."), 400)
+        raise RequestRefusedError(gettext("Choose one of the answers that are shown."), 400)
     left = Assignment.objects.filter(pk=assignment.pk, state__in=(State.SKIPPED, State.REPORTED))
     left.update(reason=reason)
 
@@ -256,12 +258,12 @@ def last_handled(reviewer: Reviewer) -> Assignment | None:
 def take_back(assignment: Assignment) -> None:
     """Takes a skip or report back: the picture is in hand again. Raises Refused where others judge it now."""
     reviewer = assignment.reviewer
-    campaign, now = hold(reviewer)
+    campaign, now = lock_reviewer(reviewer)
     hold_images(CampaignImage.objects.filter(pk=assignment.image_id))
     if not assignment.repeat and load_without(assignment.image, reviewer) >= campaign.wanted_opinions:
-        raise Refused(gettext("Others judge that picture now. Go on to the next picture."))
+        raise RequestRefusedError(gettext("Others judge that picture now. Go on to the next picture."))
     reviewer.assignments.filter(state=State.RESERVED).update(state=State.EXPIRED, begun={})
     back = {"state": State.RESERVED, "until": now + RESERVATION, "reason": "", "handled_at": None}
     left = Assignment.objects.filter(pk=assignment.pk, state__in=(State.SKIPPED, State.REPORTED))
     if left.update(**back):
-        counters.bump(SKIPS)
+        counters.bump_input_counters(SKIPS)

@@ -22,12 +22,12 @@ def rest_due(reviewer: Reviewer) -> Why:
         done = done.filter(handled_at__gt=reviewer.rested_at)
     found = done.annotate(disturbing=Subquery(said.values("disturbing"))).order_by("-handled_at")
     last = list(found.values_list("state", "reason", "disturbing")[:PICTURES])
-    if len(last) >= IN_A_ROW and all(distressing(*row) for row in last[:IN_A_ROW]):
+    if len(last) >= IN_A_ROW and all(is_distressing(*row) for row in last[:IN_A_ROW]):
         return "distress"
     return "pictures" if len(last) == PICTURES else ""
 
 
-def distressing(state: str, reason: str, disturbing: bool | None) -> bool:
+def is_distressing(state: str, reason: str, disturbing: bool | None) -> bool:
     """Called disturbing, skipped because it upsets, or reported for no other reason."""
     reported = state == Assignment.State.REPORTED and reason in ("", UPSETTING)
     return bool(disturbing) or reported or reason == UPSETTING
@@ -45,7 +45,7 @@ def only_milder(reviewer: Reviewer) -> None:
     reviewer.save(update_fields=["avoids"])
 
 
-def contacts(reviewer: Reviewer) -> list[SupportContact]:
+def list_support_contacts(reviewer: Reviewer) -> list[SupportContact]:
     """Whom this person can call: their country's contact, or any of the campaign."""
     there = SupportContact.objects.filter(campaign=reviewer.campaign_id)
     own = list(there.filter(Q(country=reviewer.country)))

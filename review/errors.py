@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 
-class Refused(Exception):
+class RequestRefusedError(Exception):
     """What was asked is not possible, and nothing was stored. `sentence` says why and what to do.
 
     `typed`: own words that were sent, to be shown so that they can be copied.

@@ -10,9 +10,18 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from collection.vocabularies.places import code_for, named
+from collection.vocabularies.places import code_for, translate_place_name
 from review.models import ContentTag, Reviewer
-from review.questionnaires import Answers, AnswersRefused, Question, Texts, check, clean_text, questions, worded
+from review.questionnaires import (
+    Answers,
+    InvalidAnswersError,
+    Question,
+    Texts,
+    choose_wording,
+    clean_text,
+    parse_questions,
+    validate_answers,
+)
 from review.seed_data import drafts_of
 
 PREFIX = "q"
@@ -81,7 +90,7 @@ class JoinForm(forms.Form):
             del self.fields["begun"]
         field = self.fields["country"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(name, named(code_for(name), name).text) for name in countries]
+        field.choices = [(name, translate_place_name(code_for(name), name).text) for name in countries]
 
 
 class NoteForm(forms.Form):
@@ -154,7 +163,7 @@ class QuestionForm(forms.Form):
         self.definition, self.page, self.typed = definition, page, typed
         data = {f"{PREFIX}-{code}": value for code, value in typed.items()}
         super().__init__(data if sent else None, initial=typed, prefix=PREFIX)
-        for question in questions(definition):
+        for question in parse_questions(definition):
             if question.page == page and question.applies(typed):
                 self.fields[question.code] = _field(question, dish_name)
 
@@ -167,14 +176,14 @@ class QuestionForm(forms.Form):
 
     def clean(self) -> None:
         try:
-            self.answers = check(self.definition, self.typed, self.page)
-        except AnswersRefused as refused:
+            self.answers = validate_answers(self.definition, self.typed, self.page)
+        except InvalidAnswersError as refused:
             for code, sentence in refused.errors.items():
                 self.add_error(code if code in self.fields else None, sentence)
 
     def chosen(self) -> Typed:
         """What was chosen so far on any page among the answers that are offered, without free words."""
-        offered = {question.code: set(question.options) for question in questions(self.definition)}
+        offered = {question.code: set(question.options) for question in parse_questions(self.definition)}
         kept = ((code, value) for code, value in self.typed.items() if value)
         return {code: value for code, value in kept if set(_as_list(value)) <= offered.get(code, set())}
 
@@ -185,7 +194,7 @@ class QuestionForm(forms.Form):
 
     def hidden(self) -> Iterator[tuple[str, str]]:
         """Names and values of what was typed for questions that this page does not show."""
-        known = {question.code: question for question in questions(self.definition)}
+        known = {question.code: question for question in parse_questions(self.definition)}
         for code, value in self.typed.items():
             if code not in self.fields and code in known and known[code].applies(self.typed):
                 yield from ((f"{PREFIX}-{code}", item) for item in _as_list(value))
@@ -193,7 +202,7 @@ class QuestionForm(forms.Form):
 
 def typed_in(definition: Mapping[str, Any], post: QueryDict) -> Typed:
     """Everything sent under the names of a questionnaire's questions, known or not, unchecked."""
-    several = {question.code for question in questions(definition) if question.kind == "several"}
+    several = {question.code for question in parse_questions(definition) if question.kind == "several"}
     codes = [name.removeprefix(f"{PREFIX}-") for name in post if name.startswith(f"{PREFIX}-")]
     return {
         code: post.getlist(f"{PREFIX}-{code}") if code in several else post.get(f"{PREFIX}-{code}", "")
@@ -203,13 +212,13 @@ def typed_in(definition: Mapping[str, Any], post: QueryDict) -> Typed:
 
 def own_words(definition: Mapping[str, Any], post: QueryDict) -> list[str]:
     """What was written freely: in answers, or as a note to the team."""
-    names = [f"{PREFIX}-{question.code}" for question in questions(definition) if question.kind == "text"]
+    names = [f"{PREFIX}-{question.code}" for question in parse_questions(definition) if question.kind == "text"]
     return [written for name in (*names, "text") if (written := clean_text(post.get(name, "")))]
 
 
 def with_name(texts: Texts, dish_name: str) -> SafeString:
     """The wording in the reader's language. Both it and the dish's name keep the direction of their own script."""
-    wording = worded(texts, get_language() or "en")
+    wording = choose_wording(texts, get_language() or "en")
     if not wording:
         return SafeString("")
     name = format_html("<bdi>{}</bdi>", dish_name)

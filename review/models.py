@@ -413,7 +413,7 @@ class Review(models.Model):
     """One person's judgement of one picture.
 
     `answers` is what was said, by question code of the campaign's questionnaire. The columns are the constructs
-    that every version of E.2 shares, filled once by `review.questionnaires.constructs`; None is unanswered.
+    that every version of E.2 shares, filled once by `derive_construct_columns`; None is unanswered.
     """
 
     class Familiarity(models.TextChoices):

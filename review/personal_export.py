@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 
 from review.forms import BackgroundForm, with_name
 from review.models import Note, Review, Reviewer, ReviewerBackground
-from review.questionnaires import questions
+from review.questionnaires import parse_questions
 
 
 def page_along(reviewer: Reviewer) -> str:
@@ -27,7 +27,7 @@ def in_words(definition: Mapping[str, Any], review: Review) -> list[tuple[str, l
     """What was answered, as (question, answers) in the reader's language."""
     name = review.image.dish_name
     found: list[tuple[str, list[str]]] = []
-    for question in questions(definition):
+    for question in parse_questions(definition):
         said = review.answers.get(question.code)
         if said:
             values = said if isinstance(said, list) else [said]

@@ -31,7 +31,7 @@ class DefinitionError(ValueError):
     """A questionnaire's data cannot be used; the text says where and why."""
 
 
-class AnswersRefused(ValueError):
+class InvalidAnswersError(ValueError):
     """Answers that cannot be kept. `errors`: question code → a sentence; the code is "" for the whole form."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
@@ -60,7 +60,7 @@ class Question:
         return all(answers.get(code) in accepted for code, accepted in self.only_if.items())
 
 
-def questions(definition: Mapping[str, Any]) -> tuple[Question, ...]:
+def parse_questions(definition: Mapping[str, Any]) -> tuple[Question, ...]:
     """The questions of a definition in their order."""
     return tuple(
         Question(
@@ -76,7 +76,7 @@ def questions(definition: Mapping[str, Any]) -> tuple[Question, ...]:
     )
 
 
-def worded(texts: Texts, language: str) -> str:
+def choose_wording(texts: Texts, language: str) -> str:
     """The wording in `language`, in the language without its region, or in English."""
     for tag in (language, language.split("-")[0], "en"):
         if tag in texts:
@@ -91,14 +91,14 @@ def clean_text(value: str) -> str:
     return unicodedata.normalize("NFC", value).strip()
 
 
-def check(definition: Mapping[str, Any], answers: Mapping[str, Any], page: int = 2) -> Answers:
+def validate_answers(definition: Mapping[str, Any], answers: Mapping[str, Any], page: int = 2) -> Answers:
     """What is to be kept of `answers`; raises AnswersRefused with a sentence for each question that cannot be kept.
 
     With `page` 1 only what is always asked is required, and answers of the second page, which travel along where
     somebody went back, are left out. A question with several answers that was asked and left empty is kept as an empty
     list, so that "none of these" differs from "not asked".
     """
-    known = questions(definition)
+    known = parse_questions(definition)
     asked = [question for question in known if question.page <= page]
     errors: dict[str, str] = {}
     kept: Answers = {}
@@ -109,14 +109,14 @@ def check(definition: Mapping[str, Any], answers: Mapping[str, Any], page: int =
             value = _read(question, answers.get(question.code))
             if _belongs(question, value, kept):
                 kept[question.code] = value
-        except _Wrong as wrong:
+        except _InvalidAnswerError as wrong:
             errors[question.code] = str(wrong)
     if errors:
-        raise AnswersRefused(errors)
+        raise InvalidAnswersError(errors)
     return kept
 
 
-class _Wrong(ValueError):
+class _InvalidAnswerError(ValueError):
     """One answer that cannot be kept; its text is the sentence to show."""
 
 
@@ -124,10 +124,12 @@ def _belongs(question: Question, value: str | list[str], earlier: Answers) -> bo
     """Whether `value` is to be kept, given what was answered before it."""
     if not question.applies(earlier):
         if value:
-            raise _Wrong(gettext("This question does not follow from your first answers. Go back to change them."))
+            raise _InvalidAnswerError(
+                gettext("This question does not follow from your first answers. Go back to change them.")
+            )
         return False
     if question.required and not value:
-        raise _Wrong(gettext("Choose one of the answers."))
+        raise _InvalidAnswerError(gettext("Choose one of the answers."))
     return bool(value) or question.kind == "several"
 
 
@@ -136,19 +138,19 @@ def _read(question: Question, raw: Any) -> str | list[str]:
     if question.kind == "several":
         chosen = _strings([] if raw in (None, "") else raw)
         if not set(chosen) <= set(question.options):
-            raise _Wrong(gettext("Choose among the answers that are shown."))
+            raise _InvalidAnswerError(gettext("Choose among the answers that are shown."))
         return [code for code in question.options if code in chosen]
     value = _strings([raw or ""])[0]
     if question.kind == "text":
         return _short(clean_text(value))
     if value and value not in question.options:
-        raise _Wrong(gettext("Choose one of the answers that are shown."))
+        raise _InvalidAnswerError(gettext("Choose one of the answers that are shown."))
     return value
 
 
 def _strings(raw: Any) -> list[str]:
     if not isinstance(raw, list) or not all(isinstance(item, str) for item in raw):
-        raise _Wrong(gettext("Choose one of the answers that are shown."))
+        raise _InvalidAnswerError(gettext("Choose one of the answers that are shown."))
     return raw
 
 
@@ -156,7 +158,7 @@ def _short(value: str) -> str:
     if len(value) <= MAX_TEXT:
         return value
     over = len(value) - MAX_TEXT
-    raise _Wrong(
+    raise _InvalidAnswerError(
         ngettext(
             "The text is %(count)d character too long. Shorten it.",
             "The text is %(count)d characters too long. Shorten it.",
@@ -166,7 +168,7 @@ def _short(value: str) -> str:
     )
 
 
-def constructs(definition: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
+def derive_construct_columns(definition: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of Review that `answers` fill: None, or "" for a code, where a question was not answered."""
     columns = dict(NOTHING)
     for column, rule in definition["constructs"].items():
@@ -185,7 +187,7 @@ def check_definition(definition: Mapping[str, Any]) -> None:
     where = f"Questionnaire {definition['slug']} {definition['version']}"
     fail = partial(_fail, where)
     seen: dict[str, Question] = {}
-    for question in questions(definition):
+    for question in parse_questions(definition):
         if question.code in seen:
             fail(f"question {question.code} stands twice")
         if question.kind not in KINDS:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from collection.models import Country
 from evaluation import content_store
-from evaluation.counters import bump
+from evaluation.counters import bump_input_counters
 from evaluation.models import KeptReport
 from evaluation.receivers import erased_key
 from review.assignment import hold_images
@@ -19,12 +19,12 @@ STANDING = "campaign"
 COPIES = ("copy_sha256", "large_sha256")
 
 
-def hide(dishes: Sequence[int], **signal: Any) -> None:
+def release_reserved_images(dishes: Sequence[int], **signal: Any) -> None:
     """Pictures in hand are taken back: the next request gets another one."""
     held = Assignment.objects.filter(image__image__subject__dish__in=dishes, state=Assignment.State.RESERVED)
     held.update(state=Assignment.State.EXPIRED, begun={})
     count_again(dishes)
-    bump("reviews")
+    bump_input_counters("reviews")
 
 
 def count_again(dishes: Sequence[int]) -> None:
@@ -35,10 +35,10 @@ def count_again(dishes: Sequence[int]) -> None:
 
 
 def show_again(dishes: Sequence[int], **signal: Any) -> None:
-    bump("reviews")
+    bump_input_counters("reviews")
 
 
-def erase(images: Sequence[int], removals: list[Callable[[], None]], **signal: Any) -> None:
+def erase_campaign_images(images: Sequence[int], removals: list[Callable[[], None]], **signal: Any) -> None:
     """Names, copies and own words about these pictures; what removes the files comes to `removals`."""
     shown = CampaignImage.objects.filter(image__in=images)
     hold_images(shown)
@@ -48,7 +48,7 @@ def erase(images: Sequence[int], removals: list[Callable[[], None]], **signal: A
     removals.append(partial(content_store.remove_unnamed, hashes))
 
 
-def rename(images: Sequence[int], name: str, **signal: Any) -> None:
+def rename_image_dish(images: Sequence[int], name: str, **signal: Any) -> None:
     """These pictures are now of another contributor's dish; what was said with the other name goes."""
     shown = CampaignImage.objects.filter(image__in=images).exclude(dish_name=name)
     hold_images(shown)
@@ -63,10 +63,10 @@ def forget_words(shown: QuerySet[CampaignImage]) -> None:
     reviews.exclude(source_key=None).update(source_key=erased_key())
     reviews.update(answers={})
     shown.exclude(country__in=Country.objects.values("name")).update(country=erased_key())
-    bump("reviews")
+    bump_input_counters("reviews")
 
 
-def count(campaign: str, run: str) -> int | None:
+def count_campaign_reviews(campaign: str, run: str) -> int | None:
     """All reviews of a campaign, or of all campaigns; None where there is no such campaign. Reviews have no run."""
     if campaign and not Campaign.objects.filter(slug=campaign).exists():
         return None

@@ -16,7 +16,7 @@ LATIN, OTHER = "x", "ñ"
 _REST = re.compile(r"[\d_]+|[^\w.;:!?\n]+")
 
 
-def hidden(text: str) -> str:
+def redact_text(text: str) -> str:
     """`text` without anything of its own. `published_word`, `better_words`, `reads_as_english` say the same of it."""
     words = WORD.sub(lambda found: _hidden_word(found[0]), text.casefold())
     return _REST.sub(lambda found: "_" if found[0][0] == "_" or found[0][0].isdigit() else " ", words)

@@ -18,9 +18,9 @@ TABLES = {
 }
 # What the cells of tables whose names begin like this count; see `evaluation/drilldown/cells.py`.
 DRILLDOWNS = {
-    "agreement.": "review.drilldown.people_machine:behind",
-    "review.": "review.drilldown.tables:behind",
+    "agreement.": "review.drilldown.people_machine:drill_down_people_machine",
+    "review.": "review.drilldown.tables:drill_down_review_table",
 }
 OPINIONS = ("review.drilldown.opinions:opinions_of",)
 # How much data there is of a kind, for plans that are made before it; see `evaluation/registry/names.py`.
-EVIDENCE = {"reviews": "review.receivers:count"}
+EVIDENCE = {"reviews": "review.receivers:count_campaign_reviews"}

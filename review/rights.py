@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from collection.access import return_codes
 from evaluation import counters
 from review.assignment import hold_images
-from review.campaigns.service import recount
+from review.campaigns.service import recount_opinions
 from review.models import (
     Assignment,
     CampaignImage,
@@ -28,7 +28,7 @@ def first_code(reviewer: Reviewer) -> str:
     """A new code for somebody who has none, or theirs again while its page may have been lost; otherwise nothing."""
     if return_codes.has_code(reviewer.pk):
         return return_codes.shown_again(reviewer.pk) or ""
-    return return_codes.issue(reviewer.pk, KIND)
+    return return_codes.issue_return_code(reviewer.pk, KIND)
 
 
 def reviewer_by_code(text: str, network: str = "") -> Reviewer | None:
@@ -39,7 +39,7 @@ def reviewer_by_code(text: str, network: str = "") -> Reviewer | None:
 
 
 @transaction.atomic
-def withdraw(reviewer: Reviewer, keep_answers: bool) -> None:
+def withdraw_reviewer(reviewer: Reviewer, keep_answers: bool) -> None:
     """Ends taking part at once. With `keep_answers` they stay in the tables, otherwise they no longer count."""
     changed = Reviewer.objects.filter(pk=reviewer.pk, withdrawn_at=None)
     if changed.update(withdrawn_at=Now(), keep_answers=keep_answers):
@@ -55,8 +55,8 @@ def undo_withdrawal(reviewer: Reviewer) -> None:
 
 
 def _recounted(reviewer: Reviewer) -> None:
-    recount(CampaignImage.objects.filter(pk__in=reviewer.reviews.values("image")))
-    counters.bump("reviews")
+    recount_opinions(CampaignImage.objects.filter(pk__in=reviewer.reviews.values("image")))
+    counters.bump_input_counters("reviews")
 
 
 def erase_withdrawn() -> int:
@@ -71,8 +71,8 @@ def erase_withdrawn() -> int:
             judged = CampaignImage.objects.filter(pk__in=list(reviewer.reviews.values_list("image", flat=True)))
             hold_images(judged)
             reviewer.delete()
-            recount(judged)
-        return_codes.forget(reviewer.pk)
+            recount_opinions(judged)
+        return_codes.revoke_return_codes(reviewer.pk)
     return len(found)
 
 
@@ -90,7 +90,7 @@ def _cut_off(reviewer: Reviewer) -> None:
     Assignment.objects.filter(reviewer=reviewer).update(reviewer=nameless)
 
 
-def everything(reviewer: Reviewer) -> dict[str, object]:
+def collect_reviewer_data(reviewer: Reviewer) -> dict[str, object]:
     """All that is stored of a person, for themselves to take along."""
     background = ReviewerBackground.objects.filter(reviewer=reviewer).values().first()
     said = Review.objects.filter(reviewer=reviewer).order_by("created_at")

@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 WORDING = ("text", "help")
 
 
-class ChangedAfterPublication(DefinitionError):
+class PublishedDefinitionChangedError(DefinitionError):
     """A data file differs from what was stored under the same version: give it a new version."""
 
 
@@ -94,7 +94,7 @@ def _joined(stored: Any, offered: Any, where: str, wording: bool = False) -> Any
     """`stored` with the languages that only `offered` has. Raises ChangedAfterPublication for other differences."""
     if isinstance(stored, dict) and isinstance(offered, dict):
         if not wording and stored.keys() != offered.keys():
-            raise ChangedAfterPublication(f"{where} was published with other parts. Give it a new version.")
+            raise PublishedDefinitionChangedError(f"{where} was published with other parts. Give it a new version.")
         return {
             key: _joined(stored.get(key, offered.get(key)), offered.get(key, stored.get(key)), where, key in WORDING)
             for key in {**stored, **offered}
@@ -102,7 +102,7 @@ def _joined(stored: Any, offered: Any, where: str, wording: bool = False) -> Any
     if isinstance(stored, list) and isinstance(offered, list) and len(stored) == len(offered):
         return [_joined(old, new, where) for old, new in zip(stored, offered, strict=True)]
     if stored != offered:
-        raise ChangedAfterPublication(f"{where} was published as {stored!r}. Give {offered!r} a new version.")
+        raise PublishedDefinitionChangedError(f"{where} was published as {stored!r}. Give {offered!r} a new version.")
     return stored
 
 
@@ -113,5 +113,7 @@ def load_consent(data: Mapping[str, Any]) -> ReviewerConsent:
         version=data["version"], language=data["language"], defaults=words
     )
     if {"warning": stored.warning, "sentences": stored.sentences} != words:
-        raise ChangedAfterPublication(f"Consent text {stored} was published with other words. Give it a new version.")
+        raise PublishedDefinitionChangedError(
+            f"Consent text {stored} was published with other words. Give it a new version."
+        )
     return stored

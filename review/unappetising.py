@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from review.questionnaires import questions
+from review.questionnaires import parse_questions
 
 PUBLISHED_WORDS = (
     "gross",
@@ -53,7 +53,7 @@ SENTENCE = re.compile(r"[.;:!?\n]+|\bbut\b")
 
 def text_codes(definition: Mapping[str, Any]) -> tuple[str, ...]:
     """Codes of the questions that are answered in one's own words."""
-    return tuple(question.code for question in questions(definition) if question.kind == "text")
+    return tuple(question.code for question in parse_questions(definition) if question.kind == "text")
 
 
 def as_published(texts: Iterable[str]) -> bool:

@@ -6,9 +6,9 @@ from review.views import pages
 
 app_name = "review"
 urlpatterns: list[URLPattern] = [
-    path("", pages.start, name="start"),
-    path("picture/<token>", pages.picture, name="picture"),
-    path("back/<token>/", pages.back, name="back"),
-    path("<slug:code>/", pages.invitation, name="invitation"),
-    path("<slug:code>/pictures/", pages.pictures, name="pictures"),
+    path("", pages.show_code_entry, name="start"),
+    path("picture/<token>", pages.serve_review_image, name="picture"),
+    path("back/<token>/", pages.open_personal_link, name="back"),
+    path("<slug:code>/", pages.show_invitation, name="invitation"),
+    path("<slug:code>/pictures/", pages.handle_review_turn, name="pictures"),
 ]

@@ -33,7 +33,7 @@ DRAFT = (
 
 def renewed(language: str) -> polib.POFile:
     """The catalogue with exactly the texts that are said now."""
-    from wwd.message_catalogues import wanted
+    from wwd.message_catalogues import list_required_texts
 
     path = ROOT / "locale" / language / "LC_MESSAGES" / "django.po"
     old = polib.pofile(str(path)) if path.exists() else polib.POFile()
@@ -49,7 +49,7 @@ def renewed(language: str) -> polib.POFile:
         **({"X-Wording": "draft"} if not path.exists() or old.metadata.get("X-Wording") else {}),
     }
     forms = int(new.metadata["Plural-Forms"].partition("=")[2].partition(";")[0])
-    for text in wanted(language):
+    for text in list_required_texts(language):
         had = known.get(text.one)
         if text.several:
             said = had.msgstr_plural if had and had.msgstr_plural else dict.fromkeys(range(forms), "")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evaluation.contracts.table import TableSpec
 from evaluation.registry.derived import names_of
-from evaluation.registry.lookup import spec as table_spec
+from evaluation.registry.lookup import find_table_spec as table_spec
 from evaluation.registry.names import TABLES
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "researcher" / "reference"

@@ -21,11 +21,11 @@ from django.views import defaults
 from collection.access import return_codes
 from collection.access.form_tokens import Proof, read_token
 from collection.dishes.write import save_dish
-from collection.leaderboard.counters import recount
+from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import Ambassador, ConsentText, Contributor, Country, Dish, Opening, Photo, Source, Withdrawal
 from collection.vocabularies.ingredients import index_ingredients
 from collection.vocabularies.places import all_places
-from collection.withdrawal.withdraw import confirm, withdraw_dish
+from collection.withdrawal.withdraw import confirm_withdrawals, withdraw_dish
 from review.models import Campaign, CampaignText, ContentTag, Reviewer, SupportContact
 from review.signed_links import back_address
 from tests.collection.make import (
@@ -197,7 +197,7 @@ def helper(way: Walk) -> None:
     photo = way.send("photo, beside", more, "/more/", skip="1")
     thanks = way.send("thanks, beside", photo, "/photo/", skip="1")
     way.send("slip", thanks, "/slip/")
-    return_codes.forget(Contributor.objects.latest("created_at").pk)
+    return_codes.revoke_return_codes(Contributor.objects.latest("created_at").pk)
 
 
 def ambassador(way: Walk) -> None:
@@ -222,12 +222,12 @@ def own(way: Walk) -> None:
     way.post("lost code, errors", "/return/lost/", {})
     way.post("lost code, done", "/return/lost/", {"receipt": "123456782", "name": NAME})
     person = make_contributor()
-    way.post("return, nothing told", "/return/", {"code": return_codes.issue(person.pk, "contributor")})
+    way.post("return, nothing told", "/return/", {"code": return_codes.issue_return_code(person.pk, "contributor")})
     dish = make_dish(NAME, contributor=person)
     make_dish(OTHER_NAME, contributor=person, state=Dish.State.ACCEPTED)
     hidden = make_dish("Hidden", contributor=person)
     withdraw_dish(hidden, Withdrawal.Reason.LOST_CODE)
-    page = way.post("own", "/return/", {"code": return_codes.issue(person.pk, "contributor")})
+    page = way.post("own", "/return/", {"code": return_codes.issue_return_code(person.pk, "contributor")})
 
     def act(name: str, **button: Any) -> str:
         return way.send(name, page, "/return/dishes/", **button)
@@ -254,10 +254,10 @@ def public(ways: list[Walk]) -> None:
     made = [save_dish({"local_name": OTHER_NAME, "ingredients": "rice"}, places, [("Wolof", "wol")])]
     made += [make_dish(f"{OTHER_NAME} {number}") for number in range(45)]
     Dish.objects.filter(pk__in=[row.pk for row in made]).update(state=Dish.State.ACCEPTED)
-    recount([dish.pk, *(row.pk for row in made)])
+    update_leaderboard_counters([dish.pk, *(row.pk for row in made)])
     gone = make_dish("Gone", state=Dish.State.ACCEPTED)
     withdraw_dish(gone, Withdrawal.Reason.OWN)
-    confirm(Withdrawal.objects.filter(dish=gone))
+    confirm_withdrawals(Withdrawal.objects.filter(dish=gone))
     for way in ways:
         look_around(way, dish, photo)
 
@@ -345,7 +345,7 @@ def reviewer(way: Walk) -> None:
         if "judge" in page:
             page = press(f"skipped {number}", page, "skip")
     person = Reviewer.objects.latest("pk")
-    code = return_codes.issue(person.pk, "reviewer")
+    code = return_codes.issue_return_code(person.pk, "reviewer")
     mine = way.post("review, mine by code", "/review/", {"code": code})
     press("new code", mine, "new-code", "new-code")
     press("gone", mine, "withdraw", "new-code", answers="keep")

@@ -19,7 +19,7 @@ from evaluation.studies import STUDIES
 from review import urls as review_urls
 from tests.faces import NOWHERE, faces_of
 from tests.import_graph import APPS, Graph, against_the_grain, circles, imported, name_of, reach_tests, sources
-from wwd.base.languages import split
+from wwd.base.languages import split_language
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("torch", "transformers", "diffusers", "accelerate", "openai")
@@ -231,7 +231,7 @@ def public_templates() -> set[str]:
 def test_every_public_address_and_template_is_among_the_faces_that_tests_look_at() -> None:
     """A new one fails here until `tests/faces.py` goes there."""
     faces = [response for response in faces_of("en").values() if hasattr(response, "request")]
-    paths = {split(response.request["PATH_INFO"])[1] for response in faces}
+    paths = {split_language(response.request["PATH_INFO"])[1] for response in faces}
     seen = {resolve(path).view_name for path in paths - {NOWHERE}}
     assert public_addresses() - NO_PAGES - seen == set()
     rendered = {template.name for response in faces for template in getattr(response, "templates", [])}

@@ -39,6 +39,6 @@ class Transport(filesystem.Transport):
     Channel = Channel
 
 
-def register() -> None:
+def register_transport() -> None:
     """Makes `filesystem://` mean this transport."""
     TRANSPORT_ALIASES[SCHEME] = "wwd.broker:Transport"

@@ -10,7 +10,7 @@ from wwd.sweeper import SweepStep
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wwd.settings")
 
-broker.register()
+broker.register_transport()
 app = Celery("wwd")
 
 

@@ -58,19 +58,19 @@ def load_groups(using: str = "default", **signal: Any) -> None:
     """Receiver of `post_migrate`: makes the groups and sets their permissions. A second run changes nothing."""
     if Group._meta.db_table not in connections[using].introspection.table_names():
         return
-    wanted = {name: set(keys(apps)) for name, apps in GROUPS.items()}
-    known = permissions(using, {key for names in wanted.values() for key in names})
+    wanted = {name: set(iterate_permission_keys(apps)) for name, apps in GROUPS.items()}
+    known = find_permissions(using, {key for names in wanted.values() for key in names})
     for name, names in wanted.items():
         group, _ = Group.objects.using(using).get_or_create(name=name)
         group.permissions.set([known[key] for key in names if key in known])
 
 
-def keys(apps: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+def iterate_permission_keys(apps: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     """(app, code name) of each permission of a group."""
     return ((app, codename) for app, names in apps.items() for codename in names.split())
 
 
-def permissions(using: str, names: set[tuple[str, str]]) -> dict[tuple[str, str], Permission]:
+def find_permissions(using: str, names: set[tuple[str, str]]) -> dict[tuple[str, str], Permission]:
     """Those of the permissions that exist already: a database that is migrated half-way has not all of them."""
     rows = Permission.objects.using(using).select_related("content_type")
     found = rows.filter(codename__in={codename for _, codename in names})

@@ -94,13 +94,13 @@ CHECKS: dict[str, Callable[[], bool]] = {"database": database_works, "storage": 
 
 @require_safe
 @never_cache
-def healthz(request: HttpRequest) -> JsonResponse:
+def check_liveness(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok"})
 
 
 @require_safe
 @never_cache
-def readyz(request: HttpRequest) -> JsonResponse:
+def check_readiness(request: HttpRequest) -> JsonResponse:
     parts = {name: check() for name, check in CHECKS.items()}
     if not all(parts.values()):
         return JsonResponse({"status": "failed", **parts}, status=503)

@@ -38,7 +38,7 @@ class Text(NamedTuple):
 MONTHS = tuple(Text(name) for name in calendar.month_name[1:])
 
 
-def public(app: str) -> Iterator[Path]:
+def list_public_sources(app: str) -> Iterator[Path]:
     """Sources of an app whose texts are read by people who are no staff."""
     for path in sorted((ROOT / app).rglob("*.py")):
         if "migrations" not in path.parts and not any(path.match(f"{app}/{name}") for name in STAFF):
@@ -48,9 +48,9 @@ def public(app: str) -> Iterator[Path]:
             yield path
 
 
-def wanted(language: str) -> tuple[Text, ...]:
+def list_required_texts(language: str) -> tuple[Text, ...]:
     """The texts that a catalogue of this language needs, in the order of the sources."""
-    return (*texts(language in REVIEWED), *(() if django_speaks(language) else MONTHS))
+    return (*collect_texts(language in REVIEWED), *(() if django_speaks(language) else MONTHS))
 
 
 def django_speaks(language: str) -> bool:
@@ -59,9 +59,9 @@ def django_speaks(language: str) -> bool:
 
 
 @cache
-def texts(review: bool) -> tuple[Text, ...]:
+def collect_texts(review: bool) -> tuple[Text, ...]:
     common = [*sorted((ROOT / "templates").glob("*.html")), ROOT / "wwd" / "base" / "errors.py"]
-    paths = [*common, *public("collection"), *(public("review") if review else ())]
+    paths = [*common, *list_public_sources("collection"), *(list_public_sources("review") if review else ())]
     return tuple(dict.fromkeys(text for path in paths for text in texts_of(path)))
 
 
@@ -92,11 +92,11 @@ def in_choices(tree: ast.AST) -> Iterator[ast.AST]:
             yield from ast.walk(node)
 
 
-def lacking(language: str) -> list[Text]:
+def list_untranslated_texts(language: str) -> list[Text]:
     """The texts that the compiled catalogue of this language does not translate."""
     try:
         found = gettext.translation("django", Path(settings.LOCALE_PATHS[0]), [language])
     except FileNotFoundError:
-        return list(wanted(language))
+        return list(list_required_texts(language))
     known = found._catalog  # type: ignore[attr-defined]
-    return [text for text in wanted(language) if text.one not in known and (text.one, 0) not in known]
+    return [text for text in list_required_texts(language) if text.one not in known and (text.one, 0) not in known]

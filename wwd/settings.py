@@ -104,8 +104,8 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.i18n",
-                "wwd.base.languages.context",
-                "collection.access.turns.context",
+                "wwd.base.languages.add_language_context",
+                "collection.access.turns.build_turn_context",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
@@ -134,7 +134,7 @@ POSTGRES_OPTIONS = {
 }
 
 
-def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
+def configure_database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
     """The default database: PostgreSQL by URL, otherwise one SQLite file set up for several processes."""
     try:
         parsed: dict[str, Any] = dict(dj_database_url.parse(url or f"sqlite:///{VAR_DIR / 'wwd.sqlite3'}"))
@@ -154,7 +154,7 @@ def database(url: str, keep_seconds: int = 0) -> dict[str, Any]:
 
 # 0: many threads wait for slow phones, and each would keep a connection.
 DATABASE_KEEP_SECONDS = env.whole("WWD_DATABASE_KEEP_SECONDS", 0)
-DATABASES = {"default": database(env.text("DATABASE_URL"), DATABASE_KEEP_SECONDS)}
+DATABASES = {"default": configure_database(env.text("DATABASE_URL"), DATABASE_KEEP_SECONDS)}
 DATABASE_VENDOR = str(DATABASES["default"]["ENGINE"]).rpartition(".")[2]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

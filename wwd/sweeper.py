@@ -38,14 +38,14 @@ class Job:
 def sweep_runs() -> list[Callable[[], None]]:
     from evaluation import runner
 
-    return [partial(runner.post, due) for due in runner.sweep()]
+    return [partial(runner.send_announcement, due) for due in runner.sweep_runs()]
 
 
 def sweep_tables() -> list[Callable[[], None]]:
     from evaluation import cached_counts, queue
     from evaluation.models import StoredTable
 
-    wanted = StoredTable.objects.filter(wanted_at__lte=Now()).exists() or cached_counts.wanted().exists()
+    wanted = StoredTable.objects.filter(wanted_at__lte=Now()).exists() or cached_counts.list_requested_counts().exists()
     return [queue.request_tables] if wanted else []
 
 
@@ -68,41 +68,41 @@ def erase_withdrawn() -> list[Callable[[], None]]:
 def retire_old() -> list[Callable[[], None]]:
     from collection.withdrawal import retention
 
-    retention.retire()
+    retention.apply_retention_rules()
     return []
 
 
 def sweep_parts() -> list[Callable[[], None]]:
     from collection.photos import chunked_upload
 
-    chunked_upload.sweep()
+    chunked_upload.delete_stale_parts()
     return []
 
 
 def sweep_leaderboard() -> list[Callable[[], None]]:
     from collection.leaderboard import counters
 
-    counters.rebuild()
+    counters.rebuild_leaderboard()
     return []
 
 
 def sweep_ingredients() -> list[Callable[[], None]]:
     from collection.vocabularies import ingredients
 
-    ingredients.rebuild()
+    ingredients.rebuild_ingredient_index()
     return []
 
 
 def sweep_preparations() -> list[Callable[[], None]]:
     from review.campaigns import prepare_job
 
-    return [partial(prepare_job.announce, pk) for pk in prepare_job.waiting()]
+    return [partial(prepare_job.announce_preparation, pk) for pk in prepare_job.list_waiting_preparations()]
 
 
 def sweep_exports() -> list[Callable[[], None]]:
     from wwd.exchange.bundles import jobs
 
-    return [partial(jobs.announce, pk) for pk in jobs.waiting()]
+    return [partial(jobs.announce_export_job, pk) for pk in jobs.list_waiting_exports()]
 
 
 def remove_exports() -> list[Callable[[], None]]:
@@ -122,11 +122,11 @@ def erase_reviewers() -> list[Callable[[], None]]:
 def recheck_campaigns() -> list[Callable[[], None]]:
     from review.campaigns import readiness
 
-    readiness.recheck()
+    readiness.recheck_open_campaigns()
     return []
 
 
-def jobs() -> list[Job]:
+def list_sweep_jobs() -> list[Job]:
     return [
         Job("runs", settings.SWEEP_SECONDS, 0, sweep_runs),
         Job("tables", settings.SWEEP_SECONDS, 0, sweep_tables),
@@ -144,7 +144,7 @@ def jobs() -> list[Job]:
     ]
 
 
-def perform(job: Job) -> None:
+def perform_job(job: Job) -> None:
     """Does a job once. Whatever goes wrong is logged: the next time comes."""
     try:
         with FORKING:
@@ -173,7 +173,7 @@ class Sweeper(threading.Thread):
         while not self.stopping.wait(max(0.0, min(at for at, _ in due) - time.monotonic())):
             now = time.monotonic()
             for job in [job for at, job in due if at <= now]:
-                perform(job)
+                perform_job(job)
             due = [(at if at > now else now + job.every, job) for at, job in due]
 
 
@@ -184,7 +184,7 @@ class SweepStep(bootsteps.StartStopStep):
 
     def __init__(self, parent: object, **options: object) -> None:
         super().__init__(parent, **options)
-        self.sweeper = Sweeper(jobs())
+        self.sweeper = Sweeper(list_sweep_jobs())
 
     def start(self, parent: object) -> None:
         os.register_at_fork(before=FORKING.acquire, after_in_parent=FORKING.release, after_in_child=FORKING.release)

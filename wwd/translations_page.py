@@ -9,8 +9,8 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from wwd.base.languages import Spoken, is_draft, spoken
-from wwd.message_catalogues import Text, lacking, wanted
+from wwd.base.languages import Spoken, is_draft, list_languages
+from wwd.message_catalogues import Text, list_required_texts, list_untranslated_texts
 
 MOST_SHOWN = 20
 
@@ -32,19 +32,24 @@ class Coverage(NamedTuple):
         return self.lacking[:MOST_SHOWN]
 
 
-def coverage() -> list[Coverage]:
+def list_coverage() -> list[Coverage]:
     """All languages but the one that the texts are written in."""
     return [
-        Coverage(language, len(wanted(language.code)), lacking(language.code), is_draft(language.code))
-        for language in spoken()
+        Coverage(
+            language,
+            len(list_required_texts(language.code)),
+            list_untranslated_texts(language.code),
+            is_draft(language.code),
+        )
+        for language in list_languages()
         if language.code != settings.LANGUAGE_CODE
     ]
 
 
 @require_safe
-def page(request: HttpRequest) -> HttpResponse:
-    context = {**admin.site.each_context(request), "title": _("Translations"), "coverage": coverage()}
+def show_translations(request: HttpRequest) -> HttpResponse:
+    context = {**admin.site.each_context(request), "title": _("Translations"), "coverage": list_coverage()}
     return render(request, "admin/translations.html", context)
 
 
-translations = admin.site.admin_view(page)
+translations = admin.site.admin_view(show_translations)

@@ -19,8 +19,8 @@ handler400 = "wwd.base.errors.bad_request"
 handler500 = "wwd.base.errors.server_error"
 
 urlpatterns = [
-    path("healthz", health.healthz),
-    path("readyz", health.readyz),
+    path("healthz", health.check_liveness),
+    path("readyz", health.check_readiness),
     path("", include("collection.urls")),
     path("review/", include("review.urls")),
     path("admin/evaluation/", include("evaluation.urls")),

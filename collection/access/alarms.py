@@ -25,7 +25,7 @@ class Alarm:
     address: str = ""
 
 
-def alarms(user: AbstractUser | AnonymousUser) -> list[Alarm]:
+def list_alarms(user: AbstractUser | AnonymousUser) -> list[Alarm]:
     """Everything unusual that this person may look at. Nothing is told to others."""
     found = []
     if user.has_perm("collection.change_report"):

@@ -27,7 +27,7 @@ COUNT = """INSERT INTO collection_tries (key, "window", number, last_at) VALUES 
   SET number = collection_tries.number + excluded.number, last_at = excluded.last_at RETURNING number"""
 
 
-class TooManyTries(Exception):
+class TooManyAttemptsError(Exception):
     """What was tried is wrong, and so was much else of this network; `seconds` says how long to wait."""
 
     def __init__(self, seconds: int) -> None:
@@ -45,7 +45,7 @@ def count_try(key: str, window: timedelta = HOUR) -> int:
     `key` is stored as an HMAC, so that what somebody typed cannot be read from the rows.
     """
     now = timezone.now()
-    given = {"key": hidden(key), "window": window_start(now, window), "number": 1, "last_at": now}
+    given = {"key": hash_limit_key(key), "window": window_start(now, window), "number": 1, "last_at": now}
     values = [column_of(Tries, name).get_db_prep_value(value, connection) for name, value in given.items()]
     with connection.cursor() as cursor:
         cursor.execute(COUNT, values)
@@ -61,11 +61,11 @@ def column_of(model: type[Model], name: str) -> "Field[Any, Any]":
 
 def take_back_try(key: str, window: timedelta = HOUR) -> None:
     """Counts one try of `key` less: it was right in the end."""
-    counted = Tries.objects.filter(key=hidden(key), window=window_start(timezone.now(), window), number__gt=0)
+    counted = Tries.objects.filter(key=hash_limit_key(key), window=window_start(timezone.now(), window), number__gt=0)
     counted.update(number=F("number") - 1)
 
 
-def tries(key: str, window: timedelta = HOUR) -> int:
+def count_attempts(key: str, window: timedelta = HOUR) -> int:
     """How often `key` was tried in this window."""
     row = row_of(key, window)
     return row.number if row else 0
@@ -73,7 +73,7 @@ def tries(key: str, window: timedelta = HOUR) -> int:
 
 def tries_of_a_day(key: str) -> int:
     """How often `key` was tried within 24 hours, where it is counted by the hour."""
-    rows = Tries.objects.filter(key=hidden(key), window__gte=timezone.now() - DAY)
+    rows = Tries.objects.filter(key=hash_limit_key(key), window__gte=timezone.now() - DAY)
     return rows.aggregate(all=Sum("number"))["all"] or 0
 
 
@@ -93,10 +93,10 @@ def left_to_wait(key: str, free: int) -> int:
 
 
 def row_of(key: str, window: timedelta) -> Tries | None:
-    return Tries.objects.filter(key=hidden(key), window=window_start(timezone.now(), window)).first()
+    return Tries.objects.filter(key=hash_limit_key(key), window=window_start(timezone.now(), window)).first()
 
 
-def hidden(key: str) -> str:
+def hash_limit_key(key: str) -> str:
     return salted_hmac("wwd.limits", key, algorithm="sha256").hexdigest()
 
 

@@ -20,7 +20,7 @@ PEOPLE, PEOPLE_OF_AMBASSADOR = 10, 100
 PHOTOS_OF_A_DISH = 10
 
 
-class QuotaReached(Exception):
+class QuotaReachedError(Exception):
     """Nothing more of this person today; the text says so."""
 
 
@@ -35,7 +35,7 @@ def take_dish(contributor: Contributor, sent: int) -> None:
     overshoot.
     """
     if sent >= DISHES and (sent >= DISHES_OF_AMBASSADOR or not is_ambassador(contributor)):
-        raise QuotaReached(
+        raise QuotaReachedError(
             _("You have described %(number)d dishes within a day. What you typed is still here: send it tomorrow.")
             % {"number": sent}
         )
@@ -44,10 +44,10 @@ def take_dish(contributor: Contributor, sent: int) -> None:
 @transaction.atomic
 def take_person(helper: Contributor) -> None:
     """Raises QuotaReached where `helper` has written for enough people within a day; holds the helper's row."""
-    held(helper.pk)
+    lock_contributor(helper.pk)
     helped = Contributor.objects.filter(entered_by=helper, created_at__gte=timezone.now() - DAY).count()
     if helped >= (PEOPLE_OF_AMBASSADOR if is_ambassador(helper) else PEOPLE):
-        raise QuotaReached(
+        raise QuotaReachedError(
             _("You have written for %(number)d people within a day. Go on tomorrow.") % {"number": helped}
         )
 
@@ -67,6 +67,6 @@ def refuse_full(dish: Dish) -> None:
         )
 
 
-def held(person: uuid.UUID) -> Contributor:
+def lock_contributor(person: uuid.UUID) -> Contributor:
     """A contributor whose row nobody else holds until this transaction ends."""
     return Contributor.objects.select_for_update().get(pk=person)

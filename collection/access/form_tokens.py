@@ -21,7 +21,7 @@ BY_CODE = "by code"
 BY_CODE_AGE = timedelta(hours=1)
 SALT = "wwd.proof"
 # Gives the turn that the request in progress belongs to, and hears whether a token for somebody whom we know is made
-# in it; `collection.access.turns.during` sets it.
+# in it; `collection.access.turns.open_turn` sets it.
 TURN: ContextVar[Callable[[bool], uuid.UUID | None]] = ContextVar("turn", default=lambda _named: None)
 
 
@@ -29,7 +29,7 @@ class ProofError(Exception):
     """The token is missing, altered, made for another form, or came from another site."""
 
 
-class ProofExpired(ProofError):
+class ProofExpiredError(ProofError):
     """The token is genuine but older than `MAX_AGE`; `proof` says what it was for."""
 
     def __init__(self, proof: "Proof") -> None:
@@ -37,7 +37,7 @@ class ProofExpired(ProofError):
         self.proof = proof
 
 
-def wall() -> int:
+def read_wall_clock() -> int:
     """Milliseconds since 1970 by the server's clock, which may be set back at any time."""
     return time.time_ns() // 1_000_000
 
@@ -46,16 +46,16 @@ def wall() -> int:
 _latest = 0
 
 
-def now() -> int:
+def read_logical_clock() -> int:
     """The moment for what is made now, in milliseconds since 1970: never before anything that this process knows of.
 
     So the order of what was made and what was finished stays as it happened where the clock is set back, also between
     processes: each learns from the tokens of the others (a hybrid logical clock, Kulkarni et al. 2014).
     """
-    return max(wall(), _latest)
+    return max(read_wall_clock(), _latest)
 
 
-def heard(at: int) -> None:
+def advance_logical_clock(at: int) -> None:
     """Something of this moment is known from now on."""
     global _latest
     _latest = max(_latest, at)
@@ -74,12 +74,12 @@ class Proof:
     form: uuid.UUID
     person: uuid.UUID
     about: str = ""
-    at: int = field(default_factory=now, compare=False)
+    at: int = field(default_factory=read_logical_clock, compare=False)
     turn: uuid.UUID | None = field(default=None, compare=False)
     named: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
-        heard(self.at)
+        advance_logical_clock(self.at)
 
     @classmethod
     def new(
@@ -102,17 +102,17 @@ class Proof:
 
 def read_token(token: str, purpose: str) -> Proof:
     """The proof in `token`. Raises ProofExpired past its age and ProofError for anything not genuine."""
-    proof = genuine(token)
+    proof = decode_token(token)
     if proof.purpose != purpose:
         raise ProofError("made for another form")
     try:
         signing.loads(token, salt=SALT, max_age=BY_CODE_AGE if purpose == BY_CODE else MAX_AGE)
     except signing.SignatureExpired:
-        raise ProofExpired(proof) from None
+        raise ProofExpiredError(proof) from None
     return proof
 
 
-def genuine(token: str) -> Proof:
+def decode_token(token: str) -> Proof:
     """What a token of any purpose and age says. Raises ProofError for anything that we did not make."""
     try:
         # Tokens that were made before there were turns end with `at`.

@@ -22,8 +22,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
-from collection.access.form_tokens import Proof, ProofError, ProofExpired, check_origin, check_request
-from collection.access.turns import COOKIE, during, end_here, known_here, over, proofs_in, remember
+from collection.access.form_tokens import Proof, ProofError, ProofExpiredError, check_origin, check_request
+from collection.access.turns import COOKIE, end_here, has_turn_ended, known_here, open_turn, proofs_in, set_turn_cookie
 from collection.admin import country_scope
 from collection.models import Contributor, Dish, DishQuerySet, Photo
 from collection.withdrawal.withdraw import MAY_WITHDRAW
@@ -65,7 +65,11 @@ class Sent:
     @cached_property
     def contributor(self) -> Contributor | None:
         """Who that is, asked once: None for somebody who has not agreed yet."""
-        return present(self.proof.person) if self.proof and self.proof.purpose not in FOR_NOBODY_YET else None
+        return (
+            find_active_contributor(self.proof.person)
+            if self.proof and self.proof.purpose not in FOR_NOBODY_YET
+            else None
+        )
 
 
 def read_sent(request: HttpRequest, purpose: str) -> Sent:
@@ -77,10 +81,10 @@ def read_sent(request: HttpRequest, purpose: str) -> Sent:
             check_origin(request)
             return Sent()
         proof = check_request(request, purpose)
-        if over(proof):
+        if has_turn_ended(proof):
             return Sent(expired=proof, refused=True, finished=True)
         return Sent(proof=proof)
-    except ProofExpired as error:
+    except ProofExpiredError as error:
         return Sent(expired=error.proof, refused=True)
     except ProofError:
         return Sent(refused=True)
@@ -107,7 +111,7 @@ def public_form(
             except UNREADABLE:
                 response = render(request, "unreadable.html", status=413)
             else:
-                with during(request, sent.proof) as turn:
+                with open_turn(request, sent.proof) as turn:
                     response = view(request, sent, *args, **kwargs)
                     turn.leave_in(response)
             # Not `no-store`: Back to a page that answered a POST must show it again instead of an error.
@@ -121,7 +125,7 @@ def public_form(
 
 def sign_in(response: HttpResponse, contributor: Contributor) -> HttpResponse:
     """Lets this browser session go on as `contributor`, as far as a cookie alone may (see `recent_dishes`)."""
-    remember(response, contributor.pk)
+    set_turn_cookie(response, contributor.pk)
     return response
 
 
@@ -137,15 +141,17 @@ def sign_out(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 
 def finished_form(request: HttpRequest) -> Proof | None:
     """What this form says, where it was served to somebody who has finished since."""
-    return next((proof for proof in proofs_in(request) if over(proof)), None)
+    return next((proof for proof in proofs_in(request) if has_turn_ended(proof)), None)
 
 
 def contributor_from_cookie(request: HttpRequest) -> Contributor | None:
     known = known_here(request).get(COOKIE)
-    return present(known.person) if known and known.person and known.younger_than(COOKIE_REACH) else None
+    return (
+        find_active_contributor(known.person) if known and known.person and known.younger_than(COOKIE_REACH) else None
+    )
 
 
-def present(person: uuid.UUID) -> Contributor | None:
+def find_active_contributor(person: uuid.UUID) -> Contributor | None:
     """The contributor, unless they have withdrawn everything."""
     return next(iter(Contributor.objects.filter(PRESENT, pk=person)), None)
 

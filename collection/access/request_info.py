@@ -18,7 +18,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from collection.access.attempt_limits import count_try
-from collection.access.form_tokens import Proof, wall
+from collection.access.form_tokens import Proof, read_wall_clock
 from collection.models import NetworkKey, Report, Submission, Withdrawal
 from wwd.base.client_address import client_address
 
@@ -47,13 +47,13 @@ class Circumstances:
     flags: tuple[str, ...] = ()
 
 
-def circumstances(request: HttpRequest, proof: Proof) -> Circumstances:
+def collect_request_circumstances(request: HttpRequest, proof: Proof) -> Circumstances:
     """What is kept of a request that brings a dish."""
     flags = []
     if request.POST.get(TRAP, "").strip():
         flags.append(FILLED_TRAP)
     # Less than nothing, where the clock was set back meanwhile: then nothing is known.
-    if 0 <= wall() - proof.at < QUICK:
+    if 0 <= read_wall_clock() - proof.at < QUICK:
         flags.append(TOO_QUICK)
     return Circumstances(device_class(request.headers), network_of(request), tuple(flags))
 

@@ -24,22 +24,22 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from collection.access.attempt_limits import TooManyTries, column_of, count_try, wait_after
+from collection.access.attempt_limits import TooManyAttemptsError, column_of, count_try, wait_after
 from collection.access.turns import come_back
 from collection.check_digits import check_digit
 from collection.dishes.receipts import read_digits
 from collection.models import PhoneCode, ReturnCode
 
 __all__ = [
-    "Mistyped",
-    "TooManyTries",
-    "first",
-    "forget",
+    "MistypedCodeError",
+    "TooManyAttemptsError",
     "has_code",
-    "issue",
+    "issue_first_code",
+    "issue_return_code",
     "keep_seal",
     "person_for",
     "read_code",
+    "revoke_return_codes",
     "shown_again",
 ]
 
@@ -50,7 +50,7 @@ MOST_SEALS = 20
 SHOWN_AGAIN = timedelta(hours=1)
 
 
-class Mistyped(ValueError):
+class MistypedCodeError(ValueError):
     """No such number can be a code: a digit is missing or wrong. The text says so."""
 
     def __init__(self) -> None:
@@ -62,19 +62,19 @@ class Mistyped(ValueError):
         )
 
 
-def issue(person: uuid.UUID, kind: str) -> str:
+def issue_return_code(person: uuid.UUID, kind: str) -> str:
     """A new code for this person, in four groups; the former one is worth nothing from now on."""
     digits, values = new_code(kind)
     ReturnCode.objects.update_or_create(person=person, defaults=values)
     PhoneCode.objects.filter(person=person).update(person=None)
-    return grouped(digits)
+    return format_return_code(digits)
 
 
-def first(person: uuid.UUID, kind: str) -> str | None:
+def issue_first_code(person: uuid.UUID, kind: str) -> str | None:
     """The first code of this person; shown again for an hour, None once they have one that is not shown any more."""
     digits, values = new_code(kind)
     if add_first({"person": person, **values}):
-        return grouped(digits)
+        return format_return_code(digits)
     return None if PhoneCode.objects.filter(person=person).exists() else shown_again(person)
 
 
@@ -113,7 +113,7 @@ def shown_again(person: uuid.UUID) -> str | None:
         return None
     digits = digits_of(row.seed, settings.SECRET_KEY)
     genuine = hmac.compare_digest(digest_of(digits, settings.SECRET_KEY), row.digest)
-    return grouped(digits) if genuine else None
+    return format_return_code(digits) if genuine else None
 
 
 def forget_seeds() -> int:
@@ -149,7 +149,7 @@ def has_code(person: uuid.UUID) -> bool:
     return any(rows.filter(person=person).exists() for rows in (ReturnCode.objects, PhoneCode.objects))
 
 
-def forget(person: uuid.UUID) -> None:
+def revoke_return_codes(person: uuid.UUID) -> None:
     """This person's codes open nothing any more."""
     ReturnCode.objects.filter(person=person).delete()
     PhoneCode.objects.filter(person=person).delete()
@@ -167,7 +167,7 @@ def person_for(text: str, kind: str, network: str = "") -> uuid.UUID | None:
     person = owner_of(digits, kind)
     if person is None:
         if seconds := wait_after(count_try(f"code {network}")):
-            raise TooManyTries(seconds)
+            raise TooManyAttemptsError(seconds)
         return None
     come_back(person)
     return person
@@ -192,11 +192,11 @@ def read_code(text: str) -> str:
     """
     digits = read_digits(text, LENGTH, LENGTH_OF_PHONES)
     if digits is None:
-        raise Mistyped
+        raise MistypedCodeError
     return digits
 
 
-def grouped(digits: str) -> str:
+def format_return_code(digits: str) -> str:
     """1234567812345678 → 1234 5678 1234 5678."""
     return " ".join(digits[start : start + 4] for start in range(0, len(digits), 4))
 

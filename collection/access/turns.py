@@ -18,7 +18,15 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from collection.access.form_tokens import MAX_AGE, TURN, Proof, ProofError, genuine, heard, now
+from collection.access.form_tokens import (
+    MAX_AGE,
+    TURN,
+    Proof,
+    ProofError,
+    advance_logical_clock,
+    decode_token,
+    read_logical_clock,
+)
 from collection.models import FinishedTurn
 
 # Every cookie that says who is describing or reviewing has a name that starts with this: *Finish* clears them all.
@@ -37,19 +45,19 @@ class Remembered:
     at: int
 
     def __post_init__(self) -> None:
-        heard(self.at)
+        advance_logical_clock(self.at)
 
     def younger_than(self, age: timedelta) -> bool:
-        return now() - self.at <= age.total_seconds() * 1000
+        return read_logical_clock() - self.at <= age.total_seconds() * 1000
 
 
-def remember(
+def set_turn_cookie(
     response: HttpResponse, person: uuid.UUID | None, name: str = COOKIE, age: timedelta | None = None
 ) -> None:
     """Lets this browser name the turn of this request and, where given, who goes on in it; for the session or `age`."""
     response.set_signed_cookie(
         name,
-        f"{person.hex if person else ''}.{now()}.{this_turn().hex}",
+        f"{person.hex if person else ''}.{read_logical_clock()}.{this_turn().hex}",
         salt=COOKIE_SALT,
         max_age=age,
         httponly=True,
@@ -58,7 +66,7 @@ def remember(
     )
 
 
-def remembered(request: HttpRequest) -> dict[str, Remembered]:
+def read_turn_cookies(request: HttpRequest) -> dict[str, Remembered]:
     """All that this browser's cookies say, by the cookie's name, whether their turns are over or not."""
     found = {}
     for name in request.COOKIES:
@@ -76,7 +84,7 @@ def known_here(request: HttpRequest) -> dict[str, Remembered]:
     """What the cookies say of turns that go on; asked of the database once for each request."""
     known: dict[str, Remembered] | None = getattr(request, "known_turns", None)
     if known is None:
-        said = remembered(request)
+        said = read_turn_cookies(request)
         ended = dict(FinishedTurn.objects.filter(person__in=ids_of(said.values())).values_list("person", "at"))
         known = {name: row for name, row in said.items() if not ended_before(row, ended)}
         request.known_turns = known  # type: ignore[attr-defined]
@@ -88,10 +96,10 @@ def ids_of(rows: Iterable[Remembered]) -> set[uuid.UUID]:
 
 
 def ended_before(row: Remembered, ended: dict[uuid.UUID, datetime]) -> bool:
-    return row.turn in ended or (row.person in ended and ended[row.person] >= moment(row.at))
+    return row.turn in ended or (row.person in ended and ended[row.person] >= convert_to_datetime(row.at))
 
 
-def moment(at: int) -> datetime:
+def convert_to_datetime(at: int) -> datetime:
     return datetime.fromtimestamp(at / 1000, UTC)
 
 
@@ -106,7 +114,7 @@ class Belonging:
     @cached_property
     def turn(self) -> uuid.UUID:
         proved = self.proof if not getattr(self.request, "turn_ended", False) else None
-        sent = [proved] if proved else [proof for proof in proofs_in(self.request) if not over(proof)]
+        sent = [proved] if proved else [proof for proof in proofs_in(self.request) if not has_turn_ended(proof)]
         for proof in sent:
             if proof.turn:
                 return proof.turn
@@ -122,11 +130,11 @@ class Belonging:
         known = {row.turn for row in known_here(self.request).values()}
         given = any(name.startswith(COOKIE) for name in response.cookies)
         if self.named and not given and self.turn not in known:
-            remember(response, None, HERE)
+            set_turn_cookie(response, None, HERE)
 
 
 @contextmanager
-def during(request: HttpRequest, proof: Proof | None = None) -> Iterator[Belonging]:
+def open_turn(request: HttpRequest, proof: Proof | None = None) -> Iterator[Belonging]:
     """Tokens and cookies that are made within belong to the turn of `request`; `proof`: what its form proved."""
     belonging = Belonging(request, proof)
     before = TURN.set(belonging.ask)
@@ -143,10 +151,10 @@ def this_turn() -> uuid.UUID:
 
 def finish_turn(*ended: uuid.UUID) -> None:
     """These turns are over. A person's id: whoever comes as this person proves it anew, with the return code."""
-    at = now()
+    at = read_logical_clock()
     for pk in ended:
-        FinishedTurn.objects.update_or_create(person=pk, defaults={"at": moment(at)})
-    heard(at + 1)
+        FinishedTurn.objects.update_or_create(person=pk, defaults={"at": convert_to_datetime(at)})
+    advance_logical_clock(at + 1)
 
 
 def come_back(person: uuid.UUID) -> None:
@@ -156,12 +164,12 @@ def come_back(person: uuid.UUID) -> None:
     """
     row = FinishedTurn.objects.filter(person=person).first()
     if row:
-        heard(int(row.at.timestamp() * 1000) + 2)
+        advance_logical_clock(int(row.at.timestamp() * 1000) + 2)
 
 
-def over(proof: Proof) -> bool:
+def has_turn_ended(proof: Proof) -> bool:
     """Whether the token's turn is over, or its person finished after it was made."""
-    ended = Q(person=proof.person, at__gte=moment(proof.at))
+    ended = Q(person=proof.person, at__gte=convert_to_datetime(proof.at))
     return FinishedTurn.objects.filter(ended | Q(person=proof.turn) if proof.turn else ended).exists()
 
 
@@ -183,10 +191,10 @@ def named_here(request: HttpRequest) -> Here:
     ids = ids_of(known_here(request).values())
     proofs = list(proofs_in(request))
     for proof in proofs:
-        if not over(proof):
+        if not has_turn_ended(proof):
             ids |= {pk for pk in (proof.turn, proof.person if proof.named else None) if pk}
     by_page = any(proof.named for proof in proofs)
-    return Here(frozenset(ids), bool(remembered(request)), by_page)
+    return Here(frozenset(ids), bool(read_turn_cookies(request)), by_page)
 
 
 def end_here(request: HttpRequest) -> Here:
@@ -203,7 +211,7 @@ def proofs_in(request: HttpRequest) -> Iterator[Proof]:
     tokens = request.POST.getlist("proof")[:4] if request.method == "POST" else []
     for token in tokens:
         try:
-            yield genuine(token)
+            yield decode_token(token)
         except ProofError:
             continue
 
@@ -214,14 +222,14 @@ def forget_old_turns() -> int:
     return removed
 
 
-def context(request: HttpRequest) -> dict[str, object]:
+def build_turn_context(request: HttpRequest) -> dict[str, object]:
     """For templates: `named_by_cookie`, whether this browser's cookies name anybody, so that *Finish* ends something.
 
     A page that asks is another one for every browser, which `wwd.base.middleware.HeadersMiddleware` tells caches.
     """
 
     def named() -> bool:
-        found = bool(remembered(request))
+        found = bool(read_turn_cookies(request))
         request.asked_cookies = found  # type: ignore[attr-defined]
         return found
 

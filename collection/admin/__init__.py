@@ -14,7 +14,7 @@ from collection.admin import country_scope
 from collection.admin import withdrawals as withdrawals
 from collection.admin.reports import IngredientAdmin, ReportAdmin
 from collection.dishes.curation import (
-    CannotMerge,
+    DishMergeError,
     decide_dishes,
     decide_photos,
     merge_dishes,
@@ -138,7 +138,7 @@ class DishAdmin(BigList):
     def merge(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
         try:
             self.tell(request, merge_dishes(queryset, queryset.order_by("number")[0], request.user))
-        except CannotMerge as error:
+        except DishMergeError as error:
             self.message_user(request, str(error), messages.ERROR)
 
     @admin.action(description=_("They are not one dish: take merging back"), permissions=["change"])

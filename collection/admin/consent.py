@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from collection.consent import recordings
-from collection.consent.readiness import Accepting, accepting, current_opening, missing
+from collection.consent.readiness import Accepting, current_opening, get_collection_status, list_missing_steps
 from collection.models import Ambassador, ConsentText, Opening
 from wwd.base.admin_lists import StaffList
 
@@ -29,8 +29,8 @@ STATES = {
 
 def tell_state(request: HttpRequest) -> None:
     """On top of the lists: what the collection takes now, and what is still to be done."""
-    state = accepting()
-    todo = missing(current_opening()) if state is Accepting.DEMONSTRATION else []
+    state = get_collection_status()
+    todo = list_missing_steps(current_opening()) if state is Accepting.DEMONSTRATION else []
     messages.info(request, " ".join([str(STATES[state]), *todo]))
 
 
@@ -85,7 +85,7 @@ class ConsentTextAdmin(StaffList):
         try:
             if not isinstance(file, UploadedFile):
                 raise recordings.RecordingError(_("Choose an MP3 file."))
-            recordings.attach(text, file.read(recordings.MOST_BYTES + 1))
+            recordings.attach_recording(text, file.read(recordings.MOST_BYTES + 1))
         except recordings.RecordingError as error:
             self.message_user(request, str(error), messages.ERROR)
         else:

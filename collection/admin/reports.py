@@ -9,9 +9,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from collection.dishes.reports import decide
+from collection.dishes.reports import decide_reports
 from collection.models import Ingredient, Report
-from collection.vocabularies.ingredients import join
+from collection.vocabularies.ingredients import merge_ingredients
 from collection.withdrawal.withdraw import MAY_WITHDRAW
 from wwd.base.admin_lists import BigList
 
@@ -63,7 +63,7 @@ class ReportAdmin(Decided):
         self.decide(request, queryset, uphold=False)
 
     def decide(self, request: HttpRequest, queryset: QuerySet[Report], *, uphold: bool) -> None:
-        number = decide(queryset.select_related("dish", "photo"), request.user, uphold=uphold)
+        number = decide_reports(queryset.select_related("dish", "photo"), request.user, uphold=uphold)
         message = ngettext("%(number)d report decided.", "%(number)d reports decided.", number)
         self.message_user(request, message % {"number": number})
 
@@ -85,5 +85,5 @@ class IngredientAdmin(Decided):
 
     @admin.action(description=_("They are one ingredient"), permissions=["change"])
     def join(self, request: HttpRequest, queryset: QuerySet[Ingredient]) -> None:
-        if kept := join(queryset):
+        if kept := merge_ingredients(queryset):
             self.message_user(request, _("They are now “%(name)s”.") % {"name": kept.name})

@@ -42,13 +42,13 @@ class WithdrawalAdmin(BigList):
 
     @admin.action(description=_("Confirm: erase after seven days"), permissions=["change"])
     def confirm(self, request: HttpRequest, queryset: QuerySet[Withdrawal]) -> None:
-        self.tell(request, withdraw.confirm(queryset))
+        self.tell(request, withdraw.confirm_withdrawals(queryset))
 
     @admin.action(description=_("Restore: show it as before"), permissions=["change"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Withdrawal]) -> None:
         """Only what nobody took back with a code: what its contributor took back, they alone bring back."""
         without_code = queryset.filter(reason__in=[Withdrawal.Reason.LOST_CODE, Withdrawal.Reason.STEWARD])
-        self.tell(request, sum(withdraw.undo(row) for row in without_code))
+        self.tell(request, sum(withdraw.restore_withdrawn_dish(row) for row in without_code))
 
     def tell(self, request: HttpRequest, number: int) -> None:
         message = ngettext("%(number)d withdrawal decided.", "%(number)d withdrawals decided.", number)

@@ -5,11 +5,11 @@ import uuid
 from django.db import transaction
 from django.utils import timezone
 
-from collection.consent.record import Shown, join
+from collection.consent.record import Shown, register_contributor
 from collection.models import Ambassador, Contributor
 
 
-def invited(code: str) -> Ambassador | None:
+def find_invited_ambassador(code: str) -> Ambassador | None:
     """Whom this invitation was made for, as long as it lasts."""
     today = timezone.localdate()
     return Ambassador.objects.select_related("country").filter(invitation=code, until__gte=today).first()
@@ -24,7 +24,7 @@ def open_invitation(ambassador: Ambassador, shown: Shown, person: uuid.UUID) -> 
     held = Ambassador.objects.select_for_update().get(pk=ambassador.pk)
     if held.opened_at:
         return held.contributor if held.contributor_id == person else None
-    held.contributor = join(shown, person)
+    held.contributor = register_contributor(shown, person)
     held.opened_at = timezone.now()
     held.save(update_fields=["contributor", "opened_at"])
     return held.contributor

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from collection.models import ConsentText, Contributor, Opening, Source
-from wwd.base.request_cache import asked
+from wwd.base.request_cache import get_or_compute_answer
 
 # Asked for each form: written out, because Django would take longer to write it than the database to answer.
 TEXT_CONFIRMED = RawSQL(
@@ -28,22 +28,22 @@ class Accepting(Enum):
 
 def current_opening() -> Opening | None:
     """What staff filled in last."""
-    return asked("opening", newest_opening)
+    return get_or_compute_answer("opening", newest_opening)
 
 
 def newest_opening() -> Opening | None:
     return Opening.objects.annotate(text_confirmed=TEXT_CONFIRMED).order_by("-pk").first()
 
 
-def accepting(today: date | None = None) -> Accepting:
+def get_collection_status(today: date | None = None) -> Accepting:
     """What the collection takes on this day, by the server's date (UTC)."""
     opening = current_opening()
     if opening and opening.ethics_until and opening.ethics_until < (today or timezone.localdate()):
         return Accepting.CLOSED
-    return Accepting.DEMONSTRATION if missing(opening) else Accepting.OPEN
+    return Accepting.DEMONSTRATION if list_missing_steps(opening) else Accepting.OPEN
 
 
-def missing(opening: Opening | None) -> list[str]:
+def list_missing_steps(opening: Opening | None) -> list[str]:
     """What staff must still do before anything but demonstration data is taken."""
     opening = opening or Opening()
     wanted = {
@@ -60,7 +60,7 @@ def text_confirmed(opening: Opening) -> bool:
     """Whether somebody confirmed a consent text; the current opening was read together with the answer."""
     if hasattr(opening, "text_confirmed"):
         return bool(opening.text_confirmed)
-    return asked("text confirmed", lambda: ConsentText.objects.exclude(confirmed_on=None).exists())
+    return get_or_compute_answer("text confirmed", lambda: ConsentText.objects.exclude(confirmed_on=None).exists())
 
 
 def takes_from(contributor: Contributor | None) -> bool:
@@ -68,7 +68,7 @@ def takes_from(contributor: Contributor | None) -> bool:
 
     Somebody whose dishes are real can add nothing while only demonstrations are taken.
     """
-    state = accepting()
+    state = get_collection_status()
     if state is Accepting.DEMONSTRATION and contributor is not None:
         return contributor.source == Source.DEMONSTRATION
     return state is not Accepting.CLOSED
@@ -77,4 +77,4 @@ def takes_from(contributor: Contributor | None) -> bool:
 def goes_on_as(contributor: Contributor) -> bool:
     """Whether this person's next dish is of the kind that is taken now; otherwise they agree anew, as a new person."""
     demonstration = contributor.source == Source.DEMONSTRATION
-    return accepting() is (Accepting.DEMONSTRATION if demonstration else Accepting.OPEN)
+    return get_collection_status() is (Accepting.DEMONSTRATION if demonstration else Accepting.OPEN)

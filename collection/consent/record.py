@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 from collection.access.form_tokens import Proof
-from collection.consent.readiness import Accepting, accepting, current_opening, missing
+from collection.consent.readiness import Accepting, current_opening, get_collection_status, list_missing_steps
 from collection.models import ConsentText, Contributor, Opening, Source
 
 MARK = "consent:"
@@ -164,7 +164,11 @@ def shown_consent(proof: Proof) -> Shown | None:
         return None
     texts = ConsentText.objects.in_bulk({text, draft} - {0})
     shown = Shown(texts[text], texts.get(draft), opening_of(opening)) if text in texts else None
-    if shown and accepting() is Accepting.OPEN and (missing(shown.opening) or not shown.text.confirmed):
+    if (
+        shown
+        and get_collection_status() is Accepting.OPEN
+        and (list_missing_steps(shown.opening) or not shown.text.confirmed)
+    ):
         return None
     return shown
 
@@ -175,7 +179,7 @@ def opening_of(pk: int) -> Opening | None:
     return current if current and current.pk == pk else Opening.objects.filter(pk=pk).first()
 
 
-def join(
+def register_contributor(
     shown: Shown,
     person: uuid.UUID | None,
     *,
@@ -189,7 +193,7 @@ def join(
     `person`: the id that their form names, None for a new one. `crowd`: many others of the same network agreed within
     the same minute (`circumstances.in_a_crowd`).
     """
-    demonstration = accepting() is not Accepting.OPEN
+    demonstration = get_collection_status() is not Accepting.OPEN
     said: dict[str, Any] = {
         "consent": shown.text,
         "consent_draft": shown.draft,

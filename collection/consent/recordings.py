@@ -46,7 +46,7 @@ def after_tag(data: bytes) -> int:
     return size + 10
 
 
-def check(data: bytes) -> None:
+def validate_recording(data: bytes) -> None:
     """Raises RecordingError unless these bytes are an MP3 of a size that a phone can fetch."""
     if len(data) > MOST_BYTES:
         raise RecordingError(_("The recording is larger than 3 MB. Save it as mono, 32 kbit/s."))
@@ -58,9 +58,9 @@ def check(data: bytes) -> None:
         start += length
 
 
-def attach(text: ConsentText, data: bytes) -> None:
+def attach_recording(text: ConsentText, data: bytes) -> None:
     """Stores a checked recording and names it in its text; the former one goes. The file is written first."""
-    check(data)
+    validate_recording(data)
     former = text.recording
     name = f"{secrets.token_urlsafe(12)}.mp3"
     default_storage.save(path_of(name), ContentFile(data))
@@ -73,7 +73,7 @@ def path_of(name: str) -> str:
     return f"{FOLDER}/{name}"
 
 
-def span(header: str, size: int) -> tuple[int, int] | None:
+def parse_byte_range(header: str, size: int) -> tuple[int, int] | None:
     """First and last byte of a request's Range header; None where it asks for everything or cannot be followed."""
     match = RANGE.fullmatch(header.strip())
     if match is None or not any(match.groups()):

@@ -10,8 +10,8 @@ from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 
 from collection.models import Dish, DishCountry, DishKind, DishQuerySet, Occasion, Photo, TimeOfDay
-from collection.text import fold
-from collection.vocabularies.places import Named, code_for, named
+from collection.text import fold_spelling
+from collection.vocabularies.places import Named, code_for, translate_place_name
 
 PER_PAGE = 40
 # Field, its question in a few words, its choices where it holds codes; in the order of the page.
@@ -41,18 +41,20 @@ class PlaceRow(NamedTuple):
     dishes: int
 
 
-def places() -> list[PlaceRow]:
+def list_places_with_dishes() -> list[PlaceRow]:
     """Places with public dishes, by their names in the language of the page."""
     rows = DishCountry.objects.filter(dish__in=Dish.objects.accepted()).order_by()
     told = rows.annotate(place=Coalesce("country__name", "name")).values("place", "country")
     counted = told.annotate(dishes=Count("dish", distinct=True))
-    found = [PlaceRow(row["place"], named(row["country"], row["place"]), row["dishes"]) for row in counted]
-    return sorted(found, key=lambda row: (fold(row.shown.text), row.place))
+    found = [
+        PlaceRow(row["place"], translate_place_name(row["country"], row["place"]), row["dishes"]) for row in counted
+    ]
+    return sorted(found, key=lambda row: (fold_spelling(row.shown.text), row.place))
 
 
 def place_shown(place: str) -> Named:
     """What the page calls a place of an address."""
-    return named(code_for(place), place)
+    return translate_place_name(code_for(place), place)
 
 
 class PlaceOfDish(NamedTuple):
@@ -67,9 +69,11 @@ def places_of(dish: Dish) -> list[PlaceOfDish]:
     """Where a dish is from."""
     found = []
     for row in dish.places.select_related("country"):
-        shown = named(row.country_id, row.name)
+        shown = translate_place_name(row.country_id, row.name)
         place = row.country.name if row.country else row.name
-        found.append(PlaceOfDish(row.name, place, shown if fold(shown.text) != fold(row.name) else None))
+        found.append(
+            PlaceOfDish(row.name, place, shown if fold_spelling(shown.text) != fold_spelling(row.name) else None)
+        )
     return found
 
 
@@ -104,7 +108,7 @@ def public_photo(pk: Any) -> Photo:
         raise Http404 from None
 
 
-def answers(dish: Dish) -> list[tuple[str, str]]:
+def list_dish_answers(dish: Dish) -> list[tuple[str, str]]:
     """What was told, as (question, words); what was left out is left out."""
     told = [(label, in_words(getattr(dish, field), choices)) for field, label, choices in QUESTIONS]
     return [(label, words) for label, words in told if words]

@@ -6,8 +6,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from collection.dishes.events import follow
-from collection.leaderboard.counters import recount
+from collection.dishes.events import propagate_dish_changes
+from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import Contributor, Dish, DishChange, Photo
 from collection.signals import dishes_changed
 
@@ -29,7 +29,7 @@ def decide_dishes(dishes: QuerySet[Dish], state: str, steward: Any) -> int:
     changed = Dish.objects.filter(pk__in=[pk for pk, _before in rows])
     number = changed.update(state=state)
     if Dish.State.ACCEPTED in {state, *(before for _pk, before in rows)}:
-        follow([pk for pk, _before in rows])
+        propagate_dish_changes([pk for pk, _before in rows])
     return number
 
 
@@ -43,7 +43,7 @@ def decide_photos(photos: QuerySet[Photo], state: str) -> int:
     return rows.update(state=state)
 
 
-class CannotMerge(ValueError):
+class DishMergeError(ValueError):
     """These dishes cannot become one; the text says why."""
 
 
@@ -57,9 +57,9 @@ def merge_dishes(dishes: QuerySet[Dish], into: Dish, steward: Any) -> int:
     rows = {dish.pk: dish for dish in Dish.objects.filter(pk__in={*pks, into.pk}).order_by("pk").select_for_update()}
     into = rows.pop(into.pk)
     if into.state != Dish.State.ACCEPTED or into.merged_into_id:
-        raise CannotMerge(_("The dish that stays must be accepted, and merged into no other one."))
+        raise DishMergeError(_("The dish that stays must be accepted, and merged into no other one."))
     if any(dish.state == Dish.State.WITHDRAWN or dish.source != into.source for dish in rows.values()):
-        raise CannotMerge(_("Withdrawn dishes and dishes of another origin cannot be merged."))
+        raise DishMergeError(_("Withdrawn dishes and dishes of another origin cannot be merged."))
     changed = [dish for dish in rows.values() if dish.merged_into_id != into.pk]
     DishChange.objects.bulk_create(
         DishChange(dish=dish, by_steward=steward, before={"merged_into": dish.merged_into_id}) for dish in changed
@@ -67,7 +67,7 @@ def merge_dishes(dishes: QuerySet[Dish], into: Dish, steward: Any) -> int:
     behind = Dish.objects.filter(merged_into__in=[dish.pk for dish in changed])
     followers = list(behind.values_list("pk", flat=True))
     Dish.objects.filter(pk__in=[*(dish.pk for dish in changed), *followers]).update(merged_into=into)
-    follow([into.pk, *(dish.pk for dish in changed), *followers])
+    propagate_dish_changes([into.pk, *(dish.pk for dish in changed), *followers])
     return len(changed)
 
 
@@ -80,7 +80,7 @@ def unmerge_dishes(dishes: QuerySet[Dish], steward: Any) -> int:
     )
     pks = [dish.pk for dish in rows]
     Dish.objects.filter(pk__in=pks).update(merged_into=None)
-    follow(pks)
+    propagate_dish_changes(pks)
     return len(rows)
 
 
@@ -89,4 +89,4 @@ def show_names(contributors: QuerySet[Contributor], *, shown: bool) -> None:
     """Hides public names of contributors everywhere, or shows them again."""
     pks = list(contributors.values_list("pk", flat=True))
     Contributor.objects.filter(pk__in=pks).update(alias_hidden=not shown)
-    recount(Dish.objects.filter(contributor__in=pks).values_list("pk", flat=True))
+    update_leaderboard_counters(Dish.objects.filter(contributor__in=pks).values_list("pk", flat=True))

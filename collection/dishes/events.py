@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from collection.leaderboard.counters import recount
+from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import Dish
 from collection.signals import dishes_changed
 from collection.vocabularies.ingredients import index_dishes
 
 
 @transaction.atomic
-def follow(pks: Sequence[int]) -> None:
+def propagate_dish_changes(pks: Sequence[int]) -> None:
     """Ingredients, counters, and whoever listens, in the transaction of the change itself."""
     index_dishes(list(Dish.objects.filter(pk__in=pks)))
-    recount(pks)
+    update_leaderboard_counters(pks)
     dishes_changed.send(Dish, dishes=list(pks))

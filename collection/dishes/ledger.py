@@ -60,7 +60,7 @@ def known_and_sent(form: uuid.UUID, contributor: Contributor, since: datetime) -
     return bool(known), int(sent)
 
 
-def record(
+def record_submission(
     form: uuid.UUID,
     purpose: str,
     contributor: Contributor,
@@ -76,14 +76,15 @@ def record(
     meanwhile, what was written is taken back.
     """
     wanted = iter([number])
-    return once(
+    return enter_with_retry(
         lambda: (
-            earlier_entry(form, digest) or entered(form, purpose, contributor, digest, write(), how, next(wanted, ""))
+            earlier_entry(form, digest)
+            or create_ledger_entry(form, purpose, contributor, digest, write(), how, next(wanted, ""))
         )
     )
 
 
-def once(enter: Callable[[], Entry]) -> Entry:
+def enter_with_retry(enter: Callable[[], Entry]) -> Entry:
     """Runs `enter` in a transaction, again where the form was entered meanwhile or the receipt number is taken."""
     for _attempt in range(ATTEMPTS):
         try:
@@ -96,7 +97,7 @@ def once(enter: Callable[[], Entry]) -> Entry:
     raise IntegrityError("The submission could not be entered.")
 
 
-def entered(
+def create_ledger_entry(
     form: uuid.UUID,
     purpose: str,
     contributor: Contributor,

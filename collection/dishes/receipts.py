@@ -18,7 +18,7 @@ def new_receipt() -> str:
     return digits + check_digit(digits)
 
 
-def grouped(receipt: str) -> str:
+def format_receipt(receipt: str) -> str:
     """123456789 → 123 456 789, as it is shown and read aloud."""
     return " ".join(receipt[start : start + 3] for start in range(0, len(receipt), 3))
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from collection.access.attempt_limits import hidden, window_start
+from collection.access.attempt_limits import hash_limit_key, window_start
 from collection.models import Dish, Report, Tries, Withdrawal
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -20,21 +20,21 @@ FEW = 3
 BRAKES = ((HOUR, 0.01, 5, 50), (DAY, 0.05, 15, 200))
 
 
-def takes(network: str) -> bool:
+def may_hide_at_once(network: str) -> bool:
     """Whether a stranger of this network may hide one thing more at once.
 
     Call it in the transaction that hides: others wait until it ends, so that parallel requests do not overshoot.
     """
-    hold()
+    lock_hide_limit()
     now = timezone.now()
     if sum(rows.filter(network=network).count() for rows in hidden_since(now - DAY)) >= FEW:
         return False
-    return all(within(now - window, share, least, most) for window, share, least, most in BRAKES)
+    return all(is_below_hide_limit(now - window, share, least, most) for window, share, least, most in BRAKES)
 
 
-def hold() -> None:
+def lock_hide_limit() -> None:
     """Holds the one row of the brake until the transaction ends."""
-    row, _created = Tries.objects.get_or_create(key=hidden("hiding"), window=window_start(timezone.now(), DAY))
+    row, _created = Tries.objects.get_or_create(key=hash_limit_key("hiding"), window=window_start(timezone.now(), DAY))
     Tries.objects.select_for_update().get(pk=row.pk)
 
 
@@ -46,7 +46,7 @@ def hidden_since(since: datetime) -> tuple[QuerySet[Report], QuerySet[Withdrawal
     )
 
 
-def within(since: datetime, share: float, least: int, most: int) -> bool:
+def is_below_hide_limit(since: datetime, share: float, least: int, most: int) -> bool:
     """Whether what strangers hid since then, and no steward has decided yet, leaves room for one more."""
     reports, withdrawals = hidden_since(since)
     undecided = reports.filter(state=Report.State.OPEN).count()

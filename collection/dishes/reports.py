@@ -40,14 +40,14 @@ class Target:
 
 
 @transaction.atomic
-def report(target: Target, reason: str, words: str, network: str = "") -> Report | None:
+def file_report(target: Target, reason: str, words: str, network: str = "") -> Report | None:
     """Enters a report and hides its target where the reason asks for it and the brake lets it.
 
     None where this network has enough open ones about it.
     """
     Dish.objects.select_for_update().get(pk=target.dish.pk)
     asks = reason in HIDING and not kept_before(target, reason)
-    hid = asks and report_limits.takes(network) and hide(target)
+    hid = asks and report_limits.may_hide_at_once(network) and hide_reported_target(target)
     mine = target.reports.filter(state=Report.State.OPEN, network=network)
     if not hid and mine.count() >= MOST_OPEN:
         return None
@@ -67,7 +67,7 @@ def kept_before(target: Target, reason: str) -> bool:
     return target.reports.filter(reason=reason, state=Report.State.DISMISSED).exists()
 
 
-def hide(target: Target, steward: Any = None) -> bool:
+def hide_reported_target(target: Target, steward: Any = None) -> bool:
     """Takes the target out of public view; False where it was not public."""
     if target.photo:
         return (
@@ -77,7 +77,7 @@ def hide(target: Target, steward: Any = None) -> bool:
     return decide_dishes(shown, Dish.State.HIDDEN, steward) > 0
 
 
-def show(target: Target, steward: Any) -> None:
+def restore_reported_target(target: Target, steward: Any) -> None:
     """Brings back what a report had hidden, and nothing that was hidden or withdrawn for another reason."""
     if target.photo:
         decide_photos(Photo.objects.filter(pk=target.photo.pk, state=Photo.State.HIDDEN), Photo.State.ACCEPTED)
@@ -87,7 +87,7 @@ def show(target: Target, steward: Any) -> None:
 
 
 @transaction.atomic
-def decide(reports: Iterable[Report], steward: Any, *, uphold: bool) -> int:
+def decide_reports(reports: Iterable[Report], steward: Any, *, uphold: bool) -> int:
     """A steward's decision; open reports on the same target are decided with it. Returns how many were decided."""
     decided = 0
     for target in {(row.dish_id, row.photo_id): Target(row.dish, row.photo) for row in reports}.values():
@@ -95,9 +95,9 @@ def decide(reports: Iterable[Report], steward: Any, *, uphold: bool) -> int:
         if uphold and waiting.filter(reason=Report.Reason.LOST).exists():
             withdraw_lost(target)
         elif uphold:
-            hide(target, steward)
+            hide_reported_target(target, steward)
         elif waiting.filter(hid=True).exists():
-            show(target, steward)
+            restore_reported_target(target, steward)
         decided += waiting.update(
             state=Report.State.UPHELD if uphold else Report.State.DISMISSED,
             decided_by=steward,
@@ -109,7 +109,7 @@ def decide(reports: Iterable[Report], steward: Any, *, uphold: bool) -> int:
 def withdraw_lost(target: Target) -> None:
     """The dish goes, as if its contributor had the code."""
     row = withdraw.withdraw_dish(target.dish, Withdrawal.Reason.LOST_CODE)
-    withdraw.confirm(Withdrawal.objects.filter(pk=row.pk))
+    withdraw.confirm_withdrawals(Withdrawal.objects.filter(pk=row.pk))
 
 
 def open_of_network(network: str) -> QuerySet[Report]:
@@ -133,7 +133,7 @@ def undo_network(network: str, steward: Any) -> int:
     for target in {(row.dish_id, row.photo_id): Target(row.dish, row.photo) for row in rows if row.hid}.values():
         others = target.reports.filter(state=Report.State.OPEN, hid=True).exclude(network=network)
         if not others.exists():
-            show(target, steward)
+            restore_reported_target(target, steward)
     done = {"state": Report.State.UNDONE, "decided_by": steward, "decided_at": timezone.now()}
     number = Report.objects.filter(pk__in=[row.pk for row in rows]).update(**done)
-    return number + sum(withdraw.undo(row) for row in list(lost_of_network(network)))
+    return number + sum(withdraw.restore_withdrawn_dish(row) for row in list(lost_of_network(network)))

@@ -5,17 +5,25 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from collection.access.daily_quotas import DAY, held, take_dish, take_photo
+from collection.access.daily_quotas import DAY, lock_contributor, take_dish, take_photo
 from collection.access.form_tokens import Proof
 from collection.access.request_info import IN_A_CROWD, Circumstances
-from collection.consent.record import join, shown_consent
-from collection.dishes.ledger import Entry, content_hash, earlier_entry, entered, known_and_sent, once, record
+from collection.consent.record import register_contributor, shown_consent
+from collection.dishes.ledger import (
+    Entry,
+    content_hash,
+    create_ledger_entry,
+    earlier_entry,
+    enter_with_retry,
+    known_and_sent,
+    record_submission,
+)
 from collection.dishes.write import change_dish, save_dish
-from collection.leaderboard.counters import recount
+from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import AboutYou, Contributor, Dish, Photo, Submission
 from collection.photos import process
 from collection.photos.process import Prepared
-from collection.text import fold
+from collection.text import fold_spelling
 from collection.vocabularies.places import countries_for
 
 CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
@@ -32,17 +40,19 @@ def submit_dish(proof: Proof, content: dict[str, Any], how: Circumstances | None
 
     def enter() -> Entry:
         if shown := shown_consent(proof):
-            join(shown, proof.person, crowd=crowd)
+            register_contributor(shown, proof.person, crowd=crowd)
         # One person's dishes are written one after the other: nobody adds to ledger and quota after they were asked.
-        contributor = held(proof.person)
+        contributor = lock_contributor(proof.person)
         known, sent = known_and_sent(proof.form, contributor, timezone.now() - DAY)
         if known and (earlier := earlier_entry(proof.form, digest)):
             return earlier
         take_dish(contributor, sent)
         dish = save_dish(**content, contributor=contributor, source=contributor.source)
-        return entered(proof.form, Submission.Purpose.DISH, contributor, digest, dish, how, next(wanted, ""))
+        return create_ledger_entry(
+            proof.form, Submission.Purpose.DISH, contributor, digest, dish, how, next(wanted, "")
+        )
 
-    return once(enter)
+    return enter_with_retry(enter)
 
 
 @transaction.atomic
@@ -54,7 +64,9 @@ def submit_correction(proof: Proof, contributor: Contributor, dish: Dish, conten
         return dish
 
     digest = content_hash({"correction": dish.pk, **content})
-    return replaced(record(proof.form, Submission.Purpose.MORE, contributor, digest, write), digest, write)
+    return replace_if_changed(
+        record_submission(proof.form, Submission.Purpose.MORE, contributor, digest, write), digest, write
+    )
 
 
 @transaction.atomic
@@ -66,10 +78,12 @@ def submit_more(proof: Proof, contributor: Contributor, dish: Dish, words: dict[
         return dish
 
     digest = content_hash(words)
-    return replaced(record(proof.form, Submission.Purpose.MORE, contributor, digest, write), digest, write)
+    return replace_if_changed(
+        record_submission(proof.form, Submission.Purpose.MORE, contributor, digest, write), digest, write
+    )
 
 
-def replaced(entry: Entry, digest: str, write: Any) -> Entry:
+def replace_if_changed(entry: Entry, digest: str, write: Any) -> Entry:
     """Writes again where the form had been entered with other content; for forms that change one and the same row."""
     if entry.other:
         write()
@@ -97,7 +111,7 @@ def submit_photo(proof: Proof, contributor: Contributor, dish: Dish, prepared: P
     if known := photo_sent(proof, dish, prepared.sha256):
         return known
     digest = photo_digest(dish, prepared.sha256)
-    file, thumbnail = process.store(prepared)
+    file, thumbnail = process.store_photo_files(prepared)
     written: list[Photo] = []
 
     def write() -> Photo:
@@ -118,21 +132,21 @@ def submit_photo(proof: Proof, contributor: Contributor, dish: Dish, prepared: P
 
     try:
         with transaction.atomic():
-            entry = record(proof.form, Submission.Purpose.PHOTO, contributor, digest, write_another)
+            entry = record_submission(proof.form, Submission.Purpose.PHOTO, contributor, digest, write_another)
             former = entry.submission.photo
             if entry.other or former is None:
                 entry.submission.photo, entry.submission.content_hash = write(), digest
                 entry.submission.save(update_fields=["photo", "content_hash"])
     except process.PhotoError:
-        process.remove(file, thumbnail)
+        process.delete_stored_files(file, thumbnail)
         raise
-    return settled(entry.submission.photo, former, written, (file, thumbnail))
+    return finalise_photo(entry.submission.photo, former, written, (file, thumbnail))
 
 
-def settled(photo: Photo | None, former: Photo | None, written: list[Photo], paths: tuple[str, str]) -> Photo:
+def finalise_photo(photo: Photo | None, former: Photo | None, written: list[Photo], paths: tuple[str, str]) -> Photo:
     """Clears up after `submit_photo`: files that a parallel request made needless, a draft that was replaced."""
     if not written or photo != written[0]:
-        process.remove(*paths)
+        process.delete_stored_files(*paths)
     if former and former != photo and former.state == Photo.State.DRAFT:
         discard_photo(former)
     assert photo is not None
@@ -153,19 +167,19 @@ def discard_photo(photo: Photo) -> None:
     """A draft goes away, row first, then its files."""
     paths = (photo.file, photo.thumbnail)
     photo.delete()
-    process.remove(*paths)
+    process.delete_stored_files(*paths)
 
 
-class NameTaken(Exception):
+class NameTakenError(Exception):
     """Somebody else shows a name of the same spelling."""
 
 
 @transaction.atomic
 def save_about(contributor: Contributor, answers: dict[str, Any]) -> None:
     """Personal details with the moment of their own consent; what was told before is replaced. Raises NameTaken."""
-    key = fold(answers["alias"])[:240]
+    key = fold_spelling(answers["alias"])[:240]
     if key and Contributor.objects.exclude(pk=contributor.pk).filter(alias_key=key).exists():
-        raise NameTaken
+        raise NameTakenError
     nationalities = answers["nationalities"]
     known = countries_for(nationalities)
     about, _created = AboutYou.objects.update_or_create(
@@ -188,5 +202,5 @@ def save_about(contributor: Contributor, answers: dict[str, Any]) -> None:
                 contributor.save(update_fields=["alias", "alias_key"])
         except IntegrityError:
             # Somebody else was faster by a moment.
-            raise NameTaken from None
-        recount(Dish.objects.filter(contributor=contributor).values_list("pk", flat=True))
+            raise NameTakenError from None
+        update_leaderboard_counters(Dish.objects.filter(contributor=contributor).values_list("pk", flat=True))

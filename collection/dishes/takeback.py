@@ -23,7 +23,7 @@ MOST_DISHES = 5000
 MOST_SHOWN = 200
 
 
-class CannotTakeBack(ValueError):
+class TakeBackError(ValueError):
     """This cannot be done; the text says why."""
 
 
@@ -37,11 +37,11 @@ class Preview:
     shown: list[Dish]
 
 
-def chosen(choice: Mapping[str, Any]) -> DishQuerySet:
+def select_takeback_dishes(choice: Mapping[str, Any]) -> DishQuerySet:
     """The dishes of a choice that can be hidden. Raises CannotTakeBack where it chooses nothing, or everything."""
     given = {name: choice[name] for name in FIELDS if choice.get(name)}
     if not given:
-        raise CannotTakeBack(_("Choose a person, a helper, a network or a time."))
+        raise TakeBackError(_("Choose a person, a helper, a network or a time."))
     rows = Dish.objects.filter(state__in=[Dish.State.WAITING, Dish.State.ACCEPTED], source="form")
     if "contributor" in given:
         rows = rows.filter(contributor=as_uuid(given["contributor"]))
@@ -62,7 +62,7 @@ def as_uuid(text: Any) -> uuid.UUID:
     try:
         return uuid.UUID(str(text))
     except ValueError:
-        raise CannotTakeBack(
+        raise TakeBackError(
             _("A person is named by the whole number that stands in the list of contributors.")
         ) from None
 
@@ -71,53 +71,58 @@ def as_time(text: Any) -> datetime:
     try:
         found = datetime.fromisoformat(str(text))
     except ValueError:
-        raise CannotTakeBack(_("Write a time like 2026-11-28 18:00 (UTC).")) from None
+        raise TakeBackError(_("Write a time like 2026-11-28 18:00 (UTC).")) from None
     return found if found.tzinfo else timezone.make_aware(found)
 
 
-def preview(choice: Mapping[str, Any]) -> Preview:
+def preview_takeback(choice: Mapping[str, Any]) -> Preview:
     """What would be hidden. Raises CannotTakeBack."""
-    rows = chosen(choice)
+    rows = select_takeback_dishes(choice)
     counts = Counter(rows.values_list("state", flat=True)[: MOST_DISHES + 1])
     number = sum(counts.values())
     if number > MOST_DISHES:
-        raise CannotTakeBack(_("These are more than %(most)d dishes. Choose a shorter time.") % {"most": MOST_DISHES})
+        raise TakeBackError(_("These are more than %(most)d dishes. Choose a shorter time.") % {"most": MOST_DISHES})
     people = rows.exclude(contributor=None).values("contributor").distinct().count()
     return Preview(number, people, counts[Dish.State.ACCEPTED], list(rows.order_by("created_at")[:MOST_SHOWN]))
 
 
 @transaction.atomic
-def ask(choice: Mapping[str, Any], reason: str, steward: Any) -> TakeBack:
+def request_takeback(choice: Mapping[str, Any], reason: str, steward: Any) -> TakeBack:
     """Hides the dishes at once where none of them is public, else waits for a second steward. Raises CannotTakeBack."""
     if not reason.strip():
-        raise CannotTakeBack(_("Write why."))
-    found = preview(choice)
+        raise TakeBackError(_("Write why."))
+    found = preview_takeback(choice)
     if not found.dishes:
-        raise CannotTakeBack(_("No dish of this choice can be hidden."))
+        raise TakeBackError(_("No dish of this choice can be hidden."))
     kept = {name: str(choice[name]) for name in FIELDS if choice.get(name)}
     row = TakeBack(choice=kept, reason=reason.strip()[:1000], asked_by=steward, state=TakeBack.State.ASKED)
     row.save()
     if not found.accepted:
-        hide(row, steward, [Dish.State.WAITING])
+        hide_selected_dishes(row, steward, [Dish.State.WAITING])
     return row
 
 
 @transaction.atomic
-def confirm(row: TakeBack, steward: Any) -> None:
+def confirm_takeback(row: TakeBack, steward: Any) -> None:
     """A second steward agrees. Raises CannotTakeBack for the first one, and where nothing waits."""
     row = TakeBack.objects.select_for_update().get(pk=row.pk)
     if row.state != TakeBack.State.ASKED:
-        raise CannotTakeBack(_("This was decided already."))
+        raise TakeBackError(_("This was decided already."))
     if row.asked_by_id == steward.pk:
-        raise CannotTakeBack(_("Dishes that are public need a second steward: somebody else must agree."))
+        raise TakeBackError(_("Dishes that are public need a second steward: somebody else must agree."))
     # Meanwhile it may have become more than one take-back may hide.
-    preview(row.choice)
-    hide(row, steward, [Dish.State.WAITING, Dish.State.ACCEPTED])
+    preview_takeback(row.choice)
+    hide_selected_dishes(row, steward, [Dish.State.WAITING, Dish.State.ACCEPTED])
 
 
-def hide(row: TakeBack, steward: Any, states: Sequence[str]) -> None:
+def hide_selected_dishes(row: TakeBack, steward: Any, states: Sequence[str]) -> None:
     """Hides what the choice finds now in these states, and remembers what each dish was."""
-    locked = chosen(row.choice).filter(state__in=states).order_by("pk").select_for_update(no_key=True, of=("self",))
+    locked = (
+        select_takeback_dishes(row.choice)
+        .filter(state__in=states)
+        .order_by("pk")
+        .select_for_update(no_key=True, of=("self",))
+    )
     rows = list(locked.values_list("pk", "state"))
     decide_dishes(Dish.objects.filter(pk__in=[pk for pk, _state in rows]), Dish.State.HIDDEN, steward)
     row.former = {str(pk): state for pk, state in rows}
@@ -126,11 +131,11 @@ def hide(row: TakeBack, steward: Any, states: Sequence[str]) -> None:
 
 
 @transaction.atomic
-def undo(row: TakeBack, steward: Any) -> int:
+def undo_takeback(row: TakeBack, steward: Any) -> int:
     """Each dish that is still hidden gets its former state back; returns how many. Raises CannotTakeBack."""
     row = TakeBack.objects.select_for_update().get(pk=row.pk)
     if row.state == TakeBack.State.UNDONE:
-        raise CannotTakeBack(_("This was decided already."))
+        raise TakeBackError(_("This was decided already."))
     number = 0
     for state in (Dish.State.WAITING, Dish.State.ACCEPTED):
         pks = [int(pk) for pk, former in row.former.items() if former == state]

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from collection.dishes.events import follow
+from collection.dishes.events import propagate_dish_changes
 from collection.dishes.numbers import next_number
 from collection.models import (
     Contributor,
@@ -64,7 +64,7 @@ def save_dish(
     add_places(dish, places, continents)
     add_languages(dish, languages)
     if state == Dish.State.ACCEPTED:
-        follow([dish.pk])
+        propagate_dish_changes([dish.pk])
     return dish
 
 
@@ -129,5 +129,5 @@ def change_dish(
         setattr(dish, field, value)
     dish.save()
     if dish.state == Dish.State.ACCEPTED:
-        follow([dish.pk])
+        propagate_dish_changes([dish.pk])
     return DishChange.objects.create(dish=dish, by_contributor=by_contributor, by_steward=by_steward, before=before)

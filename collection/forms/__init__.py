@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from collection.forms.consent import ConsentForm, tick
+from collection.forms.consent import ConsentForm, build_required_checkbox
 from collection.forms.fields import LanguagesField, LineField, NameField, PlacesField, TextField, YearField
 from collection.models import Dish, DishKind, Occasion, Report, TimeOfDay
 from collection.vocabularies import ingredients
@@ -21,7 +21,7 @@ def with_chosen(data: QueryDict) -> QueryDict:
     """What was sent, with the suggestions that were ticked written into the ingredients."""
     chosen = [name for name in data.getlist("also") if len(name) <= ingredients.LONGEST][: ingredients.MOST_SUGGESTED]
     written = data.copy()
-    written["ingredients"] = ingredients.completed(data.get("ingredients", ""), chosen)
+    written["ingredients"] = ingredients.complete_ingredient_list(data.get("ingredients", ""), chosen)
     return written
 
 
@@ -144,17 +144,17 @@ class CaptionForm(forms.Form):
         help_text=_("For somebody who cannot see it."),
         error_messages={"required": _("Write what the photo shows.")},
     )
-    taken_by_me = tick(
+    taken_by_me = build_required_checkbox(
         _("I took this photo. It is not from the internet."), _("Only a photo of your own can be shown.")
     )
-    may_be_shared = tick(
+    may_be_shared = build_required_checkbox(
         _("It may be used and shared for research that earns no money."),
         _("A photo that may not be shared is not kept."),
     )
-    no_people = tick(
+    no_people = build_required_checkbox(
         _("Nobody can be recognised in it."), _("A photo in which somebody can be recognised is not kept.")
     )
-    is_photograph = tick(
+    is_photograph = build_required_checkbox(
         _("It is a photograph, not made by a computer."), _("Only a real photograph of the dish is kept.")
     )
 
@@ -182,7 +182,7 @@ class AboutForm(forms.Form):
     )
     credit_me = forms.BooleanField(required=False, label=_("Name me among those who helped."))
     may_contact = forms.BooleanField(required=False, label=_("The project may write to me."))
-    agree = tick(
+    agree = build_required_checkbox(
         _("I agree that the project keeps this about me."),
         _("Tick this if the project may keep it. Or go on without telling it."),
     )

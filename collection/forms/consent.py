@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 YES_NO = ((True, _("Yes")), (False, _("No")))
 
 
-def tick(label: Any, sentence: Any) -> forms.BooleanField:
+def build_required_checkbox(label: Any, sentence: Any) -> forms.BooleanField:
     """A box that must be ticked; `sentence` says so where it is not."""
     return forms.BooleanField(label=label, error_messages={"required": sentence})
 
@@ -24,8 +24,12 @@ class QuestionField(forms.NullBooleanField):
 class ConsentForm(forms.Form):
     """The two ticks before anything is asked, and the questions of the text where the page shows them."""
 
-    adult = tick(_("I am 18 years old or older."), _("Only people of 18 years or older can take part."))
-    agree = tick(_("I have read this, and I agree."), _("Tick this if you agree. Without it nothing can be kept."))
+    adult = build_required_checkbox(
+        _("I am 18 years old or older."), _("Only people of 18 years or older can take part.")
+    )
+    agree = build_required_checkbox(
+        _("I have read this, and I agree."), _("Tick this if you agree. Without it nothing can be kept.")
+    )
 
     def __init__(
         self, data: Mapping[str, Any] | None = None, *, questions: Sequence[Mapping[str, Any]] = (), **kwargs: Any
@@ -48,11 +52,11 @@ class ConsentForm(forms.Form):
 class AloudForm(forms.Form):
     """The two ticks of whoever read the text aloud to somebody beside them."""
 
-    heard = tick(
+    heard = build_required_checkbox(
         _("A person of 18 years or older sits beside me, heard this and agreed."),
         _("Tick this once the person has heard the text and agreed. Without it nothing can be kept."),
     )
-    public = tick(
+    public = build_required_checkbox(
         _("This person knows that what they tell becomes public."),
         _("Tick this once the person knows that it becomes public. Without it nothing can be kept."),
     )

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from collection.access import return_codes
-from collection.access.return_codes import Mistyped, TooManyTries
+from collection.access.return_codes import MistypedCodeError, TooManyAttemptsError
 from collection.forms.fields import CodeField, LineField
 from collection.models import ReturnCode
 
@@ -36,10 +36,10 @@ class CodeForm(forms.Form):
         text = str(self.cleaned_data["code"])
         try:
             person = return_codes.person_for(text, ReturnCode.Kind.CONTRIBUTOR, self.network)
-        except TooManyTries as error:
+        except TooManyAttemptsError as error:
             self.wait = error.seconds
             raise ValidationError(str(error)) from error
-        except Mistyped as error:
+        except MistypedCodeError as error:
             raise ValidationError(str(error)) from error
         if person is None:
             raise ValidationError(_("Nobody has this code. Perhaps a newer one was made. Compare it with your note."))

@@ -16,7 +16,7 @@ from django.db.models import Count, F, Prefetch, Q, QuerySet
 from django.db.models.functions import TruncDate
 
 from collection.models import BoardName, Contributor, Dish, DishCountry, Heard, Source, Tally
-from collection.text import fold, split_list
+from collection.text import fold_spelling, split_list
 from collection.vocabularies.languages import UNKNOWN
 
 EVER = date(1970, 1, 1)
@@ -41,17 +41,22 @@ class Stand(NamedTuple):
 def stands_of(dish: Dish) -> dict[tuple[str, str], Stand]:
     """What a counted dish stands for: each country, language and region once, and its contributor's public name."""
     found = [
-        *(Stand(Kind.COUNTRY, place.country_id or fold(place.name), shown_place(place)) for place in dish.places.all()),
+        *(
+            Stand(Kind.COUNTRY, place.country_id or fold_spelling(place.name), shown_place(place))
+            for place in dish.places.all()
+        ),
         *(
             Stand(
-                Kind.LANGUAGE, language.code if language.code != UNKNOWN else f"~{fold(language.name)}", language.name
+                Kind.LANGUAGE,
+                language.code if language.code != UNKNOWN else f"~{fold_spelling(language.name)}",
+                language.name,
             )
             for language in dish.languages.all()
         ),
-        *(Stand(Kind.REGION, fold(region), region) for region in split_list(dish.regions)[:MOST_REGIONS]),
+        *(Stand(Kind.REGION, fold_spelling(region), region) for region in split_list(dish.regions)[:MOST_REGIONS]),
     ]
     if dish.contributor and dish.contributor.alias and not dish.contributor.alias_hidden:
-        found.append(Stand(Kind.ALIAS, fold(dish.contributor.alias), dish.contributor.alias))
+        found.append(Stand(Kind.ALIAS, fold_spelling(dish.contributor.alias), dish.contributor.alias))
     cut = (Stand(stand.kind, stand.key[:LONGEST_KEY], stand.label[:LONGEST_LABEL]) for stand in found)
     return {(stand.kind, stand.key): stand for stand in cut if stand.key.strip("~")}
 
@@ -60,7 +65,7 @@ def shown_place(place: DishCountry) -> str:
     return place.country.name if place.country else place.name
 
 
-def recount(dishes: Iterable[int]) -> None:
+def update_leaderboard_counters(dishes: Iterable[int]) -> None:
     """Brings the counters in line with these dishes (ids), as they are now."""
     wanted = sorted(set(dishes))
     for start in range(0, len(wanted), CHUNK):
@@ -70,7 +75,7 @@ def recount(dishes: Iterable[int]) -> None:
 # Without a savepoint: whoever changed the dish fails with its counters.
 @transaction.atomic(savepoint=False)
 def _recount(pks: Sequence[int]) -> None:
-    counted = {dish.pk: dish for dish in public(pks)}
+    counted = {dish.pk: dish for dish in select_countable_dishes(pks)}
     wanted = {(pk, *key): stand for pk, dish in counted.items() for key, stand in stands_of(dish).items()}
     gone, kept = [], set()
     for row in Heard.objects.filter(dish__in=pks).select_related("name"):
@@ -84,16 +89,16 @@ def _recount(pks: Sequence[int]) -> None:
     if not gone and not new:
         return
     told = [(stand, counted[key[0]].created_at) for key, stand in new.items()]
-    names, firsts = locked(told, {row.name_id for row in gone})
+    names, firsts = lock_board_names(told, {row.name_id for row in gone})
     if gone:
         Heard.objects.filter(pk__in=[row.pk for row in gone]).delete()
-    made = [hearing(counted[key[0]], names[stand.kind, stand.key], stand) for key, stand in new.items()]
+    made = [build_heard_row(counted[key[0]], names[stand.kind, stand.key], stand) for key, stand in new.items()]
     Heard.objects.bulk_create(made)
-    move(gone, made)
+    apply_counter_changes(gone, made)
     begin_anew({row.name_id for row in gone} | {row.name_id for row in made if row.at < firsts[row.name_id]})
 
 
-def locked(
+def lock_board_names(
     told: Sequence[tuple[Stand, datetime]], others: set[int]
 ) -> tuple[dict[tuple[str, str], BoardName], dict[int, datetime]]:
     """The rows of these names, locked together with `others` (ids), and when each of them began.
@@ -122,13 +127,13 @@ def add_names(told: Sequence[tuple[Stand, datetime]]) -> None:
     )
 
 
-def public(pks: Sequence[int]) -> QuerySet[Dish]:
+def select_countable_dishes(pks: Sequence[int]) -> QuerySet[Dish]:
     """Those of these dishes that count: accepted, merged into no other one, no demonstration."""
     rows = Dish.objects.released().filter(pk__in=pks).select_related("contributor")
     return rows.prefetch_related(Prefetch("places", DishCountry.objects.select_related("country")), "languages")
 
 
-def hearing(dish: Dish, name: BoardName, stand: Stand) -> Heard:
+def build_heard_row(dish: Dish, name: BoardName, stand: Stand) -> Heard:
     return Heard(
         dish=dish,
         name=name,
@@ -139,12 +144,12 @@ def hearing(dish: Dish, name: BoardName, stand: Stand) -> Heard:
     )
 
 
-def slots(row: Heard) -> Iterator[Slot]:
+def list_counter_slots(row: Heard) -> Iterator[Slot]:
     """The counters of its name that a hearing moves."""
-    return ((row.name_id, period, start) for period, start in periods(row.at.date(), row.imported))
+    return ((row.name_id, period, start) for period, start in list_counting_periods(row.at.date(), row.imported))
 
 
-def periods(day: date, imported: bool) -> Iterator[tuple[str, date]]:
+def list_counting_periods(day: date, imported: bool) -> Iterator[tuple[str, date]]:
     """The periods that a dish of this day counts in, with when they begin."""
     yield Period.EVER, EVER
     if not imported:
@@ -152,10 +157,10 @@ def periods(day: date, imported: bool) -> Iterator[tuple[str, date]]:
         yield Period.DAY, day
 
 
-def move(gone: Sequence[Heard], made: Sequence[Heard]) -> None:
+def apply_counter_changes(gone: Sequence[Heard], made: Sequence[Heard]) -> None:
     """Moves the counters by what is no longer and what is now counted. The names are locked."""
-    steps = Counter(slot for row in made for slot in slots(row))
-    steps.subtract(Counter(slot for row in gone for slot in slots(row)))
+    steps = Counter(slot for row in made for slot in list_counter_slots(row))
+    steps.subtract(Counter(slot for row in gone for slot in list_counter_slots(row)))
     people = new_people(gone, made)
     wanted = {slot for slot, step in steps.items() if step} | {(name, Period.EVER.value, EVER) for name in people}
     kinds = {row.name_id: row.name.kind for row in (*gone, *made)}
@@ -176,8 +181,8 @@ def move(gone: Sequence[Heard], made: Sequence[Heard]) -> None:
 
 def new_people(gone: Sequence[Heard], made: Sequence[Heard]) -> dict[int, int]:
     """Country → how many people more tell of it now; countries where that did not change are left out."""
-    pairs = Counter(pair for row in made for pair in person(row))
-    pairs.subtract(Counter(pair for row in gone for pair in person(row)))
+    pairs = Counter(pair for row in made for pair in list_country_contributors(row))
+    pairs.subtract(Counter(pair for row in gone for pair in list_country_contributors(row)))
     present = Heard.objects.filter(
         name__in={name for name, _person in pairs}, contributor__in={who for _name, who in pairs}
     )
@@ -189,7 +194,7 @@ def new_people(gone: Sequence[Heard], made: Sequence[Heard]) -> dict[int, int]:
     return {name: step for name, step in found.items() if step}
 
 
-def person(row: Heard) -> Iterator[tuple[int, uuid.UUID]]:
+def list_country_contributors(row: Heard) -> Iterator[tuple[int, uuid.UUID]]:
     if row.contributor_id and row.name.kind == Kind.COUNTRY:
         yield row.name_id, row.contributor_id
 
@@ -204,15 +209,17 @@ def begin_anew(names: Iterable[int]) -> None:
             BoardName.objects.filter(pk=name.pk).update(first_at=first.at, label=first.label)
 
 
-def rebuild() -> int:
+def rebuild_leaderboard() -> int:
     """Counts everything from scratch, mends the counters, and returns how many of them had drifted. A nightly job."""
     key_names()
     last = 0
     while pks := list(Dish.objects.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[: 4 * CHUNK]):
-        recount(pks)
+        update_leaderboard_counters(pks)
         last = pks[-1]
     names = list(BoardName.objects.order_by("pk").values_list("pk", flat=True))
-    drifted = sum(mend(names[start : start + NAMES_AT_ONCE]) for start in range(0, len(names), NAMES_AT_ONCE))
+    drifted = sum(
+        correct_counters(names[start : start + NAMES_AT_ONCE]) for start in range(0, len(names), NAMES_AT_ONCE)
+    )
     if drifted:
         logger.warning("The leaderboard's counters had drifted in %s places; they are right again.", drifted)
     return drifted
@@ -221,13 +228,13 @@ def rebuild() -> int:
 def key_names() -> None:
     """Public names that were given before names were told apart get their one form; the first of several keeps it."""
     for contributor in Contributor.objects.filter(alias_key=None).exclude(alias="").order_by("created_at"):
-        key = fold(contributor.alias)[:LONGEST_KEY]
+        key = fold_spelling(contributor.alias)[:LONGEST_KEY]
         if key and not Contributor.objects.filter(alias_key=key).exists():
             Contributor.objects.filter(pk=contributor.pk, alias=contributor.alias).update(alias_key=key)
 
 
 @transaction.atomic
-def mend(names: Sequence[int]) -> int:
+def correct_counters(names: Sequence[int]) -> int:
     """Sets the counters of these names (ids) to what their dishes say; returns how many were wrong."""
     rows = BoardName.objects.select_for_update(no_key=True).filter(pk__in=names).order_by("pk")
     kinds = dict(rows.values_list("pk", "kind"))
@@ -235,7 +242,7 @@ def mend(names: Sequence[int]) -> int:
     right: dict[Slot, tuple[int, int]] = {}
     days = heard.values_list("name", TruncDate("at", tzinfo=UTC), "imported").annotate(Count("pk"))
     for name, day, imported, dishes in days:
-        for period, start in periods(day, imported):
+        for period, start in list_counting_periods(day, imported):
             right[name, period, start] = (right.get((name, period, start), (0, 0))[0] + dishes, 0)
     people = heard.filter(name__kind=Kind.COUNTRY).values_list("name").annotate(n=Count("contributor", distinct=True))
     for name, persons in people:

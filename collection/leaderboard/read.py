@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from collection.leaderboard.counters import EVER, Kind, Period
 from collection.models import BoardName, Contributor, Dish, DishCountry, DishQuerySet, Heard, Opening, Source, Tally
-from collection.vocabularies.languages import named as language_named
-from collection.vocabularies.places import code_for, named
+from collection.vocabularies.languages import translate_language_name as language_named
+from collection.vocabularies.places import code_for, translate_place_name
 
 STEPS = 20
 MOST_FIRST = 12
@@ -56,7 +56,7 @@ class Leaderboard:
     names: bool = False
 
 
-def begin(period: str, now: datetime) -> datetime:
+def compute_period_start(period: str, now: datetime) -> datetime:
     """When the period that `now` lies in began (UTC)."""
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     if period == Period.EVER:
@@ -64,18 +64,20 @@ def begin(period: str, now: datetime) -> datetime:
     return day.replace(day=1) if period == Period.MONTH else day
 
 
-def board(when: str = "", kind: str = Kind.COUNTRY, limit: int | None = None) -> Leaderboard:
+def build_leaderboard(when: str = "", kind: str = Kind.COUNTRY, limit: int | None = None) -> Leaderboard:
     """The leaderboard of a period (a key of `PERIODS`), by country or by public names. Two queries, and two more only
     while nothing real is there. Countries without dishes have no rank."""
     period = PERIODS[when]
-    since = begin(period, timezone.now())
+    since = compute_period_start(period, timezone.now())
     tallies = Tally.objects.filter(kind=kind, period=period, start=since.date(), dishes__gt=0).select_related("name")
     # With the rows themselves: a query of its own would be a third of all that this page asks.
     tallies = tallies.annotate(names=Subquery(Opening.objects.order_by("-pk").values("aliases")[:1]))
     rows = list(tallies.order_by("-dishes", "name__label")[: limit or (MOST_NAMES if kind == Kind.ALIAS else None)])
     if not rows and not when and kind == Kind.COUNTRY:
-        return demonstration(limit)
-    return Leaderboard(ranked(rows), first=heard_first(period, since), names=any(row.names for row in rows[:1]))
+        return build_demo_leaderboard(limit)
+    return Leaderboard(
+        build_leaderboard_rows(rows), first=heard_first(period, since), names=any(row.names for row in rows[:1])
+    )
 
 
 def heard_first(period: str, since: datetime) -> tuple[First, ...]:
@@ -92,7 +94,7 @@ def heard_first(period: str, since: datetime) -> tuple[First, ...]:
     )
 
 
-def ranked(tallies: Sequence[Tally]) -> tuple[Row, ...]:
+def build_leaderboard_rows(tallies: Sequence[Tally]) -> tuple[Row, ...]:
     return tuple(
         Row(
             rank=rank,
@@ -102,12 +104,12 @@ def ranked(tallies: Sequence[Tally]) -> tuple[Row, ...]:
             people=tally.people if tally.people >= LEAST_PEOPLE else None,
             language=shown.language,
         )
-        for tally, rank in zip(tallies, ranks([tally.dishes for tally in tallies]), strict=True)
-        for shown in (named(tally.name.key, tally.name.label),)
+        for tally, rank in zip(tallies, compute_ranks([tally.dishes for tally in tallies]), strict=True)
+        for shown in (translate_place_name(tally.name.key, tally.name.label),)
     )
 
 
-def ranks(numbers: Sequence[int]) -> list[int]:
+def compute_ranks(numbers: Sequence[int]) -> list[int]:
     """Ranks from 1 of falling numbers; equal ones share theirs, and the next one counts all before it."""
     found: list[int] = []
     for place, number in enumerate(numbers, 1):
@@ -115,19 +117,19 @@ def ranks(numbers: Sequence[int]) -> list[int]:
     return found
 
 
-def demonstration(limit: int | None = None) -> Leaderboard:
+def build_demo_leaderboard(limit: int | None = None) -> Leaderboard:
     """The demonstration's dishes by country: shown where nobody has told anything yet, and never counted."""
-    found = list(counted(Dish.objects.accepted().filter(source=Source.DEMONSTRATION))[:limit])
+    found = list(count_dishes_by_country(Dish.objects.accepted().filter(source=Source.DEMONSTRATION))[:limit])
     numbers = [number for _place, number in found]
     rows = [
         Row(rank, shown.text, number, max(1, round(STEPS * number / numbers[0])), language=shown.language)
-        for (place, number), rank in zip(found, ranks(numbers), strict=True)
-        for shown in (named(code_for(place), place),)
+        for (place, number), rank in zip(found, compute_ranks(numbers), strict=True)
+        for shown in (translate_place_name(code_for(place), place),)
     ]
     return Leaderboard(tuple(rows), demonstration=True)
 
 
-def counted(dishes: DishQuerySet) -> QuerySet[DishCountry, tuple[str, int]]:
+def count_dishes_by_country(dishes: DishQuerySet) -> QuerySet[DishCountry, tuple[str, int]]:
     return (
         DishCountry.objects.filter(dish__in=dishes)
         .order_by()
@@ -139,6 +141,6 @@ def counted(dishes: DishQuerySet) -> QuerySet[DishCountry, tuple[str, int]]:
     )
 
 
-def waiting(contributor: Contributor) -> int:
+def count_pending_dishes(contributor: Contributor) -> int:
     """How many of somebody's dishes nobody has read yet: shown to themselves alone."""
     return Dish.objects.filter(contributor=contributor, state=Dish.State.WAITING).count()

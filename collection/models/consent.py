@@ -24,7 +24,7 @@ PLACEHOLDERS = frozenset(
 )
 
 
-def placeholders(sentence: str) -> set[str]:
+def find_placeholders(sentence: str) -> set[str]:
     """Names in braces. Raises ValidationError where braces are out of order."""
     try:
         return {name for _text, name, _spec, _conversion in string.Formatter().parse(sentence) if name is not None}
@@ -36,7 +36,7 @@ def check_sentences(value: Any) -> None:
     """A list of texts that leave open only what can be filled in."""
     if not isinstance(value, list) or not all(isinstance(sentence, str) and sentence.strip() for sentence in value):
         raise ValidationError(_('Write a list of sentences: ["…", "…"].'))
-    unknown = {name for sentence in value for name in placeholders(sentence)} - PLACEHOLDERS
+    unknown = {name for sentence in value for name in find_placeholders(sentence)} - PLACEHOLDERS
     if unknown:
         raise ValidationError(_("Nothing fills in %(names)s."), params={"names": ", ".join(sorted(unknown))})
 

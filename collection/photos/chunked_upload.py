@@ -21,7 +21,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from collection.models import Dish, PhotoPart
-from collection.photos.process import PhotoError, remove, too_large
+from collection.photos.process import PhotoError, delete_stored_files, too_large
 
 FOLDER = "parts"
 LIFE = timedelta(days=1)
@@ -65,7 +65,7 @@ def arrived_bytes(dish: Dish, sha256: str) -> int:
     return end
 
 
-def keep(dish: Dish, part: Part) -> int:
+def store_photo_part(dish: Dish, part: Part) -> int:
     """Stores the part where it is the next one, and says how many bytes are here now. Never call it in a transaction.
 
     A part that came before, or too early, is left alone: the answer tells its sender where to go on.
@@ -81,7 +81,7 @@ def keep(dish: Dish, part: Part) -> int:
             PhotoPart.objects.create(dish=dish, sha256=part.sha256, start=part.start, size=len(part.data), file=path)
     except IntegrityError:
         # The same part came over another line at the same moment.
-        remove(path)
+        delete_stored_files(path)
     return arrived_bytes(dish, part.sha256)
 
 
@@ -93,12 +93,12 @@ def check_limits(dish: Dish, size: int) -> None:
         raise PhotoError(_("Too much has been sent here today. Try again tomorrow, or go on without the photo."))
 
 
-def whole(dish: Dish, sha256: str) -> IO[bytes]:
+def assemble_photo(dish: Dish, sha256: str) -> IO[bytes]:
     """The photo out of its parts, on disk. Raises PhotoError where a part is missing or another photo came out."""
     file = SpooledTemporaryFile(LARGEST_PART)  # noqa: SIM115  (the caller closes it)
     digest = hashlib.sha256()
     for row in rows_of(dish, sha256) if SHA256.fullmatch(sha256) else ():
-        part = read(row.file)
+        part = read_part_file(row.file)
         digest.update(part)
         file.write(part)
     if digest.hexdigest() != sha256:
@@ -108,7 +108,7 @@ def whole(dish: Dish, sha256: str) -> IO[bytes]:
     return file
 
 
-def read(path: str) -> bytes:
+def read_part_file(path: str) -> bytes:
     try:
         with default_storage.open(path) as file:
             return bytes(file.read())
@@ -116,29 +116,31 @@ def read(path: str) -> bytes:
         return b""
 
 
-def forget(dish: Dish, sha256: str) -> None:
+def delete_photo_parts(dish: Dish, sha256: str) -> None:
     """Removes the parts of a photo, rows first, then files. Never call it in a transaction."""
-    drop([row.pk for row in rows_of(dish, sha256)])
+    delete_part_rows([row.pk for row in rows_of(dish, sha256)])
 
 
-def drop(pks: list[int]) -> None:
+def delete_part_rows(pks: list[int]) -> None:
     rows = PhotoPart.objects.filter(pk__in=pks)
     files = list(rows.values_list("file", flat=True))
     rows.delete()
-    remove(*files)
+    delete_stored_files(*files)
 
 
-def sweep() -> int:
+def delete_stale_parts() -> int:
     """Removes what nobody went on with for a day; returns how many parts. Files that no row names go with them."""
     oldest = timezone.now() - LIFE
     old = list(PhotoPart.objects.filter(created_at__lt=oldest).values_list("pk", flat=True))
-    drop(old)
+    delete_part_rows(old)
     named = set(PhotoPart.objects.values_list("file", flat=True))
-    remove(*(path for path in stored() if path not in named and default_storage.get_modified_time(path) < oldest))
+    delete_stored_files(
+        *(path for path in list_part_files() if path not in named and default_storage.get_modified_time(path) < oldest)
+    )
     return len(old)
 
 
-def stored() -> list[str]:
+def list_part_files() -> list[str]:
     """Paths of all parts in the storage."""
     try:
         return [f"{FOLDER}/{name}" for name in default_storage.listdir(FOLDER)[1]]

@@ -17,7 +17,7 @@ from PIL import Image, ImageCms, ImageOps
 from PIL.JpegImagePlugin import JpegImageFile
 from pillow_heif import register_heif_opener
 
-from wwd.base.decode_memory import NoRoom, budget, room_for
+from wwd.base.decode_memory import DecodeMemoryFullError, get_decode_budget, room_for
 
 register_heif_opener()
 
@@ -59,19 +59,19 @@ def too_large() -> str:
     return _("The photo is larger than 15 MB. Send a smaller copy, or go on without it.")
 
 
-def prepare(source: bytes | IO[bytes]) -> Prepared:
+def prepare_photo(source: bytes | IO[bytes]) -> Prepared:
     """Re-encodes a photo. Raises PhotoError with a sentence for the person who sent it.
 
     Only who found room for its pixels reads the photo: however many are sent at once, few lie in memory.
     """
     file = io.BytesIO(source) if isinstance(source, bytes) else source
     sha256 = hash_of(file)
-    with opened(file) as image:
+    with open_photo(file) as image:
         check_size(image)
         try:
-            with room_for(needed(image)):
-                return encoded(image, sha256)
-        except NoRoom as error:
+            with room_for(estimate_decoding_memory(image)):
+                return encode_photo(image, sha256)
+        except DecodeMemoryFullError as error:
             raise PhotoError(
                 _("Many photos are arriving at this moment. Wait a minute and send it again, or go on without it.")
             ) from error
@@ -86,7 +86,7 @@ def hash_of(file: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
-def opened(file: IO[bytes]) -> Image.Image:
+def open_photo(file: IO[bytes]) -> Image.Image:
     """The photo, its head read and no pixel decoded. A JPEG will be made smaller while it is decoded."""
     try:
         file.seek(0)
@@ -98,14 +98,14 @@ def opened(file: IO[bytes]) -> Image.Image:
     except Image.DecompressionBombError as error:
         raise PhotoError(too_many_pixels()) from error
     except Exception as error:
-        raise PhotoError(unreadable()) from error
+        raise PhotoError(describe_unreadable_photo()) from error
 
 
-def encoded(image: Image.Image, sha256: str) -> Prepared:
+def encode_photo(image: Image.Image, sha256: str) -> Prepared:
     """What is kept of a photo. Nothing as large as its pixels outlives this call."""
-    small = upright(image)
+    small = convert_to_upright_rgb(image)
     return Prepared(
-        image=jpeg(small, 82),
+        image=encode_jpeg(small, 82),
         thumbnail=thumbnail_of(small),
         width=small.width,
         height=small.height,
@@ -113,26 +113,26 @@ def encoded(image: Image.Image, sha256: str) -> Prepared:
     )
 
 
-def upright(image: Image.Image) -> Image.Image:
+def convert_to_upright_rgb(image: Image.Image) -> Image.Image:
     """The first picture as plain RGB pixels, upright, at most `LONGEST_SIDE` wide and high."""
     try:
         image.load()
-        small = shrunk(image)
+        small = shrink_photo(image)
         shown = ImageOps.exif_transpose(small)
         shown.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
-        return bare(in_srgb(shown))
+        return strip_metadata(in_srgb(shown))
     except Exception as error:
         # Decoders meet hostile bytes here and raise whatever they stumble over, from OSError to struct.error.
-        raise PhotoError(unreadable()) from error
+        raise PhotoError(describe_unreadable_photo()) from error
     finally:
         image.close()
 
 
-def unreadable() -> str:
+def describe_unreadable_photo() -> str:
     return _("The photo could not be read. Try another one, or go on without it.")
 
 
-def shrunk(image: Image.Image) -> Image.Image:
+def shrink_photo(image: Image.Image) -> Image.Image:
     """The picture with sides of at most `ROUGH_SIDE`, made band by band: a copy of a large one would double it."""
     factor = rough_factor(image.size)
     if factor == 1:
@@ -155,7 +155,7 @@ def rough_factor(size: tuple[int, int]) -> int:
     return -(-max(size) // ROUGH_SIDE)
 
 
-def needed(image: Image.Image) -> int:
+def estimate_decoding_memory(image: Image.Image) -> int:
     """Bytes that decoding takes at most, as measured for each kind, until the photo is small."""
     pixels = image.width * image.height
     rough = min(ROUGH_SIDE**2, pixels // rough_factor(image.size) ** 2 + ROUGH_SIDE)
@@ -170,7 +170,7 @@ def needed(image: Image.Image) -> int:
 
 def check_size(image: Image.Image) -> None:
     width, height = image.info.get("stated", image.size)
-    if width * height > MOST_PIXELS or needed(image) > budget():
+    if width * height > MOST_PIXELS or estimate_decoding_memory(image) > get_decode_budget():
         raise PhotoError(too_many_pixels())
     if min(width, height) < SMALLEST_SIDE:
         raise PhotoError(_("The photo is too small to show a dish. Try another one, or go on without it."))
@@ -201,14 +201,14 @@ def in_srgb(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
-def bare(image: Image.Image) -> Image.Image:
+def strip_metadata(image: Image.Image) -> Image.Image:
     """A copy that holds pixels and nothing else: no EXIF, comment, profile or preview can travel with it."""
     copy = Image.new("RGB", image.size)
     copy.paste(image)
     return copy
 
 
-def jpeg(image: Image.Image, quality: int) -> bytes:
+def encode_jpeg(image: Image.Image, quality: int) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=quality, optimize=True, progressive=True)
     return buffer.getvalue()
@@ -221,13 +221,13 @@ def thumbnail_of(image: Image.Image) -> bytes:
         small = image.copy()
         small.thumbnail((side, side), Image.Resampling.LANCZOS)
         for quality in (75, 60, 45):
-            data = jpeg(small, quality)
+            data = encode_jpeg(small, quality)
             if len(data) <= THUMBNAIL_BYTES:
                 return data
         side = side * 3 // 4
 
 
-def store(prepared: Prepared) -> tuple[str, str]:
+def store_photo_files(prepared: Prepared) -> tuple[str, str]:
     """Writes photo and thumbnail under random names and returns their paths. Never call it inside a transaction."""
     paths = tuple(f"photos/{secrets.token_hex(16)}.jpg" for _ in range(2))
     for path, data in zip(paths, (prepared.image, prepared.thumbnail), strict=True):
@@ -235,7 +235,7 @@ def store(prepared: Prepared) -> tuple[str, str]:
     return paths[0], paths[1]
 
 
-def remove(*paths: str) -> None:
+def delete_stored_files(*paths: str) -> None:
     """Deletes stored files. Never call it inside a transaction."""
     for path in paths:
         if path:

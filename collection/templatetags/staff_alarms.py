@@ -11,4 +11,4 @@ register = template.Library()
 
 @register.inclusion_tag("collection/admin/alarms.html", takes_context=True)
 def alarms(context: template.Context) -> dict[str, Any]:
-    return {"alarms": found.alarms(context["request"].user)}
+    return {"alarms": found.list_alarms(context["request"].user)}

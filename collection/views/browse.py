@@ -8,26 +8,26 @@ from collection.access.form_tokens import Proof
 from collection.access.guards import Sent, public_form
 from collection.access.request_info import network_of
 from collection.dishes.browse import (
-    answers,
     dishes_of,
+    list_dish_answers,
+    list_places_with_dishes,
     page_of,
     place_shown,
-    places,
     places_of,
     public_dish,
     public_photo,
 )
-from collection.dishes.reports import Target, report
+from collection.dishes.reports import Target, file_report
 from collection.forms import ReportForm
 from collection.models import Source
-from collection.views.pages import not_known, typing
+from collection.views.pages import collect_typed_values, not_known
 
 
 @require_safe
-def dishes(request: HttpRequest) -> HttpResponse:
+def list_public_dishes(request: HttpRequest) -> HttpResponse:
     """Places with dishes, or with `place` the dishes of one."""
     place = request.GET.get("place", "").replace("\0", "")
-    page = page_of(dishes_of(place) if place else places(), request.GET.get("page", ""))
+    page = page_of(dishes_of(place) if place else list_places_with_dishes(), request.GET.get("page", ""))
     if place and not page.object_list:
         raise Http404
     context = {"place": place, "shown": place_shown(place), "page": page}
@@ -35,11 +35,11 @@ def dishes(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def dish(request: HttpRequest, number: int) -> HttpResponse:
+def show_public_dish(request: HttpRequest, number: int) -> HttpResponse:
     found = public_dish(number)
     context = {
         "dish": found,
-        "answers": answers(found),
+        "answers": list_dish_answers(found),
         "places": places_of(found),
         "languages": found.languages.all(),
         "demonstration": found.source == Source.DEMONSTRATION,
@@ -63,11 +63,13 @@ def answer_report(request: HttpRequest, sent: Sent, target: Target) -> HttpRespo
     if request.method != "POST":
         return report_page(request, target, ReportForm())
     if sent.proof is None or sent.proof.about != target.mark:
-        return report_page(request, target, ReportForm(initial=typing(request.POST, ReportForm)), not_known())
+        return report_page(
+            request, target, ReportForm(initial=collect_typed_values(request.POST, ReportForm)), not_known()
+        )
     form = ReportForm(request.POST)
     if not form.is_valid():
         return report_page(request, target, form)
-    report(target, form.cleaned_data["reason"], form.cleaned_data["words"], network_of(request))
+    file_report(target, form.cleaned_data["reason"], form.cleaned_data["words"], network_of(request))
     return render(request, "collection/report_thanks.html", {"target": target})
 
 

@@ -21,11 +21,11 @@ MOST_NETWORKS = 50
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def page(request: HttpRequest) -> HttpResponse:
+def show_bulk_rollback(request: HttpRequest) -> HttpResponse:
     """GET: networks with open reports, with `?network=…` those of one. POST: undoes them."""
     network = network_in((request.POST if request.method == "POST" else request.GET).get("network", ""))
     if request.method == "POST":
-        return undo(request, network)
+        return undo_network_reports(request, network)
     rows = open_of_network(network).select_related("dish", "photo").order_by("pk")
     withdrawals = lost_of_network(network).select_related("dish").order_by("pk")
     context: dict[str, Any] = {
@@ -35,7 +35,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "number": rows.count() + withdrawals.count(),
         "reports": rows[:MOST_SHOWN],
         "withdrawals": withdrawals[:MOST_SHOWN],
-        "networks": networks(),
+        "networks": list_reported_networks(),
     }
     return render(request, "collection/admin/undo_reports.html", context)
 
@@ -46,14 +46,14 @@ def network_in(text: str) -> str:
     return signs if len(signs) == HASH_SIGNS and set(signs) <= set(hexdigits) else ""
 
 
-def networks() -> list[dict[str, Any]]:
+def list_reported_networks() -> list[dict[str, Any]]:
     """Networks with open reports, the most first."""
     rows = Report.objects.filter(state=Report.State.OPEN).exclude(network="").order_by()
     counted = rows.values("network").annotate(number=Count("pk"), last=Max("created_at"))
     return list(counted.order_by("-number", "-last")[:MOST_NETWORKS])
 
 
-def undo(request: HttpRequest, network: str) -> HttpResponse:
+def undo_network_reports(request: HttpRequest, network: str) -> HttpResponse:
     number = undo_network(network, request.user)
     if number:
         text = ngettext("%(n)d report is undone.", "%(n)d reports are undone.", number)
@@ -64,4 +64,4 @@ def undo(request: HttpRequest, network: str) -> HttpResponse:
 
 
 may = permission_required(["collection.change_report", "collection.change_withdrawal"], raise_exception=True)
-undo_reports = admin.site.admin_view(may(page))
+undo_reports = admin.site.admin_view(may(show_bulk_rollback))

@@ -11,11 +11,11 @@ from django.shortcuts import render
 
 from collection.access.form_tokens import Proof
 from collection.access.guards import Sent, contributor_for
-from collection.consent.readiness import Accepting, accepting, current_opening, takes_from
+from collection.consent.readiness import Accepting, current_opening, get_collection_status, takes_from
 from collection.consent.record import Said, Shown, consent_for, texts_in_force, wanted_languages
 from collection.forms.consent import AloudForm, ConsentForm
-from wwd.base.admission import Busy, storing
-from wwd.base.middleware import uncompressed
+from wwd.base.admission import TooManyWaitingError, storing
+from wwd.base.middleware import disable_compression
 from wwd.base.request_cache import asking_once
 from wwd.base.unavailable import unavailable_response
 
@@ -27,7 +27,7 @@ UNTYPED = frozenset(
 )
 
 
-def collecting(view: View[P]) -> View[P]:
+def require_open_collection(view: View[P]) -> View[P]:
     """For every view that stores: lets nobody in from whom nothing is taken now. Goes under `public_form`."""
 
     @wraps(view)
@@ -40,7 +40,7 @@ def collecting(view: View[P]) -> View[P]:
     return inner
 
 
-def admitted(view: View[P]) -> View[P]:
+def limit_concurrent_submissions(view: View[P]) -> View[P]:
     """For the pages that bring a dish: only so many at once. Goes under `public_form`, over `collecting`."""
 
     @wraps(view)
@@ -50,7 +50,7 @@ def admitted(view: View[P]) -> View[P]:
         try:
             with storing.place():
                 return view(request, sent, *args, **kwargs)
-        except Busy as busy:
+        except TooManyWaitingError as busy:
             return unavailable_response(request, busy.seconds)
 
     return inner
@@ -61,11 +61,11 @@ def closed_page(request: HttpRequest) -> HttpResponse:
     typed = [text for name, texts in request.POST.lists() if name not in UNTYPED for text in texts]
     context = {
         "opening": current_opening(),
-        "over": accepting() is Accepting.CLOSED,
+        "over": get_collection_status() is Accepting.CLOSED,
         "typed": [text for text in typed if text.strip() and text != "on"],
     }
     status = 403 if request.method == "POST" else 200
-    return uncompressed(render(request, "collection/closed.html", context, status=status))
+    return disable_compression(render(request, "collection/closed.html", context, status=status))
 
 
 def said_on(request: HttpRequest, shown: Shown) -> dict[str, Any]:
@@ -75,12 +75,14 @@ def said_on(request: HttpRequest, shown: Shown) -> dict[str, Any]:
     return {
         "shown": shown,
         "others": others,
-        "demonstration": accepting() is Accepting.DEMONSTRATION,
+        "demonstration": get_collection_status() is Accepting.DEMONSTRATION,
         "chosen": request.GET.get("language", "")[:12],
     }
 
 
-def ask(request: HttpRequest, template: str, proof: Proof, form: forms.Form, **context: Any) -> HttpResponse:
+def render_form_page(
+    request: HttpRequest, template: str, proof: Proof, form: forms.Form, **context: Any
+) -> HttpResponse:
     return render(request, f"collection/{template}.html", {**context, "proof": proof, "form": form})
 
 
@@ -91,13 +93,13 @@ def consent_page(
     shown = shown or consent_for(wanted_languages(request))
     proof = Proof.new("consent", about=shown.mark)
     form = form or ConsentForm(questions=shown.text.questions)
-    return ask(request, "consent", proof, form, **said_on(request, shown), notice=notice)
+    return render_form_page(request, "consent", proof, form, **said_on(request, shown), notice=notice)
 
 
 def again_page(request: HttpRequest, proof: Proof, form: ConsentForm, shown: Shown) -> HttpResponse:
     """The sentences that answer what was answered otherwise. One can go on from here in any case."""
     corrections = [(said, said.corrections(form.answers)) for said in shown.texts]
-    return ask(request, "consent_again", proof, form, corrections=corrections)
+    return render_form_page(request, "consent_again", proof, form, corrections=corrections)
 
 
 def beside_page(
@@ -110,4 +112,4 @@ def beside_page(
     """A text to read aloud to somebody else, and two ticks. The token says who helps."""
     shown = shown or consent_for(wanted_languages(request))
     proof = Proof.new("beside", helper, shown.mark)
-    return ask(request, "aloud", proof, form or AloudForm(), **said_on(request, shown), notice=notice)
+    return render_form_page(request, "aloud", proof, form or AloudForm(), **said_on(request, shown), notice=notice)

@@ -11,7 +11,7 @@ from collection.access import daily_quotas
 from collection.access.form_tokens import Proof
 from collection.access.guards import Sent, contributor_for, contributor_from_cookie, dish_for, photo_for, public_form
 from collection.dishes.submit import (
-    NameTaken,
+    NameTakenError,
     confirm_photo,
     discard_photo,
     photo_sent,
@@ -23,14 +23,22 @@ from collection.forms import AboutForm, CaptionForm, MoreForm
 from collection.models import Contributor, Dish, Photo, Submission
 from collection.photos import chunked_upload, process
 from collection.photos.upload_limit import limited_upload
-from collection.views.consent import admitted, collecting
-from collection.views.pages import caption_page, kept_page, more_page, not_known, photo_page, thanks_page, typing
+from collection.views.consent import limit_concurrent_submissions, require_open_collection
+from collection.views.pages import (
+    caption_page,
+    collect_typed_values,
+    kept_page,
+    more_page,
+    not_known,
+    photo_page,
+    thanks_page,
+)
 
 
 @public_form("more", "GET")
-@admitted
-@collecting
-def more(request: HttpRequest, sent: Sent) -> HttpResponse:
+@limit_concurrent_submissions
+@require_open_collection
+def save_further_answers(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The rest of B.4, or *skip* → the photo."""
     if request.method != "POST":
         return redirect("collection:describe")
@@ -40,7 +48,7 @@ def more(request: HttpRequest, sent: Sent) -> HttpResponse:
     if "skip" in request.POST:
         return photo_page(request, contributor, dish)
     if "speak" in request.POST:
-        typed = MoreForm(initial=typing(request.POST, MoreForm))
+        typed = MoreForm(initial=collect_typed_values(request.POST, MoreForm))
         return more_page(request, contributor, dish, typed, proof=sent.proof)
     form = MoreForm(request.POST)
     if not form.is_valid():
@@ -73,14 +81,14 @@ def refused_more(request: HttpRequest) -> HttpResponse:
     known = author_by_cookie(request)
     if known is None:
         return kept_page(request, MoreForm())
-    typed = MoreForm(initial=typing(request.POST, MoreForm))
+    typed = MoreForm(initial=collect_typed_values(request.POST, MoreForm))
     return more_page(request, *known, typed, notice=not_known(), by_token=False)
 
 
 @limited_upload
 @public_form("photo", "GET")
-@collecting
-def photo(request: HttpRequest, sent: Sent) -> HttpResponse:
+@require_open_collection
+def upload_photo(request: HttpRequest, sent: Sent) -> HttpResponse:
     """One file, or *skip* → caption, or thanks."""
     if request.method != "POST":
         return redirect("collection:describe")
@@ -102,17 +110,17 @@ def arrived_photo(request: HttpRequest, proof: Proof, contributor: Contributor, 
     refuse_more_photos(proof, dish)
     sha256 = request.POST.get("whole", "")
     if not sha256:
-        return submit_photo(proof, contributor, dish, process.prepare(uploaded(request)))
+        return submit_photo(proof, contributor, dish, process.prepare_photo(get_uploaded_photo(request)))
     try:
-        file = chunked_upload.whole(dish, sha256)
+        file = chunked_upload.assemble_photo(dish, sha256)
     except process.PhotoError:
         if known := photo_sent(proof, dish, sha256):
             return known
         raise
     with file:
-        prepared = process.prepare(file)
+        prepared = process.prepare_photo(file)
     kept = submit_photo(proof, contributor, dish, prepared)
-    chunked_upload.forget(dish, sha256)
+    chunked_upload.delete_photo_parts(dish, sha256)
     return kept
 
 
@@ -122,7 +130,7 @@ def refuse_more_photos(proof: Proof, dish: Dish) -> None:
         daily_quotas.refuse_full(dish)
 
 
-def uploaded(request: HttpRequest) -> IO[bytes]:
+def get_uploaded_photo(request: HttpRequest) -> IO[bytes]:
     """The chosen file; it stays on disk. Raises PhotoError where none came or it was too large (`limited_upload`)."""
     upload = request.FILES.get("photo")
     if isinstance(upload, UploadedFile):
@@ -135,7 +143,7 @@ def uploaded(request: HttpRequest) -> IO[bytes]:
 
 @limited_upload
 @public_form("photo")
-@collecting
+@require_open_collection
 def photo_part(request: HttpRequest, sent: Sent) -> JsonResponse:
     """A part of a photo → how many bytes of it are here. Without a part it only tells that."""
     if sent.proof is None:
@@ -146,14 +154,14 @@ def photo_part(request: HttpRequest, sent: Sent) -> JsonResponse:
     try:
         refuse_more_photos(sent.proof, dish)
         part = chunked_upload.read_part(request.POST.get("sha256", ""), request.POST.get("start", ""), data)
-        return JsonResponse({"here": chunked_upload.keep(dish, part)})
+        return JsonResponse({"here": chunked_upload.store_photo_part(dish, part)})
     except process.PhotoError as error:
         return JsonResponse({"error": str(error)}, status=400)
 
 
 @public_form("caption", "GET")
-@collecting
-def caption(request: HttpRequest, sent: Sent) -> HttpResponse:
+@require_open_collection
+def save_caption(request: HttpRequest, sent: Sent) -> HttpResponse:
     """Caption and four confirmations, or *go on without the photo* → thanks."""
     if request.method != "POST":
         return redirect("collection:describe")
@@ -174,14 +182,14 @@ def caption(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 
 @public_form("about", "GET")
-@collecting
-def about(request: HttpRequest, sent: Sent) -> HttpResponse:
+@require_open_collection
+def save_personal_details(request: HttpRequest, sent: Sent) -> HttpResponse:
     """Personal details, with a consent of their own."""
     if request.method != "POST":
         return redirect("collection:describe")
     if sent.proof is None:
         known = author_by_cookie(request)
-        form = AboutForm(initial=typing(request.POST, AboutForm))
+        form = AboutForm(initial=collect_typed_values(request.POST, AboutForm))
         return (
             thanks_page(request, *known, form, notice=not_known(), by_token=False)
             if known
@@ -194,7 +202,7 @@ def about(request: HttpRequest, sent: Sent) -> HttpResponse:
         return thanks_page(request, contributor, dish, form, by_token=False)
     try:
         save_about(contributor, form.cleaned_data)
-    except NameTaken:
+    except NameTakenError:
         form.add_error("alias", _("Somebody else shows this name already. Choose another one."))
         return thanks_page(request, contributor, dish, form)
     return thanks_page(request, contributor, dish, told=True)

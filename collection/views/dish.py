@@ -8,36 +8,36 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from collection.access.daily_quotas import QuotaReached
+from collection.access.daily_quotas import QuotaReachedError
 from collection.access.form_tokens import Proof
 from collection.access.guards import Sent, contributor_for, contributor_from_cookie, dish_for, public_form, sign_in
-from collection.access.request_info import IN_A_CROWD, circumstances, in_a_crowd, network_of
+from collection.access.request_info import IN_A_CROWD, collect_request_circumstances, in_a_crowd, network_of
 from collection.consent.readiness import goes_on_as
-from collection.consent.record import consent_for, is_mark, join, shown_consent, wanted_languages
+from collection.consent.record import consent_for, is_mark, register_contributor, shown_consent, wanted_languages
 from collection.dishes.ledger import Entry, content_hash, replayed_receipt
-from collection.dishes.receipts import grouped
+from collection.dishes.receipts import format_receipt
 from collection.dishes.submit import submit_correction, submit_dish
 from collection.forms import DishForm
 from collection.forms.consent import ConsentForm
 from collection.models import Contributor
-from collection.views.consent import admitted, again_page, collecting, consent_page
+from collection.views.consent import again_page, consent_page, limit_concurrent_submissions, require_open_collection
 from collection.views.pages import (
+    collect_typed_values,
     consent_spent,
     dish_page,
     empty_dish_page,
     more_page,
     not_known,
     turn_over,
-    typing,
     typing_page,
 )
 from wwd.base.admission import storing
 
 
 @public_form("consent", "GET")
-@admitted
-@collecting
-def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
+@limit_concurrent_submissions
+@require_open_collection
+def start_dish_entry(request: HttpRequest, sent: Sent) -> HttpResponse:
     """GET: the consent, or the dish form where a cookie says that it was given. POST: consent → the dish form."""
     if request.method != "POST":
         contributor = signed_in(request)
@@ -53,7 +53,7 @@ def describe(request: HttpRequest, sent: Sent) -> HttpResponse:
     storing.step_aside()
     # A new person each time: a consent page from the cache may be sent by the next one who holds the phone.
     crowd = in_a_crowd(network_of(request))
-    contributor = join(shown, None, understood=form.answers, crowd=crowd)
+    contributor = register_contributor(shown, None, understood=form.answers, crowd=crowd)
     return sign_in(empty_dish_page(request, contributor), contributor)
 
 
@@ -64,9 +64,9 @@ def signed_in(request: HttpRequest) -> Contributor | None:
 
 
 @public_form("dish", "GET")
-@admitted
-@collecting
-def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
+@limit_concurrent_submissions
+@require_open_collection
+def submit_dish_form(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The four answers → receipt and the next page."""
     if request.method != "POST":
         return redirect("collection:describe")
@@ -82,33 +82,33 @@ def dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     if contributor is None:
         return save_as_newcomer(request, sent.proof, form)
     if sent.proof.about and not is_mark(sent.proof.about):
-        return choose(request, sent.proof, contributor, form)
-    return save(request, sent.proof, form)
+        return choose_new_or_correction(request, sent.proof, contributor, form)
+    return save_submitted_dish(request, sent.proof, form)
 
 
-def save(request: HttpRequest, proof: Proof, form: DishForm, *, newcomer: bool = False) -> HttpResponse:
+def save_submitted_dish(request: HttpRequest, proof: Proof, form: DishForm, *, newcomer: bool = False) -> HttpResponse:
     """Saves the dish, or asks where this form was sent before with other words."""
-    how = circumstances(request, proof)
+    how = collect_request_circumstances(request, proof)
     if newcomer and in_a_crowd(how.network):
         how = replace(how, flags=(*how.flags, IN_A_CROWD))
     try:
         entry = submit_dish(proof, form.content, how)
-    except QuotaReached as reached:
+    except QuotaReachedError as reached:
         return dish_page(request, proof, form, notice=str(reached))
     contributor, saved = entry.submission.contributor, entry.submission.dish
     if saved is not None and saved.state == saved.State.WITHDRAWN:
         return sent_and_withdrawn(request, entry)
     if saved is None or entry.other:
         about = Proof.new("dish", contributor.pk, saved.pk if saved else "")
-        return dish_page(request, about, DishForm(initial=typing(request.POST, DishForm)), mode="ask")
+        return dish_page(request, about, DishForm(initial=collect_typed_values(request.POST, DishForm)), mode="ask")
     return more_page(request, contributor, saved, receipt=entry.submission.receipt)
 
 
 def sent_and_withdrawn(request: HttpRequest, entry: Entry) -> HttpResponse:
     """The dish of this form was taken back: the same words give their receipt, other words are a new dish."""
     if entry.same:
-        return render(request, "collection/receipt.html", {"receipt": grouped(entry.submission.receipt)})
-    form = DishForm(initial=typing(request.POST, DishForm))
+        return render(request, "collection/receipt.html", {"receipt": format_receipt(entry.submission.receipt)})
+    form = DishForm(initial=collect_typed_values(request.POST, DishForm))
     notice = _("The dish that was sent with this form is withdrawn. To send this one, press the button again.")
     return dish_page(request, Proof.new("dish", entry.submission.contributor_id), form, notice=notice)
 
@@ -116,16 +116,18 @@ def sent_and_withdrawn(request: HttpRequest, entry: Entry) -> HttpResponse:
 def save_as_newcomer(request: HttpRequest, proof: Proof, form: DishForm) -> HttpResponse:
     """Consent and dish came in one form. Only here a saved dish also begins a turn: sending an old form must not
     bring back somebody who has finished."""
-    response = save(request, proof, form, newcomer=True)
+    response = save_submitted_dish(request, proof, form, newcomer=True)
     return sign_in(response, Contributor.objects.get(pk=proof.person))
 
 
-def choose(request: HttpRequest, proof: Proof, contributor: Contributor, form: DishForm) -> HttpResponse:
+def choose_new_or_correction(
+    request: HttpRequest, proof: Proof, contributor: Contributor, form: DishForm
+) -> HttpResponse:
     """The answer to *another dish or a correction?*; `proof.about` names the dish that may be corrected."""
     former = dish_for(contributor, proof.about)
     choice = request.POST.get("choice")
     if choice == "another":
-        return save(request, proof, form)
+        return save_submitted_dish(request, proof, form)
     if choice == "somebody":
         return asked_who(request, None, _("Nothing is saved yet. Read this and agree; then this dish is yours."))
     if choice != "correction":
@@ -140,13 +142,13 @@ def refused_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     form = DishForm(request.POST)
     sent_form = sent.expired.form if sent.expired else form_id(request.POST.get("form"))
     if form.is_valid() and (receipt := replayed_receipt(sent_form, content_hash(form.content))):
-        return render(request, "collection/receipt.html", {"receipt": "" if sent.finished else grouped(receipt)})
+        return render(request, "collection/receipt.html", {"receipt": "" if sent.finished else format_receipt(receipt)})
     return asked_who(request, signed_in(request), turn_over() if sent.finished else not_known())
 
 
 def asked_who(request: HttpRequest, contributor: Contributor | None, notice: str) -> HttpResponse:
     """The form with the typing and a fresh token, with the consent for somebody who is not known."""
-    again = DishForm(initial=typing(request.POST, DishForm), asks_consent=contributor is None)
+    again = DishForm(initial=collect_typed_values(request.POST, DishForm), asks_consent=contributor is None)
     known = Proof.new("dish", contributor.pk) if contributor else None
     proof = known or Proof.new("dish", about=consent_for(wanted_languages(request)).mark)
     return dish_page(request, proof, again, notice=notice)

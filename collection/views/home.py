@@ -9,33 +9,33 @@ from django.views.decorators.http import require_safe
 from collection.access.guards import contributor_from_cookie, photo_to_show
 from collection.consent.readiness import current_opening
 from collection.leaderboard.counters import Kind
-from collection.leaderboard.read import PERIODS, board, waiting
-from collection.vocabularies.ingredients import suggest
+from collection.leaderboard.read import PERIODS, build_leaderboard, count_pending_dishes
+from collection.vocabularies.ingredients import suggest_ingredients
 from wwd.base.prepared_pages import render_prepared
 
 FIRST_PLACES = 5
 
 
 @require_safe
-def start(request: HttpRequest) -> HttpResponse:
-    context = {"board": board(limit=FIRST_PLACES), "by_script": True}
+def show_home_page(request: HttpRequest) -> HttpResponse:
+    context = {"board": build_leaderboard(limit=FIRST_PLACES), "by_script": True}
     return render_prepared(request, "collection/start.html", context, same=("board", "by_script"))
 
 
 @require_safe
-def leaderboard(request: HttpRequest) -> HttpResponse:
+def show_leaderboard(request: HttpRequest) -> HttpResponse:
     """Countries of a period, or public names where the campaign shows them; one's own waiting dishes to oneself."""
     when = request.GET.get("when", "")
     by_name = request.GET.get("by") == "name" and names_shown()
     when = when if when in PERIODS else ""
     me = contributor_from_cookie(request)
-    found = board(when, Kind.ALIAS if by_name else Kind.COUNTRY)
+    found = build_leaderboard(when, Kind.ALIAS if by_name else Kind.COUNTRY)
     context = {
         "board": found,
         "when": when,
         "by_name": by_name,
         "names": by_name or found.names,
-        "waiting": waiting(me) if me else 0,
+        "waiting": count_pending_dishes(me) if me else 0,
     }
     return render(request, "collection/leaderboard.html", context)
 
@@ -47,15 +47,15 @@ def names_shown() -> bool:
 
 
 @require_safe
-def translation(request: HttpRequest) -> HttpResponse:
+def show_translation_help(request: HttpRequest) -> HttpResponse:
     """What a draft translation is, and how to help with it."""
     return render(request, "collection/translation.html", {"opening": current_opening()})
 
 
 @require_safe
-def ingredients(request: HttpRequest) -> JsonResponse:
+def autocomplete_ingredients(request: HttpRequest) -> JsonResponse:
     """Ingredients of accepted dishes that begin with `q`, for the phone that asks while somebody writes."""
-    response = JsonResponse({"names": suggest(request.GET.get("q", ""))})
+    response = JsonResponse({"names": suggest_ingredients(request.GET.get("q", ""))})
     response["Cache-Control"] = "public, max-age=600"
     return response
 

@@ -19,7 +19,7 @@ from collection.views.pages import dish_page, empty_dish_page
 
 
 @public_form("go", "GET")
-def another(request: HttpRequest, sent: Sent) -> HttpResponse:
+def start_next_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The next dish; `place` carries place and language over from the one just told."""
     if request.method != "POST" or sent.proof is None:
         return redirect("collection:describe")
@@ -30,7 +30,7 @@ def another(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 
 @public_form("go", "GET")
-def mine(request: HttpRequest, sent: Sent) -> HttpResponse:
+def show_my_dishes(request: HttpRequest, sent: Sent) -> HttpResponse:
     """Dishes of the last 24 hours; a POST may name one of them in `dish` to correct it."""
     contributor = contributor_for(sent) if request.method == "POST" else contributor_from_cookie(request)
     if contributor is None:
@@ -45,7 +45,7 @@ def mine(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 
 @public_form("")
-def finish(request: HttpRequest, sent: Sent) -> HttpResponse:
+def finish_contributor_turn(request: HttpRequest, sent: Sent) -> HttpResponse:
     """*Finish, or somebody else's turn*: nothing of this person stays behind.
 
     The page says no more than what happened: a browser without cookies is known by its pages alone, and a page of

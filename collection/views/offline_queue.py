@@ -12,28 +12,28 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from collection.access import return_codes
-from collection.access.daily_quotas import QuotaReached
+from collection.access.daily_quotas import QuotaReachedError
 from collection.access.form_tokens import Proof
-from collection.access.guards import Sent, own_dishes, present, public_form
-from collection.access.request_info import circumstances
-from collection.consent.readiness import Accepting, accepting, goes_on_as, takes_from
+from collection.access.guards import Sent, find_active_contributor, own_dishes, public_form
+from collection.access.request_info import collect_request_circumstances
+from collection.consent.readiness import Accepting, get_collection_status, goes_on_as, takes_from
 from collection.consent.record import consent_for, is_mark, shown_consent
 from collection.dishes.ledger import Entry, content_hash, earlier_entry
-from collection.dishes.receipts import grouped, read_receipt
+from collection.dishes.receipts import format_receipt, read_receipt
 from collection.dishes.submit import submit_dish
 from collection.forms import DishForm
 from collection.models import ReturnCode, Withdrawal
-from collection.views.consent import admitted
+from collection.views.consent import limit_concurrent_submissions
 from collection.views.dish import form_id
 from collection.views.pages import not_known
 from collection.vocabularies.places import all_names
-from wwd.base.static import edition
+from wwd.base.static import compute_page_edition
 
 DAY = 60 * 60 * 24
 
 
 @require_safe
-def phone(request: HttpRequest) -> HttpResponse:
+def show_offline_page(request: HttpRequest) -> HttpResponse:
     """The dishes of this phone, the consent and the four questions. Nothing here is about anybody: phones keep this
     page, and whoever holds one without a network may agree on it and describe a dish. Its token, which belongs to no
     turn, says which texts stood there."""
@@ -44,18 +44,18 @@ def phone(request: HttpRequest) -> HttpResponse:
         "speak": "",
         "shown": shown,
         "consent": Proof.new("queue", about=shown.mark),
-        "demonstration": accepting() is Accepting.DEMONSTRATION,
+        "demonstration": get_collection_status() is Accepting.DEMONSTRATION,
         "by_script": True,
         "named_by_cookie": False,
     }
     response = render(request, "collection/phone.html", context)
-    response.headers["ETag"] = f'"{edition(request.LANGUAGE_CODE)}"'
+    response.headers["ETag"] = f'"{compute_page_edition(request.LANGUAGE_CODE)}"'
     response.headers["Cache-Control"] = "no-cache"
     return response
 
 
 @require_safe
-def worker(request: HttpRequest) -> HttpResponse:
+def serve_service_worker(request: HttpRequest) -> HttpResponse:
     """The service worker. It stands at the root because it may only answer for what lies below its own address."""
     script = (Path(settings.BASE_DIR) / "static" / "worker.js").read_bytes()
     response = HttpResponse(script, content_type="text/javascript")
@@ -64,8 +64,8 @@ def worker(request: HttpRequest) -> HttpResponse:
 
 
 @public_form("queue")
-@admitted
-def queued(request: HttpRequest, sent: Sent) -> HttpResponse:
+@limit_concurrent_submissions
+def save_queued_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     """A dish that a phone kept → JSON that names its form: a receipt number, or what is wrong with it.
 
     Its token outlives the turn in which the dish was told. It lets a dish arrive and shows nothing of anybody; only
@@ -78,28 +78,28 @@ def queued(request: HttpRequest, sent: Sent) -> HttpResponse:
     newcomer = token is not None and is_mark(token.about)
     person = author_of(request, token) if token else None
     if form is None or token is None or person is None:
-        return answered(form, 403, error=not_known())
+        return build_form_response(form, 403, error=not_known())
     asked = DishForm(request.POST, asks_consent=newcomer)
     if not asked.is_valid():
-        return answered(form, 400, error=" ".join(str(errors[0]) for errors in asked.errors.values()))
+        return build_form_response(form, 400, error=" ".join(str(errors[0]) for errors in asked.errors.values()))
     seal = request.POST.get("seal", "")
     if known := earlier_entry(form, content_hash(asked.content)):
         if known.same and known.submission.contributor_id == person:
             return_codes.keep_seal(person, ReturnCode.Kind.CONTRIBUTOR, seal)
-        return told(known, sent)
-    contributor = present(person)
+        return respond_with_receipt(known, sent)
+    contributor = find_active_contributor(person)
     if contributor is None and (not newcomer or shown_consent(token) is None or has_gone(person)):
-        return answered(form, 403, error=not_known())
+        return build_form_response(form, 403, error=not_known())
     if not (goes_on_as(contributor) if contributor else takes_from(None)):
-        return answered(form, 403, error=_("The collection is not open at the moment."))
+        return build_form_response(form, 403, error=_("The collection is not open at the moment."))
     proof = Proof("dish", form, person, token.about, at=token.at)
     try:
         with transaction.atomic():
-            entry = submit_dish(proof, asked.content, circumstances(request, proof), number_in(request))
+            entry = submit_dish(proof, asked.content, collect_request_circumstances(request, proof), number_in(request))
             return_codes.keep_seal(person, ReturnCode.Kind.CONTRIBUTOR, seal)
-    except QuotaReached as reached:
-        return answered(form, 429, error=str(reached), later=True)
-    return told(entry, sent)
+    except QuotaReachedError as reached:
+        return build_form_response(form, 429, error=str(reached), later=True)
+    return respond_with_receipt(entry, sent)
 
 
 def author_of(request: HttpRequest, token: Proof) -> uuid.UUID | None:
@@ -122,17 +122,17 @@ def number_in(request: HttpRequest) -> str:
     return read_receipt(request.POST.get("number", "")) or ""
 
 
-def told(entry: Entry, sent: Sent) -> JsonResponse:
+def respond_with_receipt(entry: Entry, sent: Sent) -> JsonResponse:
     """The receipt of this dish, and for its author the token of the next page; or that its form brought other words."""
     submission = entry.submission
     if entry.other:
-        return answered(submission.form, 409, error=_("This dish was sent before with other words."))
+        return build_form_response(submission.form, 409, error=_("This dish was sent before with other words."))
     own = sent.person == submission.contributor_id
     dish = own_dishes(submission.contributor).filter(submission=submission).first() if own else None
     more = Proof.new("more", sent.person, dish.pk).token if dish else ""
-    return answered(submission.form, 200, receipt=grouped(submission.receipt), more=more)
+    return build_form_response(submission.form, 200, receipt=format_receipt(submission.receipt), more=more)
 
 
-def answered(form: uuid.UUID | None, status: int, **said: Any) -> JsonResponse:
+def build_form_response(form: uuid.UUID | None, status: int, **said: Any) -> JsonResponse:
     """`form` is what a phone takes as the sign that this is our answer and about its dish."""
     return JsonResponse({"form": str(form or ""), **said}, status=status)

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 
 from collection.access.form_tokens import Proof
 from collection.access.guards import COOKIE_REACH, finished_form
-from collection.consent.readiness import Accepting, accepting
+from collection.consent.readiness import Accepting, get_collection_status
 from collection.consent.record import shown_consent
 from collection.dishes.ledger import content_hash, receipt_of, replayed_receipt
-from collection.dishes.receipts import grouped
+from collection.dishes.receipts import format_receipt
 from collection.forms import (
     AboutForm,
     CaptionForm,
@@ -31,9 +31,9 @@ from collection.models import Contributor, Dish, Photo, Source
 from collection.vocabularies.ingredients import suggest_for
 from collection.vocabularies.places import all_names
 from collection.withdrawal.rights import code_context, first_code
-from wwd.base.middleware import uncompressed
+from wwd.base.middleware import disable_compression
 from wwd.base.prepared_pages import render_prepared
-from wwd.base.static import edition
+from wwd.base.static import compute_page_edition
 
 
 def not_known() -> str:
@@ -48,7 +48,7 @@ def consent_spent() -> str:
     return _("The turn of the person before is over. If you want to take part, read this and agree for yourself.")
 
 
-def typing(data: QueryDict, form: type[forms.Form]) -> dict[str, Any]:
+def collect_typed_values(data: QueryDict, form: type[forms.Form]) -> dict[str, Any]:
     """What was typed, as initial values: it is shown again without being judged."""
     several = (forms.MultipleChoiceField,)
     data = with_chosen(data) if form is DishForm else data
@@ -79,7 +79,7 @@ def dish_page(
         # A correction already names its country, and from the page of the code it goes over the line uncompressed.
         "countries": () if mode == "correct" else all_names(),
         "shown": shown_consent(proof) if form.asks_consent else None,
-        "demonstration": accepting() is Accepting.DEMONSTRATION,
+        "demonstration": get_collection_status() is Accepting.DEMONSTRATION,
     }
     if mode == "new" and not form.asks_consent:
         context |= for_the_phone(request, proof)
@@ -88,12 +88,15 @@ def dish_page(
 
 def for_the_phone(request: HttpRequest, proof: Proof) -> dict[str, Any]:
     """What a page needs so that the phone can keep dishes until there is a network."""
-    return {"queue": Proof.new("queue", proof.person), "edition": edition(request.LANGUAGE_CODE)}
+    return {"queue": Proof.new("queue", proof.person), "edition": compute_page_edition(request.LANGUAGE_CODE)}
 
 
 def typing_page(request: HttpRequest, proof: Proof, *, asks_consent: bool) -> HttpResponse:
     """The same typing in another language, or with ingredients to tick; nothing is stored and nothing is judged yet."""
-    typed = {**typing(request.POST, DishForm), **{name: name in request.POST for name in ConsentForm.base_fields}}
+    typed = {
+        **collect_typed_values(request.POST, DishForm),
+        **{name: name in request.POST for name in ConsentForm.base_fields},
+    }
     form = DishForm(initial=typed, asks_consent=asks_consent)
     wish = request.POST.get("suggest", request.POST.get("speak"))
     mode = wish if wish in ("ask", "correct") else "new"
@@ -112,7 +115,7 @@ def empty_dish_page(request: HttpRequest, contributor: Contributor, place_of: Di
         "mode": "new",
         "speak": "new",
         "countries": SimpleLazyObject(all_names),
-        "demonstration": accepting() is Accepting.DEMONSTRATION,
+        "demonstration": get_collection_status() is Accepting.DEMONSTRATION,
         **for_the_phone(request, proof),
     }
     return render_prepared(
@@ -129,7 +132,7 @@ def receipt_context(dish: Dish, receipt: str = "") -> dict[str, Any]:
     """What a page says of a saved dish; its receipt number is looked up unless it is given."""
     return {
         "dish": dish,
-        "receipt": grouped(receipt or receipt_of(dish)),
+        "receipt": format_receipt(receipt or receipt_of(dish)),
         "demonstration": dish.source == Source.DEMONSTRATION,
     }
 
@@ -182,7 +185,7 @@ def way_back(request: HttpRequest, contributor: Contributor, dish: Dish) -> dict
 def kept_by_nobody(response: HttpResponse, code: str | None) -> HttpResponse:
     """A page with a code is not compressed, and no browser keeps it."""
     if code:
-        uncompressed(response)
+        disable_compression(response)
         response["Cache-Control"] = "no-store"
     return response
 
@@ -231,14 +234,14 @@ def thanks_page(
         "notice": notice,
     }
     response = render(request, "collection/thanks.html", context)
-    return kept_by_nobody(uncompressed(response) if form is not None else response, code.get("code"))
+    return kept_by_nobody(disable_compression(response) if form is not None else response, code.get("code"))
 
 
 def kept_page(request: HttpRequest, form: forms.Form | None = None) -> HttpResponse:
     """Nobody is known, so nothing can be saved; what was typed is shown so that it can be copied."""
     names = () if form is None or typed_by_another(request, form) else form.fields
     typed = [value for name in names for value in request.POST.getlist(name) if value.strip()]
-    return uncompressed(render(request, "collection/kept.html", {"typed": typed}))
+    return disable_compression(render(request, "collection/kept.html", {"typed": typed}))
 
 
 def typed_by_another(request: HttpRequest, form: forms.Form) -> bool:

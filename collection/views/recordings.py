@@ -4,15 +4,15 @@ from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from collection.consent.recordings import path_of, span
+from collection.consent.recordings import parse_byte_range, path_of
 from collection.models import ConsentText
-from wwd.base.middleware import uncompressed
+from wwd.base.middleware import disable_compression
 
 YEAR = 365 * 24 * 60 * 60
 
 
 @require_safe
-def recording(request: HttpRequest, name: str) -> HttpResponse:
+def serve_recording(request: HttpRequest, name: str) -> HttpResponse:
     """The whole recording, or the part that the request names."""
     if not ConsentText.objects.filter(recording=name).exists():
         raise Http404
@@ -21,7 +21,7 @@ def recording(request: HttpRequest, name: str) -> HttpResponse:
             data = file.read()
     except FileNotFoundError:
         raise Http404 from None
-    part = span(request.headers.get("Range", ""), len(data))
+    part = parse_byte_range(request.headers.get("Range", ""), len(data))
     response = HttpResponse(data[part[0] : part[1] + 1] if part else data, content_type="audio/mpeg")
     if part:
         response.status_code = 206
@@ -30,4 +30,4 @@ def recording(request: HttpRequest, name: str) -> HttpResponse:
     response.headers["Content-Security-Policy"] = "default-src 'none'; media-src 'self'; style-src 'unsafe-inline'"
     response.headers["Accept-Ranges"] = "bytes"
     response.headers["Cache-Control"] = f"public, max-age={YEAR}, immutable"
-    return uncompressed(response)
+    return disable_compression(response)

@@ -27,7 +27,7 @@ CODE = "code"
 Action = Callable[[HttpRequest, Contributor], HttpResponse]
 
 
-def personal(view: View) -> Callable[..., HttpResponse]:
+def forbid_caching(view: View) -> Callable[..., HttpResponse]:
     """Codes and everything of a person: such a page is not compressed and kept by no cache."""
 
     @wraps(view)
@@ -39,9 +39,9 @@ def personal(view: View) -> Callable[..., HttpResponse]:
     return never_compress(inner)
 
 
-@personal
+@forbid_caching
 @public_form("", "GET")
-def enter(request: HttpRequest, sent: Sent) -> HttpResponse:
+def enter_return_code(request: HttpRequest, sent: Sent) -> HttpResponse:
     """The code → everything of one's own. A browser that sends it again after *Finish* opens nothing."""
     if request.method != "POST" or finished_form(request):
         return code_form(request, CodeForm())
@@ -68,9 +68,9 @@ def asked_to_wait(response: HttpResponse, seconds: int) -> HttpResponse:
     return response
 
 
-@personal
+@forbid_caching
 @public_form("", "GET")
-def lost(request: HttpRequest, sent: Sent) -> HttpResponse:
+def hide_lost_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     """Receipt number and name hide one dish. The answer is the same whether they were right or wrong."""
     form = LostForm(request.POST) if request.method == "POST" and not sent.refused else LostForm()
     context = {"form": form, "notice": not_known() if sent.refused else "", "done": False}
@@ -80,9 +80,9 @@ def lost(request: HttpRequest, sent: Sent) -> HttpResponse:
     return render(request, "collection/return_lost.html", context)
 
 
-@personal
+@forbid_caching
 @public_form(BY_CODE, "GET")
-def own(request: HttpRequest, sent: Sent) -> HttpResponse:
+def show_own_data(request: HttpRequest, sent: Sent) -> HttpResponse:
     """Everything of one's own, and what the pressed button does to it."""
     if request.method != "POST":
         return redirect("collection:return")
@@ -110,12 +110,12 @@ def own_page(request: HttpRequest, contributor: Contributor, done: str = "", **m
 def own_dish(request: HttpRequest, contributor: Contributor, button: str) -> Dish:
     """The dish that the pressed button names, where it is theirs."""
     try:
-        return rights.unerased(contributor).get(pk=request.POST[button])
+        return rights.list_unerased_dishes(contributor).get(pk=request.POST[button])
     except (Dish.DoesNotExist, ValueError, OverflowError):
         raise Http404 from None
 
 
-def correct(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+def correct_own_dish(request: HttpRequest, contributor: Contributor) -> HttpResponse:
     dish = own_dish(request, contributor, "correct")
     if dish.state == Dish.State.WITHDRAWN:
         return own_page(request, contributor, _("This dish is withdrawn. Undo that first."))
@@ -123,32 +123,34 @@ def correct(request: HttpRequest, contributor: Contributor) -> HttpResponse:
     return dish_page(request, proof, DishForm(initial=dish_answers(dish)), mode="correct")
 
 
-def withdraw(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+def withdraw_own_dish(request: HttpRequest, contributor: Contributor) -> HttpResponse:
     dish = own_dish(request, contributor, "withdraw")
     if "sure" not in request.POST:
-        return ask(request, contributor, "withdraw", dish)
+        return render_withdrawal_prompt(request, contributor, "withdraw", dish)
     known = withdrawal_withdraw.withdraw_dish(dish, Withdrawal.Reason.OWN, contributor.pk)
-    withdrawal_withdraw.confirm(Withdrawal.objects.filter(pk=known.pk))
+    withdrawal_withdraw.confirm_withdrawals(Withdrawal.objects.filter(pk=known.pk))
     return own_page(request, contributor, _("The dish is withdrawn. Nobody sees it any more."))
 
 
-def undo(request: HttpRequest, contributor: Contributor) -> HttpResponse:
-    standing = withdrawal_withdraw.undoable().filter(dish=own_dish(request, contributor, "undo")).first()
-    done = standing is not None and withdrawal_withdraw.undo(standing)
+def undo_own_withdrawal(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+    standing = (
+        withdrawal_withdraw.list_undoable_withdrawals().filter(dish=own_dish(request, contributor, "undo")).first()
+    )
+    done = standing is not None and withdrawal_withdraw.restore_withdrawn_dish(standing)
     return own_page(request, contributor, _("The dish is as it was before.") if done else "")
 
 
-def details(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+def remove_own_details(request: HttpRequest, contributor: Contributor) -> HttpResponse:
     if "sure" not in request.POST:
-        return ask(request, contributor, "details")
+        return render_withdrawal_prompt(request, contributor, "details")
     withdrawal_withdraw.remove_details(contributor)
     contributor.refresh_from_db()
     return own_page(request, contributor, _("What you told about yourself is removed."))
 
 
-def everything(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+def withdraw_all_data(request: HttpRequest, contributor: Contributor) -> HttpResponse:
     if "sure" not in request.POST:
-        return ask(request, contributor, "everything")
+        return render_withdrawal_prompt(request, contributor, "everything")
     withdrawal_withdraw.withdraw_everything(contributor)
     return own_page(request, contributor, _("Everything of yours is withdrawn. Nobody sees it any more."))
 
@@ -158,20 +160,22 @@ def undo_everything(request: HttpRequest, contributor: Contributor) -> HttpRespo
     return own_page(request, contributor, _("Everything is as it was before.") if done else "")
 
 
-def ask(request: HttpRequest, contributor: Contributor, what: str, dish: Dish | None = None) -> HttpResponse:
+def render_withdrawal_prompt(
+    request: HttpRequest, contributor: Contributor, what: str, dish: Dish | None = None
+) -> HttpResponse:
     """One page between the button and the deed: what will happen, and until when it can be undone."""
     context = {"what": what, "dish": dish, "proof": Proof.new(BY_CODE, contributor.pk)}
     return render(request, "collection/withdraw.html", context)
 
 
 def new_code(request: HttpRequest, contributor: Contributor) -> HttpResponse:
-    code = return_codes.issue(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
+    code = return_codes.issue_return_code(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
     address = request.build_absolute_uri(reverse("collection:return"))
     done = _("This is your new code. The old one is worth nothing any more.")
     return own_page(request, contributor, done, **rights.code_context(code, address))
 
 
-def download(request: HttpRequest, contributor: Contributor) -> HttpResponse:
+def export_personal_data(request: HttpRequest, contributor: Contributor) -> HttpResponse:
     """Everything of theirs: a page to read and print, a ZIP with the photos, or JSON for programs."""
     how, name = request.POST["download"], personal_export.file_name()
     if how == "zip":
@@ -190,12 +194,12 @@ def download(request: HttpRequest, contributor: Contributor) -> HttpResponse:
 
 
 ACTIONS: dict[str, Action] = {
-    "correct": correct,
-    "withdraw": withdraw,
-    "undo": undo,
-    "details": details,
-    "everything": everything,
+    "correct": correct_own_dish,
+    "withdraw": withdraw_own_dish,
+    "undo": undo_own_withdrawal,
+    "details": remove_own_details,
+    "everything": withdraw_all_data,
     "undo_everything": undo_everything,
     "new_code": new_code,
-    "download": download,
+    "download": export_personal_data,
 }

@@ -18,16 +18,16 @@ MOST_ROWS = 50
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def page(request: HttpRequest) -> HttpResponse:
+def show_takeback_page(request: HttpRequest) -> HttpResponse:
     """GET: the form, with `?contributor=…` or others a preview. POST: asks, agrees, or undoes."""
     if request.method == "POST":
-        return act(request)
-    choice = {name: typed(request.GET.get(name, "")) for name in takeback.FIELDS}
+        return handle_takeback(request)
+    choice = {name: clean_typed_value(request.GET.get(name, "")) for name in takeback.FIELDS}
     context: dict[str, Any] = {**admin.site.each_context(request), "title": _("Take dishes back"), "choice": choice}
     if any(choice.values()):
         try:
-            context["preview"] = takeback.preview(choice)
-        except takeback.CannotTakeBack as error:
+            context["preview"] = takeback.preview_takeback(choice)
+        except takeback.TakeBackError as error:
             context["problem"] = str(error)
     rows = TakeBack.objects.select_related("asked_by", "done_by", "undone_by")[:MOST_ROWS]
     # Whoever agrees looks at the same dishes first.
@@ -35,25 +35,25 @@ def page(request: HttpRequest) -> HttpResponse:
     return render(request, "collection/admin/takeback.html", context)
 
 
-def typed(text: str) -> str:
+def clean_typed_value(text: str) -> str:
     """Without the sign that no database keeps."""
     return text.replace("\0", "").strip()[:64]
 
 
-def act(request: HttpRequest) -> HttpResponse:
+def handle_takeback(request: HttpRequest) -> HttpResponse:
     try:
-        messages.success(request, done(request))
-    except takeback.CannotTakeBack as error:
+        messages.success(request, run_takeback_action(request))
+    except takeback.TakeBackError as error:
         messages.error(request, str(error))
     return redirect("takeback")
 
 
-def done(request: HttpRequest) -> str:
+def run_takeback_action(request: HttpRequest) -> str:
     """Does what the button says and returns the sentence that tells it."""
     what = request.POST.get("do", "")
     if what == "ask":
-        row = takeback.ask(
-            {name: typed(request.POST.get(name, "")) for name in takeback.FIELDS},
+        row = takeback.request_takeback(
+            {name: clean_typed_value(request.POST.get(name, "")) for name in takeback.FIELDS},
             request.POST.get("reason", "").replace("\0", ""),
             request.user,
         )
@@ -62,12 +62,14 @@ def done(request: HttpRequest) -> str:
         return ngettext("%(n)d dish is hidden.", "%(n)d dishes are hidden.", len(row.former)) % {"n": len(row.former)}
     row = get_object_or_404(TakeBack, pk=request.POST.get("row") if request.POST.get("row", "").isdecimal() else 0)
     if what == "confirm":
-        takeback.confirm(row, request.user)
+        takeback.confirm_takeback(row, request.user)
         return _("The dishes are hidden.")
     if what == "undo":
-        number = takeback.undo(row, request.user)
+        number = takeback.undo_takeback(row, request.user)
         return ngettext("%(n)d dish is what it was.", "%(n)d dishes are what they were.", number) % {"n": number}
-    raise takeback.CannotTakeBack(_("Choose what to do."))
+    raise takeback.TakeBackError(_("Choose what to do."))
 
 
-takebacks = admin.site.admin_view(permission_required("collection.change_dish", raise_exception=True)(page))
+takebacks = admin.site.admin_view(
+    permission_required("collection.change_dish", raise_exception=True)(show_takeback_page)
+)

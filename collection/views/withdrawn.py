@@ -20,7 +20,7 @@ def by_month() -> dict[str, list[int]]:
 
 
 @require_safe
-def page(request: HttpRequest) -> HttpResponse:
+def show_withdrawn_dishes(request: HttpRequest) -> HttpResponse:
     return render(request, "collection/withdrawn.html", {"months": by_month()})
 
 

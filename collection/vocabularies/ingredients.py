@@ -11,7 +11,7 @@ from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from collection.models import Dish, DishIngredient, Ingredient, IngredientSpelling
-from collection.text import fold, has_letter, split_list
+from collection.text import fold_spelling, has_letter, split_list
 
 LONGEST = 120
 LONGEST_FOLDED = 240
@@ -27,7 +27,7 @@ def named_in(text: str) -> dict[str, str]:
     entries = [entry for entry in split_list(text) if len(entry) <= LONGEST and has_letter(entry)]
     found: dict[str, str] = {}
     for entry in entries[:MOST_PER_DISH]:
-        found.setdefault(fold(entry)[:LONGEST_FOLDED], entry)
+        found.setdefault(fold_spelling(entry)[:LONGEST_FOLDED], entry)
     found.pop("", None)
     return found
 
@@ -50,7 +50,7 @@ def index_dishes(dishes: Sequence[Dish]) -> None:
     spellings = spellings_for({folded: name for words in named.values() for folded, name in words.items()})
     uses = [DishIngredient(dish_id=pk, spelling=spellings[folded]) for pk, words in named.items() for folded in words]
     DishIngredient.objects.bulk_create(uses, ignore_conflicts=True)
-    recount(touched | {spelling.ingredient_id for spelling in spellings.values()})
+    recount_ingredients(touched | {spelling.ingredient_id for spelling in spellings.values()})
 
 
 def spellings_for(names: dict[str, str]) -> dict[str, IngredientSpelling]:
@@ -68,7 +68,7 @@ def spellings_for(names: dict[str, str]) -> dict[str, IngredientSpelling]:
     return known | IngredientSpelling.objects.in_bulk(list(new), field_name="folded")
 
 
-def recount(pks: Iterable[int]) -> None:
+def recount_ingredients(pks: Iterable[int]) -> None:
     """Counts these ingredients again; spellings and ingredients that no accepted dish holds any more go away."""
     touched = Ingredient.objects.filter(pk__in=list(pks))
     IngredientSpelling.objects.filter(ingredient__in=touched, uses=None).delete()
@@ -78,7 +78,7 @@ def recount(pks: Iterable[int]) -> None:
     touched.update(dishes=Coalesce(number, 0))
 
 
-def rebuild() -> int:
+def rebuild_ingredient_index() -> int:
     """The whole index anew from the accepted dishes, for imports and every night; returns how many dishes it holds.
 
     Joined spellings stay joined where a dish still uses them.
@@ -103,14 +103,14 @@ def drop_unused() -> None:
 
 
 @transaction.atomic
-def join(ingredients: QuerySet[Ingredient]) -> Ingredient | None:
+def merge_ingredients(ingredients: QuerySet[Ingredient]) -> Ingredient | None:
     """One ingredient out of several: the most used one keeps its name, the others become its spellings."""
     rows = list(ingredients.select_for_update().order_by("-dishes", "pk"))
     if not rows:
         return None
     IngredientSpelling.objects.filter(ingredient__in=rows[1:]).update(ingredient=rows[0])
     Ingredient.objects.filter(pk__in=[row.pk for row in rows[1:]]).delete()
-    recount([rows[0].pk])
+    recount_ingredients([rows[0].pk])
     return rows[0]
 
 
@@ -122,9 +122,9 @@ def beginning_with(folded: str) -> QuerySet[IngredientSpelling]:
     return IngredientSpelling.objects.filter(folded__gte=folded, folded__lt=folded + PAST_EVERY_SIGN)
 
 
-def suggest(beginning: str, limit: int = MOST_SUGGESTED) -> list[str]:
+def suggest_ingredients(beginning: str, limit: int = MOST_SUGGESTED) -> list[str]:
     """Ingredients of accepted dishes that begin so, the most used first, each in its usual spelling. One query."""
-    folded = fold(beginning[:LONGEST])
+    folded = fold_spelling(beginning[:LONGEST])
     if not folded:
         return []
     rows = (
@@ -140,20 +140,20 @@ def suggest_for(text: str) -> list[str]:
     entries = split_list(text)
     if not entries:
         return most_used()
-    found = [name for entry in (entries[-1], *entries[:-1][-2:]) for name in suggest(entry)]
-    written = {fold(entry) for entry in entries}
-    return [name for name in dict.fromkeys(found) if fold(name) not in written][:MOST_SUGGESTED]
+    found = [name for entry in (entries[-1], *entries[:-1][-2:]) for name in suggest_ingredients(entry)]
+    written = {fold_spelling(entry) for entry in entries}
+    return [name for name in dict.fromkeys(found) if fold_spelling(name) not in written][:MOST_SUGGESTED]
 
 
 def most_used() -> list[str]:
     return list(Ingredient.objects.filter(dishes__gt=0).values_list("name", flat=True)[:MOST_SUGGESTED])
 
 
-def completed(text: str, chosen: Sequence[str]) -> str:
+def complete_ingredient_list(text: str, chosen: Sequence[str]) -> str:
     """`text` with the chosen suggestions: an unfinished last entry gives way to the one it begins, the rest follow."""
     entries = split_list(text)
-    written = {fold(entry) for entry in entries}
-    new = [name for name in chosen if fold(name) not in written]
+    written = {fold_spelling(entry) for entry in entries}
+    new = [name for name in chosen if fold_spelling(name) not in written]
     if not new:
         return text
     kept = text.rstrip()
@@ -165,9 +165,11 @@ def completed(text: str, chosen: Sequence[str]) -> str:
 
 def begins_one(entry: str, names: Sequence[str]) -> bool:
     """True for an entry that only begins one of `names`; an ingredient that some dish has is a whole one."""
-    folded = fold(entry)
-    return bool(folded) and any(fold(name).startswith(folded) for name in names) and not known(folded)
+    folded = fold_spelling(entry)
+    return (
+        bool(folded) and any(fold_spelling(name).startswith(folded) for name in names) and not is_known_spelling(folded)
+    )
 
 
-def known(folded: str) -> bool:
+def is_known_spelling(folded: str) -> bool:
     return IngredientSpelling.objects.filter(folded=folded).exists()

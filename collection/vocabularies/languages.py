@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from django.utils.translation import get_language
 
-from collection.text import fold
+from collection.text import fold_spelling
 from collection.vocabularies.places import DATA, SOURCE, Named, names_by_language
 
 FILE = DATA / "languages.tsv"
@@ -38,32 +38,32 @@ def codes_by_name() -> dict[str, str]:
     for position in range(max(len(names) for _, names in entries)):
         for code, names in entries:
             if position < len(names):
-                found.setdefault(fold(names[position]), code)
-    for code, translations in translated().items():
+                found.setdefault(fold_spelling(names[position]), code)
+    for code, translations in load_language_names().items():
         for name in translations.values():
-            found.setdefault(fold(name), code)
+            found.setdefault(fold_spelling(name), code)
     found.pop("", None)
     return found
 
 
 @lru_cache(maxsize=1)
-def translated() -> dict[str, dict[str, str]]:
+def load_language_names() -> dict[str, dict[str, str]]:
     """Code → language of the public pages → name, where CLDR has one."""
     return names_by_language(TRANSLATED)
 
 
-def named(code: str, told: str) -> Named:
+def translate_language_name(code: str, told: str) -> Named:
     """What a page in the current language calls this language; as told where no name is known."""
     language = (get_language() or SOURCE).partition("-")[0]
     english = names_by_code().get(code, [told])[0]
-    name = english if language == SOURCE else translated().get(code, {}).get(language)
+    name = english if language == SOURCE else load_language_names().get(code, {}).get(language)
     return Named(name or told)
 
 
 def code_for(name: str) -> str:
     """The ISO 639-3 code of a language as somebody names it, `mis` where the list does not know it."""
-    folded = fold(name)
-    plain = fold(re.sub(r"\(.*?\)", " ", name))
+    folded = fold_spelling(name)
+    plain = fold_spelling(re.sub(r"\(.*?\)", " ", name))
     for text in (folded, WRAPPING.sub("", folded), plain, WRAPPING.sub("", plain)):
         if text in codes_by_name():
             return codes_by_name()[text]

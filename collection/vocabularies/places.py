@@ -16,7 +16,7 @@ from typing import NamedTuple
 from django.utils.translation import get_language
 
 from collection.models import Continent, Country
-from collection.text import fold
+from collection.text import fold_spelling
 
 SOURCE = "en"
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -40,7 +40,7 @@ class Named(NamedTuple):
     language: str = ""
 
 
-def parts(cell: str) -> list[str]:
+def split_cell(cell: str) -> list[str]:
     return [part.strip() for part in cell.split(";") if part.strip()]
 
 
@@ -49,25 +49,26 @@ def all_places() -> tuple[Place, ...]:
     with FILE.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         return tuple(
-            Place(row["code"], row["name"], parts(row["continents"]), parts(row["aliases"] or "")) for row in rows
+            Place(row["code"], row["name"], split_cell(row["continents"]), split_cell(row["aliases"] or ""))
+            for row in rows
         )
 
 
 @lru_cache(maxsize=1)
-def codes() -> dict[str, str]:
+def map_place_names_to_codes() -> dict[str, str]:
     """Folded name or alias → code, in any language. Names win over aliases, both over names in other languages."""
-    found = {fold(place.name): place.code for place in all_places()}
+    found = {fold_spelling(place.name): place.code for place in all_places()}
     for place in all_places():
         for alias in place.aliases:
-            found.setdefault(fold(alias), place.code)
-    for code, names in translated().items():
+            found.setdefault(fold_spelling(alias), place.code)
+    for code, names in load_place_translations().items():
         for name in names.values():
-            found.setdefault(fold(name), code)
+            found.setdefault(fold_spelling(name), code)
     return found
 
 
 @lru_cache(maxsize=1)
-def translated() -> dict[str, dict[str, str]]:
+def load_place_translations() -> dict[str, dict[str, str]]:
     """Code → language → name. Places that are no states of their own have English names only."""
     return names_by_language(TRANSLATED)
 
@@ -79,7 +80,7 @@ def names_by_language(path: Path) -> dict[str, dict[str, str]]:
         return {row.pop("code"): {language: name for language, name in row.items() if name} for row in rows}
 
 
-def named(code: str | None, told: str) -> Named:
+def translate_place_name(code: str | None, told: str) -> Named:
     """What a page in the current language calls this place: `told` where it is not known, English where nothing else
     is."""
     if code is None or code not in english_names():
@@ -87,7 +88,7 @@ def named(code: str | None, told: str) -> Named:
     language = (get_language() or SOURCE).partition("-")[0]
     if language == SOURCE:
         return Named(english_names()[code])
-    name = translated().get(code, {}).get(language)
+    name = load_place_translations().get(code, {}).get(language)
     return Named(name) if name else Named(english_names()[code], SOURCE)
 
 
@@ -98,12 +99,12 @@ def english_names() -> dict[str, str]:
 
 def all_names() -> list[str]:
     """All places in the language of the page, by name."""
-    return sorted((named(place.code, place.name).text for place in all_places()), key=fold)
+    return sorted((translate_place_name(place.code, place.name).text for place in all_places()), key=fold_spelling)
 
 
 def code_for(text: str) -> str | None:
     """The code of the place that `text` names, however it is spelled; None where the list does not know it."""
-    return codes().get(fold(text))
+    return map_place_names_to_codes().get(fold_spelling(text))
 
 
 def country_for(text: str) -> Country | None:

@@ -18,7 +18,7 @@ from collection.access import return_codes
 from collection.models import AboutYou, Contributor, Dish, FinishedTurn, Photo, Submission, Withdrawal
 from collection.photos import process
 from collection.signals import dish_erased
-from collection.withdrawal.withdraw import UNDO, undoable
+from collection.withdrawal.withdraw import UNDO, list_undoable_withdrawals
 
 logger = logging.getLogger(__name__)
 KEPT_COLUMNS = {"id", "number", "contributor", "source", "source_key", "state", "merged_into", "created_at"}
@@ -27,7 +27,7 @@ KEPT_TABLES = (Dish, Submission, Withdrawal)
 
 def erase_due() -> dict[str, int]:
     """Erases every withdrawal whose time has come; returns how many dishes and persons went."""
-    due = undoable().filter(erase_after__lte=timezone.now()).order_by("pk")
+    due = list_undoable_withdrawals().filter(erase_after__lte=timezone.now()).order_by("pk")
     dishes = sum(erase_dish(withdrawal) for withdrawal in due.exclude(dish=None).select_related("dish"))
     persons = sum(erase_person(withdrawal) for withdrawal in due.filter(dish=None))
     if dishes or persons:
@@ -39,17 +39,17 @@ def erase_dish(withdrawal: Withdrawal) -> bool:
     """Files go first: a photo whose row is left is found again the next time, a file without a row is not."""
     dish = withdrawal.dish
     assert dish is not None
-    if not undoable().filter(pk=withdrawal.pk).exists():
+    if not list_undoable_withdrawals().filter(pk=withdrawal.pk).exists():
         return False
     removals: list[Callable[[], None]] = []
     pairs = Photo.objects.filter(dish=dish).values_list("file", "thumbnail")
-    process.remove(*[path for pair in pairs for path in pair], *dish.parts.values_list("file", flat=True))
+    process.delete_stored_files(*[path for pair in pairs for path in pair], *dish.parts.values_list("file", flat=True))
     with transaction.atomic():
-        if not undoable().filter(pk=withdrawal.pk).update(erased_at=timezone.now()):
+        if not list_undoable_withdrawals().filter(pk=withdrawal.pk).update(erased_at=timezone.now()):
             return False
         dish_erased.send(sender=Dish, dishes=[dish.pk], removals=removals)
         erase_rows(dish)
-        blank(dish)
+        blank_dish_columns(dish)
     for remove in removals:
         remove()
     return True
@@ -65,13 +65,13 @@ def erase_rows(dish: Dish) -> None:
     forget_in_admin(Dish, [dish.pk], str(dish.number))
 
 
-def blank(dish: Dish) -> None:
+def blank_dish_columns(dish: Dish) -> None:
     """Every column that is not named as kept gets its empty value."""
     fields = [field for field in Dish._meta.concrete_fields if field.name not in KEPT_COLUMNS]
-    Dish.objects.filter(pk=dish.pk).update(**{field.name: empty(field) for field in fields})
+    Dish.objects.filter(pk=dish.pk).update(**{field.name: get_empty_value(field) for field in fields})
 
 
-def empty(field: "Field[Any, Any]") -> Any:
+def get_empty_value(field: "Field[Any, Any]") -> Any:
     if field.has_default():
         return field.get_default()
     if getattr(field, "auto_now", False):
@@ -96,10 +96,10 @@ def erase_person(withdrawal: Withdrawal) -> bool:
         withdrawal.erase_after = timezone.now() + UNDO
         withdrawal.save(update_fields=["erase_after"])
         return False
-    if not undoable().filter(pk=withdrawal.pk).update(erased_at=timezone.now()):
+    if not list_undoable_withdrawals().filter(pk=withdrawal.pk).update(erased_at=timezone.now()):
         return False
     assert person is not None
-    return_codes.forget(person)
+    return_codes.revoke_return_codes(person)
     FinishedTurn.objects.filter(person=person).delete()
     AboutYou.objects.filter(contributor=person).delete()
     Dish.objects.filter(contributor=person).update(contributor=None)

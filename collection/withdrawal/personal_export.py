@@ -15,11 +15,11 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from collection.consent.record import Said
-from collection.dishes.browse import QUESTIONS, answers, in_words
-from collection.dishes.receipts import grouped
+from collection.dishes.browse import QUESTIONS, in_words, list_dish_answers
+from collection.dishes.receipts import format_receipt
 from collection.forms import AboutForm
 from collection.models import AboutYou, Contributor, Dish, Photo, Submission
-from collection.withdrawal.rights import everything_about, unerased
+from collection.withdrawal.rights import everything_about, list_unerased_dishes
 
 # A ZIP of more bytes is made on the disk.
 IN_MEMORY = 4 * 2**20
@@ -73,7 +73,9 @@ def zip_along(contributor: Contributor) -> IO[bytes]:
 
 
 def photos_of(contributor: Contributor) -> list[Photo]:
-    return list(Photo.objects.filter(dish__in=unerased(contributor)).exclude(file="").order_by("dish", "created_at"))
+    return list(
+        Photo.objects.filter(dish__in=list_unerased_dishes(contributor)).exclude(file="").order_by("dish", "created_at")
+    )
 
 
 def _named(contributor: Contributor) -> Iterator[tuple[Any, tuple[str, str]]]:
@@ -83,7 +85,9 @@ def _named(contributor: Contributor) -> Iterator[tuple[Any, tuple[str, str]]]:
 
 
 def _page(contributor: Contributor, addresses: dict[Any, str]) -> str:
-    dishes = unerased(contributor).prefetch_related("places", "languages", "photos", "changes").order_by("pk")
+    dishes = (
+        list_unerased_dishes(contributor).prefetch_related("places", "languages", "photos", "changes").order_by("pk")
+    )
     consent = contributor.consent
     context = {
         "contributor": contributor,
@@ -99,9 +103,9 @@ def _told(dish: Dish, addresses: dict[Any, str]) -> Told:
     photos = sorted(dish.photos.all(), key=lambda photo: photo.created_at)
     return Told(
         dish,
-        answers(dish),
+        list_dish_answers(dish),
         [(change.at, _earlier(change.before)) for change in dish.changes.all()],
-        [grouped(receipt) for receipt in sent],
+        [format_receipt(receipt) for receipt in sent],
         [Picture(addresses[photo.pk], photo.caption) for photo in photos if addresses.get(photo.pk)],
     )
 

@@ -21,7 +21,7 @@ DRAFTS = timedelta(days=30)
 logger = logging.getLogger(__name__)
 
 
-def retire() -> dict[str, int]:
+def apply_retention_rules() -> dict[str, int]:
     """Does all of it and logs how much there was."""
     found = {**remove_drafts(), **remove_personal(), "networks": forget_networks()}
     if any(found.values()):
@@ -33,7 +33,7 @@ def remove_drafts() -> dict[str, int]:
     """Drafts that nobody touched for 30 days, and rows that only served for a while."""
     before = timezone.now() - DRAFTS
     drafts = list(Photo.objects.filter(state=Photo.State.DRAFT, created_at__lt=before))
-    process.remove(*[path for draft in drafts for path in (draft.file, draft.thumbnail)])
+    process.delete_stored_files(*[path for draft in drafts for path in (draft.file, draft.thumbnail)])
     Photo.objects.filter(pk__in=[draft.pk for draft in drafts], state=Photo.State.DRAFT).delete()
     return {
         "photo drafts": len(drafts),

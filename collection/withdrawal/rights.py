@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 
 from collection.access import return_codes
 from collection.consent.record import END, Said
-from collection.dishes.receipts import grouped
+from collection.dishes.receipts import format_receipt
 from collection.dishes.write import WORDS
 from collection.models import AboutYou, Contributor, Dish, Photo, ReturnCode, Submission, Withdrawal
-from collection.withdrawal.withdraw import undoable
+from collection.withdrawal.withdraw import list_undoable_withdrawals
 
 FROM_LEFT = "\u2066"
 SHOWN_WITH_PHOTO = ("caption", "state", "created_at", "width", "height")
@@ -36,7 +36,7 @@ def by_code(person: uuid.UUID | None) -> Contributor | None:
     return Contributor.objects.filter(pk=person).first() if person else None
 
 
-def unerased(contributor: Contributor) -> QuerySet[Dish]:
+def list_unerased_dishes(contributor: Contributor) -> QuerySet[Dish]:
     """All dishes of this person of which something is left."""
     return Dish.objects.filter(contributor=contributor).exclude(
         pk__in=Withdrawal.objects.exclude(erased_at=None).exclude(dish=None).values("dish")
@@ -45,13 +45,13 @@ def unerased(contributor: Contributor) -> QuerySet[Dish]:
 
 def own_dishes(contributor: Contributor) -> list[OwnDish]:
     """Newest first, with those that can still be undone."""
-    standing = Prefetch("withdrawals", queryset=undoable(), to_attr="standing")
-    dishes = unerased(contributor).prefetch_related(standing).order_by("-created_at", "-pk")
+    standing = Prefetch("withdrawals", queryset=list_undoable_withdrawals(), to_attr="standing")
+    dishes = list_unerased_dishes(contributor).prefetch_related(standing).order_by("-created_at", "-pk")
     return [OwnDish(dish, next(iter(dish.standing), None)) for dish in dishes]
 
 
 def everything_withdrawn(contributor: Contributor) -> Withdrawal | None:
-    return undoable().filter(person=contributor.pk, dish=None).first()
+    return list_undoable_withdrawals().filter(person=contributor.pk, dish=None).first()
 
 
 def has_details(contributor: Contributor) -> bool:
@@ -61,7 +61,7 @@ def has_details(contributor: Contributor) -> bool:
 def first_code(contributor: Contributor, dish: Dish) -> str | None:
     """The return code for the page that ends somebody's first dish; None on every other page."""
     first = Dish.objects.filter(contributor=contributor).order_by("pk").values_list("pk", flat=True).first()
-    return return_codes.first(contributor.pk, ReturnCode.Kind.CONTRIBUTOR) if first == dish.pk else None
+    return return_codes.issue_first_code(contributor.pk, ReturnCode.Kind.CONTRIBUTOR) if first == dish.pk else None
 
 
 def code_context(code: str | None, address: str) -> dict[str, Any]:
@@ -99,12 +99,15 @@ def everything_about(
             "way": contributor.consent_way,
             "answers_to_questions": contributor.understood,
         },
-        "details": details(contributor),
-        "dishes": [about_dish(dish, with_photos, photo_files or {}) for dish in unerased(contributor).order_by("pk")],
+        "details": collect_personal_details(contributor),
+        "dishes": [
+            about_dish(dish, with_photos, photo_files or {})
+            for dish in list_unerased_dishes(contributor).order_by("pk")
+        ],
     }
 
 
-def details(contributor: Contributor) -> dict[str, Any]:
+def collect_personal_details(contributor: Contributor) -> dict[str, Any]:
     row = AboutYou.objects.filter(contributor=contributor)
     found = dict(row.values().first() or {})
     if found:
@@ -120,7 +123,7 @@ def about_dish(dish: Dish, with_photos: bool, photo_files: Mapping[Any, str]) ->
         "state": dish.state,
         "described": dish.created_at,
         "changed": dish.changed_at,
-        "receipts": [grouped(receipt) for receipt, _device in sent],
+        "receipts": [format_receipt(receipt) for receipt, _device in sent],
         "device": next((device for _receipt, device in sent if device), ""),
         "words": {name: getattr(dish, name) for name in WORDS},
         "places": list(dish.places.values_list("name", flat=True)),

@@ -8,7 +8,14 @@ from typing import Any
 from django.db import transaction
 
 from collection.models import Contributor, Dish, Withdrawal
-from collection.withdrawal.withdraw import standing, undo, undo_everything, undoable, withdraw_dish, withdraw_everything
+from collection.withdrawal.withdraw import (
+    list_active_withdrawals,
+    list_undoable_withdrawals,
+    restore_withdrawn_dish,
+    undo_everything,
+    withdraw_dish,
+    withdraw_everything,
+)
 
 COLUMNS = ("dish", "person", "reason", "at", "erase_after", "undone_at")
 TIMES = ("at", "erase_after", "undone_at")
@@ -41,7 +48,7 @@ def read_row(row: Mapping[str, Any], number: int) -> dict[str, Any]:
     return {**times, "person": person, "dish": dish, "reason": reason}
 
 
-def apply(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+def apply_tombstones(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """Brings this database in line with the list; returns counts. Of several rows about the same, the last counts.
 
     Nothing is written where a row cannot be read. Raises ListError.
@@ -62,8 +69,8 @@ def apply_dish(row: Mapping[str, Any]) -> str:
     if dish is None:
         return "not here"
     if row["undone_at"]:
-        for known in undoable().filter(dish=dish):
-            undo(known)
+        for known in list_undoable_withdrawals().filter(dish=dish):
+            restore_withdrawn_dish(known)
         return "undone"
     withdrawal = withdraw_dish(dish, row["reason"], row["person"])
     plan_again(withdrawal, row)
@@ -84,4 +91,6 @@ def apply_person(row: Mapping[str, Any]) -> str:
 
 def plan_again(withdrawal: Withdrawal, row: Mapping[str, Any]) -> None:
     """The times are those of the list: what was erased before the restoration is due at once."""
-    standing().filter(pk=withdrawal.pk).update(at=row["at"], erase_after=row["erase_after"], reason=row["reason"])
+    list_active_withdrawals().filter(pk=withdrawal.pk).update(
+        at=row["at"], erase_after=row["erase_after"], reason=row["reason"]
+    )

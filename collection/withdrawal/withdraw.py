@@ -9,14 +9,14 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from collection.access.attempt_limits import count_try, tries
+from collection.access.attempt_limits import count_attempts, count_try
 from collection.dishes import report_limits
-from collection.dishes.events import follow
+from collection.dishes.events import propagate_dish_changes
 from collection.dishes.receipts import read_receipt
-from collection.leaderboard.counters import recount
+from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import AboutYou, Contributor, Dish, Report, Submission, Withdrawal
 from collection.signals import dish_restored, dish_withdrawn
-from collection.text import fold
+from collection.text import fold_spelling
 
 UNDO = timedelta(days=7)
 # Whoever decides about withdrawals sees the dishes; nobody else on the staff does until they are erased.
@@ -32,20 +32,20 @@ def sees_withdrawn(user: AbstractUser | AnonymousUser) -> bool:
     return user.is_active and user.has_perm(MAY_WITHDRAW)
 
 
-def standing() -> QuerySet[Withdrawal]:
+def list_active_withdrawals() -> QuerySet[Withdrawal]:
     """Withdrawals that were not taken back."""
     return Withdrawal.objects.filter(undone_at=None)
 
 
-def undoable() -> QuerySet[Withdrawal]:
-    return standing().filter(erased_at=None)
+def list_undoable_withdrawals() -> QuerySet[Withdrawal]:
+    return list_active_withdrawals().filter(erased_at=None)
 
 
 @transaction.atomic
 def withdraw_dish(dish: Dish, reason: str, person: uuid.UUID | None = None) -> Withdrawal:
     """Hides a dish at once and plans its erasure; a second call finds the first. A lost code waits for a steward."""
     dish = Dish.objects.select_for_update().get(pk=dish.pk)
-    if known := standing().filter(dish=dish).first():
+    if known := list_active_withdrawals().filter(dish=dish).first():
         return known
     now = timezone.now()
     withdrawal = Withdrawal.objects.create(
@@ -59,7 +59,7 @@ def withdraw_dish(dish: Dish, reason: str, person: uuid.UUID | None = None) -> W
     )
     set_state(dish, Dish.State.WITHDRAWN)
     stand_alone(withdrawal.merged)
-    follow([dish.pk, *withdrawal.merged])
+    propagate_dish_changes([dish.pk, *withdrawal.merged])
     dish_withdrawn.send(sender=Dish, dishes=[dish.pk])
     return withdrawal
 
@@ -86,23 +86,23 @@ def stand_alone(merged: Sequence[int]) -> None:
 
 def heir_of(dish: Dish) -> Dish | None:
     """Another contributor's dish that a steward found to be the same one as this withdrawn dish."""
-    withdrawal = standing().filter(dish=dish).first()
+    withdrawal = list_active_withdrawals().filter(dish=dish).first()
     merged = withdrawal.merged if withdrawal else []
     same = Dish.objects.live().filter(Q(pk__in=merged, merged_into=None) | Q(pk=dish.merged_into_id))
     return same.order_by("pk").first()
 
 
 @transaction.atomic
-def undo(withdrawal: Withdrawal) -> bool:
+def restore_withdrawn_dish(withdrawal: Withdrawal) -> bool:
     """The dish is again what it was before; False where it is too late or was done before."""
-    undone = undoable().filter(pk=withdrawal.pk).update(undone_at=timezone.now())
+    undone = list_undoable_withdrawals().filter(pk=withdrawal.pk).update(undone_at=timezone.now())
     if not undone or withdrawal.dish_id is None:
         return bool(undone)
     dish = Dish.objects.select_for_update().get(pk=withdrawal.dish_id)
     merged = Q(merged_into=None) | Q(merged_into__in=withdrawal.merged)
     Dish.objects.filter(merged, pk__in=withdrawal.merged).update(merged_into=dish)
     set_state(dish, withdrawal.former_state)
-    follow([dish.pk, *withdrawal.merged])
+    propagate_dish_changes([dish.pk, *withdrawal.merged])
     dish_restored.send(sender=Dish, dishes=[dish.pk])
     return True
 
@@ -110,11 +110,11 @@ def undo(withdrawal: Withdrawal) -> bool:
 @transaction.atomic
 def withdraw_everything(contributor: Contributor) -> Withdrawal:
     """All dishes and whatever is known about this person: hidden at once, erased after the same seven days."""
-    known = standing().filter(person=contributor.pk, dish=None).first()
+    known = list_active_withdrawals().filter(person=contributor.pk, dish=None).first()
     for dish in Dish.objects.filter(contributor=contributor).live():
         withdraw_dish(dish, Withdrawal.Reason.EVERYTHING, contributor.pk)
     now = timezone.now()
-    standing().filter(dish__contributor=contributor, erase_after=None).update(erase_after=now + UNDO)
+    list_active_withdrawals().filter(dish__contributor=contributor, erase_after=None).update(erase_after=now + UNDO)
     return known or Withdrawal.objects.create(
         person=contributor.pk, reason=Withdrawal.Reason.EVERYTHING, at=now, erase_after=now + UNDO
     )
@@ -123,15 +123,15 @@ def withdraw_everything(contributor: Contributor) -> Withdrawal:
 @transaction.atomic
 def undo_everything(person: uuid.UUID) -> bool:
     """Takes back `withdraw_everything`; dishes that were withdrawn one by one before stay withdrawn."""
-    mine = undoable().filter(person=person, reason=Withdrawal.Reason.EVERYTHING)
-    return sum(undo(withdrawal) for withdrawal in list(mine)) > 0
+    mine = list_undoable_withdrawals().filter(person=person, reason=Withdrawal.Reason.EVERYTHING)
+    return sum(restore_withdrawn_dish(withdrawal) for withdrawal in list(mine)) > 0
 
 
 def forget_name(contributors: QuerySet[Contributor]) -> None:
     """Their public names are shown and counted nowhere any more."""
     named = list(contributors.exclude(alias="").values_list("pk", flat=True))
     Contributor.objects.filter(pk__in=named).update(alias="", alias_key=None)
-    recount(Dish.objects.filter(contributor__in=named).values_list("pk", flat=True))
+    update_leaderboard_counters(Dish.objects.filter(contributor__in=named).values_list("pk", flat=True))
 
 
 @transaction.atomic
@@ -154,7 +154,7 @@ def hide_by_receipt(receipt_text: str, name: str, network: str = "") -> bool:
         for key in keys:
             count_try(key)
         return False
-    guessed = any(tries(key) >= most for key, most in keys.items())
+    guessed = any(count_attempts(key) >= most for key, most in keys.items())
     hide_or_ask(dish, network, at_once=not guessed)
     return True
 
@@ -165,14 +165,14 @@ def named_by(receipt: str, name: str) -> Dish | None:
     dish = submission.dish if submission else None
     if dish is None or dish.state == Dish.State.WITHDRAWN or not name.strip():
         return None
-    return dish if fold(dish.local_name) == fold(name) else None
+    return dish if fold_spelling(dish.local_name) == fold_spelling(name) else None
 
 
 @transaction.atomic
 def hide_or_ask(dish: Dish, network: str, *, at_once: bool) -> None:
     """Hides the dish, or enters the wish among the reports, once, for a steward."""
     Dish.objects.select_for_update().get(pk=dish.pk)
-    if at_once and report_limits.takes(network):
+    if at_once and report_limits.may_hide_at_once(network):
         row = withdraw_dish(dish, Withdrawal.Reason.LOST_CODE)
         Withdrawal.objects.filter(pk=row.pk, reason=Withdrawal.Reason.LOST_CODE, network="").update(network=network)
         return
@@ -185,7 +185,7 @@ def hide_or_ask(dish: Dish, network: str, *, at_once: bool) -> None:
     )
 
 
-def confirm(withdrawals: QuerySet[Withdrawal]) -> int:
+def confirm_withdrawals(withdrawals: QuerySet[Withdrawal]) -> int:
     """A steward says that a dish hidden without a code shall go: it is erased after the usual days."""
     waiting = withdrawals.filter(undone_at=None, erased_at=None, erase_after=None)
     return waiting.update(erase_after=timezone.now() + UNDO)
@@ -193,7 +193,7 @@ def confirm(withdrawals: QuerySet[Withdrawal]) -> int:
 
 def withdrawn_publicly() -> QuerySet[Withdrawal]:
     """Withdrawals of dishes that anybody may have seen, in the order of their numbers; nothing but ids is told."""
-    shown = standing().exclude(erase_after=None).exclude(dish=None)
+    shown = list_active_withdrawals().exclude(erase_after=None).exclude(dish=None)
     return (
         shown.filter(former_state__in=[Dish.State.ACCEPTED, Dish.State.HIDDEN])
         .exclude(dish__source="demonstration")

@@ -47,7 +47,9 @@ class RunList(ChangeList):
         for pk, state, n in rows:
             states[pk][state] = n
         settled = {run.pk: run.finished_at for run in runs if run.large}
-        for pk, held in cached_counts.read(KIND, list(settled), settled=settled).items() if settled else ():
+        for pk, held in (
+            cached_counts.read_cached_counts(KIND, list(settled), settled=settled).items() if settled else ()
+        ):
             states[pk] = dict(held.content["states"]) if held.content else {}
         mask = reader_mask(request)
         for run in runs:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from evaluation.backends import weight_files, weights
-from evaluation.backends.image_decode import Pixels, Stack, stacks
-from evaluation.backends.image_resize import Preparation, preparation
+from evaluation.backends.image_decode import Pixels, Stack, decode_stacks
+from evaluation.backends.image_resize import Preparation, parse_preparation_config
 from evaluation.backends.text_preparation import family_config, texts_of
 from evaluation.contracts import parameters
 from evaluation.contracts.backend import Vectors
@@ -24,19 +24,19 @@ class ClipEncoder:
     def __init__(self, model: ModelData) -> None:
         from transformers import AutoModel
 
-        given = parameters.values(model)
+        given = parameters.resolve_parameter_values(model)
         self.precision, self.at_once = given["precision"], given["at_once"]
         self.texts = texts_of(model)
         self.preparation = preparation_of(model)
-        self.network = weights.pretrained(model, AutoModel, self.precision)
+        self.network = weights.load_pretrained_model(model, AutoModel, self.precision)
         self.family = self.texts.family.title
-        self.device = weights.device()
+        self.device = weights.select_device()
 
     @staticmethod
     def inspect(model: ModelData) -> list[str]:
-        """See `evaluation.backends.inspect`."""
+        """See `evaluation.backends.inspect_model`."""
         family_config(model)
-        weight_files.check(model, weight_files.missing_of_model(model, pictures=True))
+        weight_files.require_complete_weights(model, weight_files.missing_of_model(model, pictures=True))
         family = texts_of(model).family
         return [f"family {family.title}", f"texts up to {family.length} tokens", preparation_of(model).name]
 
@@ -47,21 +47,21 @@ class ClipEncoder:
 
     @property
     def circumstances(self) -> Mapping[str, Any]:
-        return weights.circumstances(self.precision)
+        return weights.describe_environment(self.precision)
 
     def encode_images(self, contents: Sequence[bytes]) -> Vectors:
         """Pictures as PNG, JPEG or WebP → (n, d). Raises OSError or ValueError for what is no picture."""
-        with weights.memory():
-            return self.gathered(stacks(contents, self.at_once, self.device))
+        with weights.convert_memory_errors():
+            return self.gathered(decode_stacks(contents, self.at_once, self.device))
 
     def encode_pixels(self, pictures: Sequence[Pixels]) -> Vectors:
         """Pictures that are in memory already, (h, w, 3) each → (n, d)."""
         import torch
 
-        with weights.memory():
+        with weights.convert_memory_errors():
             return self.gathered(
                 [Stack([place], torch.from_numpy(np.ascontiguousarray(pictures[place]))[None]) for place in part]
-                for part in taken(range(len(pictures)), self.at_once)
+                for part in batch_lazily(range(len(pictures)), self.at_once)
             )
 
     def gathered(self, parts: Iterable[Sequence[Stack]]) -> Vectors:
@@ -83,38 +83,40 @@ class ClipEncoder:
 
         prepared = [self.preparation.prepared(stack.pixels, self.device) for stack in part]
         values = torch.cat(prepared).to(self.network.dtype)
-        return pooled(self.network.get_image_features(pixel_values=values))
+        return extract_projected_vectors(self.network.get_image_features(pixel_values=values))
 
     def encode_texts(self, texts: Sequence[str]) -> Vectors:
         """Texts → (n, d). Raises ValueError for one that the text encoder does not read to its end."""
         import torch
 
-        with weights.memory(), torch.inference_mode():
-            parts = [self.forward_texts(part) for part in taken(texts, self.at_once)]
+        with weights.convert_memory_errors(), torch.inference_mode():
+            parts = [self.forward_texts(part) for part in batch_lazily(texts, self.at_once)]
             return as_vectors(torch.cat(parts).cpu() if parts else None, self.network.config)
 
     def forward_texts(self, texts: Sequence[str]) -> Any:
         read = self.texts.ids(texts)
-        return pooled(self.network.get_text_features(**{name: row.to(self.device) for name, row in read.items()}))
+        return extract_projected_vectors(
+            self.network.get_text_features(**{name: row.to(self.device) for name, row in read.items()})
+        )
 
 
 def preparation_of(model: ModelData) -> Preparation:
     """How pictures are prepared, from the image processor's own configuration. Raises BackendError."""
     from transformers.image_processing_base import ImageProcessingMixin
 
-    with weights.loading(model):
+    with weights.convert_loading_errors(model):
         config, _ = ImageProcessingMixin.get_image_processor_dict(model.identifier, **weights.source_of(model))
-        return preparation(config)
+        return parse_preparation_config(config)
 
 
-def taken(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+def batch_lazily(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
     """Lists of at most `size`, made as they are asked for: what is decoded waits for the device, not the reverse."""
     source = iter(items)
     while part := list(islice(source, size)):
         yield part
 
 
-def pooled(found: Any) -> Any:
+def extract_projected_vectors(found: Any) -> Any:
     """The projected vectors, (n, d) float32, of what the library's versions return."""
     return getattr(found, "pooler_output", found).float()
 

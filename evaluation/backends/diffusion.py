@@ -18,13 +18,13 @@ import numpy as np
 from PIL import Image
 
 from evaluation.backends import weight_files, weights
-from evaluation.backends.image_decode import Pixels, pool
-from evaluation.backends.pipeline_families import FAMILIES, Family, laid, scale_of, shape_of
-from evaluation.backends.standin.images import png
+from evaluation.backends.image_decode import Pixels, get_decoder_pool
+from evaluation.backends.pipeline_families import FAMILIES, Family, arrange_noise, scale_of, shape_of
+from evaluation.backends.standin.images import encode_png
 from evaluation.contracts import parameters
 from evaluation.contracts.backend import BackendError, ImageRequest
 from evaluation.contracts.study import ImageResult, ModelData, Result
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -82,9 +82,9 @@ class DiffusersPipeline:
 
     @staticmethod
     def inspect(model: ModelData) -> list[str]:
-        """See `evaluation.backends.inspect`."""
+        """See `evaluation.backends.inspect_model`."""
         known, settings = known_of(model)
-        weight_files.check(model, weight_files.missing_of_pipeline(model, known.index))
+        weight_files.require_complete_weights(model, weight_files.missing_of_pipeline(model, known.index))
         scheduler_of(model, known, settings.scheduler)
         return [f"family {known.name}", f"pictures of {settings.size} × {settings.size} pixels"]
 
@@ -93,7 +93,7 @@ class DiffusersPipeline:
         import diffusers
 
         return {
-            **weights.circumstances(self.precision),
+            **weights.describe_environment(self.precision),
             "diffusers": diffusers.__version__,
             "scheduler": type(self.pipeline.scheduler).__name__,
             "safety_filter": self.checker is not None,
@@ -121,7 +121,7 @@ class DiffusersPipeline:
     def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
         at_once = self.settings.at_once
         for start in range(0, len(requests), at_once):
-            with weights.memory():
+            with weights.convert_memory_errors():
                 results = self.results(requests[start : start + at_once])
             yield from results
 
@@ -132,12 +132,12 @@ class DiffusersPipeline:
         if spoiled and self.precision != "fp32":
             again = self.judged(spoiled, self.in_full(spoiled))
             for key, result in again.items():
-                made[key] = noted(result, not_finite_in=self.precision)
+                made[key] = add_circumstances(result, not_finite_in=self.precision)
         return list(made.values())
 
     def in_full(self, requests: Sequence[ImageRequest]) -> Drawn:
         """The same noise through the same weights, computed in fp32."""
-        with widened(self.pipeline):
+        with cast_to_float32(self.pipeline):
             return self.drawn(requests, "fp32")
 
     def drawn(self, requests: Sequence[ImageRequest], precision: str) -> Drawn:
@@ -179,7 +179,7 @@ class DiffusersPipeline:
         shape = shape_of(self.family, self.denoiser.config.in_channels, side)
         generators = [torch.Generator("cpu").manual_seed(seed_of(request)) for request in requests]
         drawn = torch.stack([torch.randn(shape, generator=kept) for kept in generators])
-        return generators, laid(self.family, drawn)
+        return generators, arrange_noise(self.family, drawn)
 
     def note_finite(self, _: Any, __: Any, decoded: "Tensor") -> None:
         """After the decoder, before its numbers are cut to what a picture can show."""
@@ -189,7 +189,7 @@ class DiffusersPipeline:
         """Unit key → what its picture is: done, filtered, or failed where its numbers are no picture."""
         shared = {**self.circumstances, "precision": drawn.precision, "pass": len(requests)}
         pictures = [Image.fromarray(pixels) for pixels in drawn.pictures]
-        flagged, contents = self.flagged(pictures), pool().map(png, pictures)
+        flagged, contents = self.flagged(pictures), get_decoder_pool().map(encode_png, pictures)
         made: dict[str, Result] = {}
         for request, fine, held, content in zip(requests, drawn.finite, flagged, contents, strict=True):
             note = {**shared, **self.unread(request.prompt)}
@@ -224,23 +224,23 @@ class DiffusersPipeline:
 
 def known_of(model: ModelData) -> tuple[Known, Settings]:
     """The family by its index, and what pictures are made with. Raises BackendError; no weights are opened."""
-    given = parameters.values(model)
-    index = weights.description(model, "model_index.json")
+    given = parameters.resolve_parameter_values(model)
+    index = weights.read_model_json(model, "model_index.json")
     if index is None:
-        config = weights.description(model, "config.json") or {}
+        config = weights.read_model_json(model, "config.json") or {}
         kind = config.get("model_type") or "that nothing names, without a model_index.json"
         raise BackendError(weights.other_family(model, str(kind), FAMILIES))
     name = str(index.get("_class_name", ""))
     if name not in FAMILIES:
         raise BackendError(weights.other_family(model, name, FAMILIES))
-    family, vae = FAMILIES[name], weights.description(model, "vae/config.json")
+    family, vae = FAMILIES[name], weights.read_model_json(model, "vae/config.json")
     if vae is None:
         raise BackendError(f"{model.slug} could not be loaded: {model.identifier} holds no vae/config.json.")
     if given["precision"] not in family.precisions:
         raise BackendError(
             f"{model.slug}: {name} does not work in {given['precision']}. Accepted: {', '.join(family.precisions)}."
         )
-    with weights.loading(model):
+    with weights.convert_loading_errors(model):
         known = Known(name, family, index, scale_of(vae))
     if given["size"] % (known.scale * family.multiple):
         raise BackendError(f"{model.slug}: The parameter size is a multiple of {known.scale * family.multiple} pixels.")
@@ -274,10 +274,10 @@ def pipeline_of(model: ModelData, known: Known, settings: Settings) -> Any:
 
     diffusers.utils.logging.disable_progress_bar()
     transformers.utils.logging.disable_progress_bar()
-    given = {**scheduler_of(model, known, settings.scheduler), **prepared(model, known)}
+    given = {**scheduler_of(model, known, settings.scheduler), **load_feature_extractor(model, known)}
     if known.family.may_lack_reader:
         given |= {part: None for part in known.family.reader if not (known.index.get(part) or [None])[0]}
-    with weights.loading(model):
+    with weights.convert_loading_errors(model):
         pipeline = getattr(diffusers, known.name).from_pretrained(
             model.identifier,
             **weights.source_of(model),
@@ -286,17 +286,17 @@ def pipeline_of(model: ModelData, known: Known, settings: Settings) -> Any:
             dtype=weights.dtype_of(settings.precision),
         )
         pipeline.set_progress_bar_config(disable=True)
-        return pipeline.to(weights.device())
+        return pipeline.to(weights.select_device())
 
 
-def prepared(model: ModelData, known: Known) -> dict[str, Any]:
+def load_feature_extractor(model: ModelData, known: Known) -> dict[str, Any]:
     """How pictures come before the safety filter, where there is one: on Pillow, so that all hosts give it the same."""
     import transformers
 
     if not known.family.safety or not (known.index.get("feature_extractor") or [None])[0]:
         return {}
     kind = getattr(transformers, "CLIPImageProcessorPil", None) or transformers.CLIPImageProcessor
-    with weights.loading(model):
+    with weights.convert_loading_errors(model):
         found = kind.from_pretrained(model.identifier, subfolder="feature_extractor", **weights.source_of(model))
     return {"feature_extractor": found}
 
@@ -311,11 +311,11 @@ def scheduler_of(model: ModelData, known: Known, name: str) -> dict[str, Any]:
     if not hasattr(diffusers, kind):
         raise BackendError(f"{model.slug}: the scheduler beside the weights, {kind!r}, is none of diffusers.")
     source = {key: value for key, value in weights.source_of(model).items() if key != "trust_remote_code"}
-    with weights.loading(model):
+    with weights.convert_loading_errors(model):
         own = getattr(diffusers, kind).from_pretrained(model.identifier, subfolder="scheduler", **source)
     fitting = {each.__name__: each for each in own.compatibles}
     if name not in fitting:
-        raise BackendError(unknown("scheduler for these weights named", name, fitting))
+        raise BackendError(describe_unknown_name("scheduler for these weights named", name, fitting))
     return {"scheduler": fitting[name].from_config(own.config)}
 
 
@@ -333,7 +333,7 @@ def drawing_from(scheduler: Any, generators: "Sequence[Generator]") -> Iterator[
 
 
 @contextmanager
-def widened(pipeline: Any) -> Iterator[None]:
+def cast_to_float32(pipeline: Any) -> Iterator[None]:
     """Everything in fp32 for a while; afterwards each tensor as it was: some encoders keep a part in fp32 always."""
     parts = [part for part in pipeline.components.values() if hasattr(part, "parameters")]
     tensors = [tensor for part in parts for tensor in chain(part.parameters(), part.buffers())]
@@ -353,7 +353,7 @@ def seed_of(request: ImageRequest) -> int:
     return request.seed
 
 
-def noted(result: Result, **notes: Any) -> Result:
+def add_circumstances(result: Result, **notes: Any) -> Result:
     return replace(result, circumstances={**result.circumstances, **notes})
 
 

@@ -27,8 +27,8 @@ class Stack:
     pixels: "Tensor"
 
 
-def decoded(content: bytes) -> Pixels:
-    """The picture, (height, width, 3), as `evaluation.readers.image_decode.decode` gives it. Raises ImageError."""
+def decode_image_bytes(content: bytes) -> Pixels:
+    """The image, (height, width, 3), as `readers.image_decode.decode_image` gives it. Raises ImageError."""
     return pixels_of(content, read_header(content))
 
 
@@ -46,7 +46,7 @@ def pixels_of(content: bytes, read: Header) -> Pixels:
     return decode_pixels(content)
 
 
-def stacks(contents: Sequence[bytes], at_once: int, device: str) -> Iterator[list[Stack]]:
+def decode_stacks(contents: Sequence[bytes], at_once: int, device: str) -> Iterator[list[Stack]]:
     """The pictures in parts of `at_once`, each as stacks of one size, decoded ahead of whoever takes them.
 
     Stacks lie in page-locked memory where a card will read them. Raises ImageError for what is no picture.
@@ -54,28 +54,28 @@ def stacks(contents: Sequence[bytes], at_once: int, device: str) -> Iterator[lis
     waiting: deque[tuple[list[Stack], list[Future[None]]]] = deque()
     for start in range(0, len(contents), at_once):
         # Headers too are read only now, while the decoders are busy with the part before.
-        waiting.append(begun(contents[start : start + at_once], start, device))
+        waiting.append(start_decoding(contents[start : start + at_once], start, device))
         if len(waiting) > AHEAD:
-            yield finished(*waiting.popleft())
+            yield finish_decoding(*waiting.popleft())
     while waiting:
-        yield finished(*waiting.popleft())
+        yield finish_decoding(*waiting.popleft())
 
 
-def singles(contents: Sequence[bytes], device: str) -> Iterator["Tensor"]:
+def decode_image_stream(contents: Sequence[bytes], device: str) -> Iterator["Tensor"]:
     """The pictures one after the other, (h, w, 3) uint8, the next ones decoded meanwhile; memory as in `stacks`.
 
     Raises ImageError for what is no picture, when its turn comes.
     """
     waiting: deque[Future[Tensor]] = deque()
     for content in contents:
-        waiting.append(pool().submit(single, content, device))
+        waiting.append(get_decoder_pool().submit(decode_to_tensor, content, device))
         if len(waiting) > AHEAD:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
 
 
-def single(content: bytes, device: str) -> "Tensor":
+def decode_to_tensor(content: bytes, device: str) -> "Tensor":
     import torch
 
     read = read_header(content)
@@ -84,7 +84,7 @@ def single(content: bytes, device: str) -> "Tensor":
     return pixels
 
 
-def begun(contents: Sequence[bytes], first: int, device: str) -> tuple[list[Stack], list[Future[None]]]:
+def start_decoding(contents: Sequence[bytes], first: int, device: str) -> tuple[list[Stack], list[Future[None]]]:
     """One part of the pictures, `first` being the place of its first one among all."""
     import torch
 
@@ -97,7 +97,7 @@ def begun(contents: Sequence[bytes], first: int, device: str) -> tuple[list[Stac
         pixels = torch.empty((len(members), *size, 3), dtype=torch.uint8, pin_memory=device == "cuda")
         rows = pixels.numpy()
         tasks += [
-            pool().submit(decode_into, contents[place], headers[place], rows[number])
+            get_decoder_pool().submit(decode_into, contents[place], headers[place], rows[number])
             for number, place in enumerate(members)
         ]
         made.append(Stack([first + place for place in members], pixels))
@@ -108,13 +108,13 @@ def decode_into(content: bytes, read: Header, target: Pixels) -> None:
     target[:] = pixels_of(content, read)
 
 
-def finished(made: list[Stack], tasks: Sequence[Future[None]]) -> list[Stack]:
+def finish_decoding(made: list[Stack], tasks: Sequence[Future[None]]) -> list[Stack]:
     for task in tasks:
         task.result()
     return made
 
 
 @cache
-def pool() -> ThreadPoolExecutor:
+def get_decoder_pool() -> ThreadPoolExecutor:
     """One pool per process: the decoders run outside the interpreter's lock, so threads suffice."""
     return ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix="decoding")

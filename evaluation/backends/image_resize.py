@@ -60,8 +60,11 @@ class Preparation:
 
     def prepared_part(self, pixels: "Tensor") -> "Tensor":
         values = pixels.permute(0, 3, 1, 2).float()
-        values = self.cropped(resized(values, self.target(*values.shape[-2:]), self.filter))
-        mean, deviation = channels(self.mean, pixels.device), channels(self.deviation, pixels.device)
+        values = self.cropped(resize_images(values, self.target(*values.shape[-2:]), self.filter))
+        mean, deviation = (
+            build_channel_tensor(self.mean, pixels.device),
+            build_channel_tensor(self.deviation, pixels.device),
+        )
         return (values * self.scale - mean) / deviation
 
     def cropped(self, values: "Tensor") -> "Tensor":
@@ -73,14 +76,14 @@ class Preparation:
 
 
 @cache
-def channels(row: tuple[float, ...], place: "device") -> "Tensor":
+def build_channel_tensor(row: tuple[float, ...], place: "device") -> "Tensor":
     """A value per channel, kept on the device: copying three numbers for each batch would make the card wait."""
     import torch
 
     return torch.tensor(row, device=place).view(1, 3, 1, 1)
 
 
-def resized(values: "Tensor", size: tuple[int, int], name: str) -> "Tensor":
+def resize_images(values: "Tensor", size: tuple[int, int], name: str) -> "Tensor":
     """Both sides to `size` (height, width), the width first."""
     if values.shape[-1] != size[1]:
         values = one_pass(values, (values.shape[-2], size[1]), name)
@@ -95,7 +98,7 @@ def one_pass(values: "Tensor", size: tuple[int, int], name: str) -> "Tensor":
     return resized.add_(0.5).floor_().clamp_(0, 255)
 
 
-def preparation(config: Mapping[str, Any]) -> Preparation:
+def parse_preparation_config(config: Mapping[str, Any]) -> Preparation:
     """From the image processor's published configuration. Raises BackendError where it asks for something else."""
     number = int(config.get("resample", 3))
     if number not in FILTERS or not config.get("do_resize", True) or not config.get("do_normalize", True):
@@ -107,8 +110,8 @@ def preparation(config: Mapping[str, Any]) -> Preparation:
     prepared = Preparation(
         filter=FILTERS[number],
         edge=int(edge) if edge else None,
-        size=None if edge else both(size),
-        crop=both(crop) if crop else None,
+        size=None if edge else parse_height_width(size),
+        crop=parse_height_width(crop) if crop else None,
         scale=float(config.get("rescale_factor", 1 / 255)),
         mean=tuple(map(float, config["image_mean"])),
         deviation=tuple(map(float, config["image_std"])),
@@ -118,5 +121,5 @@ def preparation(config: Mapping[str, Any]) -> Preparation:
     return prepared
 
 
-def both(size: Mapping[str, int] | int) -> tuple[int, int]:
+def parse_height_width(size: Mapping[str, int] | int) -> tuple[int, int]:
     return (size["height"], size["width"]) if isinstance(size, Mapping) else (size, size)

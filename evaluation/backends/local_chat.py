@@ -38,13 +38,13 @@ class Sampler:
 
         if self.temperature == 0:
             return scores
-        chances = kept(torch.log_softmax(scores.float() / self.temperature, dim=-1), self.top_p)
+        chances = mask_outside_top_p(torch.log_softmax(scores.float() / self.temperature, dim=-1), self.top_p)
         draws = torch.stack([torch.rand(scores.shape[-1], generator=each) for each in self.generators])
         noise = -torch.log(-torch.log(draws.clamp(TINY, 1 - 1e-7)))
         return chances + noise.to(chances.device)
 
 
-def kept(chances: "Tensor", top_p: float) -> "Tensor":
+def mask_outside_top_p(chances: "Tensor", top_p: float) -> "Tensor":
     """Logarithms of probabilities (rows, tokens), −∞ outside the likeliest tokens that together reach `top_p`."""
     import torch
 
@@ -63,20 +63,22 @@ class LocalChat:
     def __init__(self, model: ModelData) -> None:
         from transformers import AutoModelForCausalLM
 
-        given = parameters.values(model)
+        given = parameters.resolve_parameter_values(model)
         self.tokenizer = tokenizer_of(model)
-        self.network: Any = weights.pretrained(model, AutoModelForCausalLM, given["precision"], spread=given["spread"])
+        self.network: Any = weights.load_pretrained_model(
+            model, AutoModelForCausalLM, given["precision"], spread=given["spread"]
+        )
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         self.temperature, self.top_p = given["temperature"], given["top_p"]
         self.most_new_tokens, self.at_once = given["most_new_tokens"], given["at_once"]
-        self.circumstances = weights.circumstances(given["precision"])
+        self.circumstances = weights.describe_environment(given["precision"])
 
     @staticmethod
     def inspect(model: ModelData) -> list[str]:
-        """See `evaluation.backends.inspect`."""
+        """See `evaluation.backends.inspect_model`."""
         family = family_of(model)
-        weight_files.check(model, weight_files.missing_of_model(model, pictures=False))
+        weight_files.require_complete_weights(model, weight_files.missing_of_model(model, pictures=False))
         tokenizer_of(model)
         return [f"family {family}"]
 
@@ -94,7 +96,7 @@ class LocalChat:
         ]
         asked = self.tokenizer(texts, return_tensors="pt", padding=True, add_special_tokens=False)
         sampler = Sampler([each.seed for each in conversations], self.temperature, self.top_p)
-        with weights.memory(), torch.inference_mode():
+        with weights.convert_memory_errors(), torch.inference_mode():
             made = self.network.generate(
                 **asked.to(self.network.device),
                 do_sample=False,
@@ -133,7 +135,7 @@ def tokenizer_of(model: ModelData) -> Any:
     from transformers import AutoTokenizer
 
     family_of(model)
-    with weights.loading(model):
+    with weights.convert_loading_errors(model):
         found = AutoTokenizer.from_pretrained(model.identifier, padding_side="left", **weights.source_of(model))
     if not found.chat_template:
         raise BackendError(f"{model.slug} comes without a chat template: nobody knows how it wants to be asked.")

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from evaluation.backends.provider import CallFailed, Provider
-from evaluation.backends.provider_dialects import Verdict, first
+from evaluation.backends.provider import CallFailedError, Provider
+from evaluation.backends.provider_dialects import Verdict, get_first_choice
 from evaluation.contracts.backend import Answer, Asked, BackendError, Conversation, Question, Reading
 from evaluation.contracts.study import ModelData
 from evaluation.readers import text_cleaning
@@ -57,9 +57,11 @@ class OpenAIChat:
         given = {name: value for name, value in {**(options or {}), **self.options}.items() if value is not None}
         try:
             told = self.provider.call(lambda client: self.ask(client, messages, given))
-        except CallFailed as error:
+        except CallFailedError as error:
             return Answer(state="failed", reason=str(error), circumstances=note)
-        return read(told.body, told.verdict, {**note, **told.circumstances, **counted(told.body)})
+        return parse_chat_answer(
+            told.body, told.verdict, {**note, **told.circumstances, **extract_token_usage(told.body)}
+        )
 
     def ask(self, client: Any, messages: Sequence[Message], options: Mapping[str, Any]) -> Any:
         return client.chat.completions.with_streaming_response.create(
@@ -73,10 +75,10 @@ def data_url(content: bytes) -> str:
     return f"data:{media_type};base64,{base64.b64encode(sent).decode()}"
 
 
-def read(answer: Mapping[str, Any], verdict: Verdict, note: Mapping[str, Any]) -> Answer:
+def parse_chat_answer(answer: Mapping[str, Any], verdict: Verdict, note: Mapping[str, Any]) -> Answer:
     """The words of an answer, or why there are none."""
-    choice = first(answer.get("choices"))
-    ended = text_cleaning.words(choice.get("finish_reason"), 80)
+    choice = get_first_choice(answer.get("choices"))
+    ended = text_cleaning.clean_foreign_text(choice.get("finish_reason"), 80)
     told = {**note, **({"finish_reason": ended} if ended else {})}
     text = words_of(choice.get("message"))
     if verdict.meaning == "refused":
@@ -98,13 +100,13 @@ def words_of(message: Any) -> str:
     return content if isinstance(content, str) else ""
 
 
-def counted(answer: Mapping[str, Any]) -> dict[str, Any]:
+def extract_token_usage(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Tokens, and what the server says of the model that answered."""
     usage = answer.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     names = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
-    numbers = {name: text_cleaning.number(usage.get(theirs)) for name, theirs in names.items()}
+    numbers = {name: text_cleaning.parse_finite_number(usage.get(theirs)) for name, theirs in names.items()}
     served = {"served_model": answer.get("model"), "system_fingerprint": answer.get("system_fingerprint")}
-    words = {name: text_cleaning.words(value, 200) for name, value in served.items()}
+    words = {name: text_cleaning.clean_foreign_text(value, 200) for name, value in served.items()}
     found: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None and value >= 0}
     return found | {name: value for name, value in words.items() if value}

@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
-from evaluation.backends.provider import CallFailed, Provider, Told
+from evaluation.backends.provider import CallFailedError, Provider, Told
 from evaluation.backends.provider_dialects import Verdict, judge_part
 from evaluation.contracts.backend import ImageRequest
 from evaluation.contracts.study import ImageResult, ModelData, Result
@@ -57,7 +57,7 @@ class OpenAIImages:
             note["gives"] = self.per_call
         try:
             told = self.provider.call(lambda client: self.ask(client, requests), len(requests))
-        except CallFailed as error:
+        except CallFailedError as error:
             yield from (Result(request.key, "failed", reason=str(error), circumstances=note) for request in requests)
             return
         note |= told.circumstances
@@ -65,13 +65,17 @@ class OpenAIImages:
             yield from (held_back(request, told.verdict, note) for request in requests)
             return
         rows = rows_of(told)
-        note |= tokens(told.body, len(requests))
+        note |= compute_token_share(told.body, len(requests))
         if 0 < len(rows) < len(requests):
             self.per_call = len(rows)
             requests = requests[: len(rows)]
             note["gives"] = self.per_call
         for number, request in enumerate(requests):
-            yield picture(request, rows[number], note) if number < len(rows) else nothing(request, note)
+            yield (
+                build_image_result(request, rows[number], note)
+                if number < len(rows)
+                else build_empty_result(request, note)
+            )
 
     def ask(self, client: Any, requests: Sequence[ImageRequest]) -> Any:
         return client.images.with_streaming_response.generate(
@@ -97,18 +101,18 @@ def held_back(request: ImageRequest, verdict: Verdict, note: Mapping[str, Any]) 
     )
 
 
-def nothing(request: ImageRequest, note: Mapping[str, Any]) -> Result:
+def build_empty_result(request: ImageRequest, note: Mapping[str, Any]) -> Result:
     return Result(request.key, "empty", reason=f"The provider gave 0 of {note['n']} pictures.", circumstances=note)
 
 
-def picture(request: ImageRequest, row: Mapping[str, Any], note: Mapping[str, Any]) -> Result:
+def build_image_result(request: ImageRequest, row: Mapping[str, Any], note: Mapping[str, Any]) -> Result:
     """The picture of one entry of the answer; addresses are fetched at once, for they expire."""
     try:
         content = content_of(row)
     except fetching.FetchError as error:
         return Result(request.key, "failed", reason=str(error), circumstances=note)
     if content:
-        revised = text_cleaning.words(row.get("revised_prompt"), MOST_WORDS)
+        revised = text_cleaning.clean_foreign_text(row.get("revised_prompt"), MOST_WORDS)
         return Result(request.key, image=image_of(request, content, revised), circumstances=note)
     verdict = judge_part(row)
     if verdict.meaning in ("refused", "filtered"):
@@ -123,15 +127,15 @@ def content_of(row: Mapping[str, Any]) -> bytes:
     """
     inside, address = row.get("b64_json"), row.get("url")
     if isinstance(inside, str) and inside.strip():
-        return fetching.checked_picture(decoded(inside))
+        return fetching.checked_picture(decode_base64_image(inside))
     if not isinstance(address, str) or not address.strip():
         return b""
     if address.strip()[:5].lower() == "data:":
-        return fetching.checked_picture(decoded(address))
-    return fetched(address.strip())
+        return fetching.checked_picture(decode_base64_image(address))
+    return fetch_image(address.strip())
 
 
-def decoded(text: str) -> bytes:
+def decode_base64_image(text: str) -> bytes:
     """The bytes of base64 as providers write it: with a `data:` prefix, line breaks, URL-safe, without its end.
 
     Raises FetchError.
@@ -150,12 +154,12 @@ def decoded(text: str) -> bytes:
         raise fetching.FetchError("The picture in the provider's answer cannot be decoded.") from None
 
 
-def fetched(url: str, tries: int = FETCHES) -> bytes:
+def fetch_image(url: str, tries: int = FETCHES) -> bytes:
     try:
-        return fetching.fetch(url, local=settings.LOCAL_PROVIDERS)
+        return fetching.fetch_url(url, local=settings.LOCAL_PROVIDERS)
     except fetching.FetchError as error:
         if error.again and tries > 1:
-            return fetched(url, tries - 1)
+            return fetch_image(url, tries - 1)
         raise
 
 
@@ -165,10 +169,10 @@ def image_of(request: ImageRequest, content: bytes, revised: str = "") -> ImageR
     return ImageResult(content, "", 0, 0, request.prompt, revised, request.prompt_id, **place)
 
 
-def tokens(answer: Mapping[str, Any], pictures: int) -> dict[str, float]:
+def compute_token_share(answer: Mapping[str, Any], pictures: int) -> dict[str, float]:
     """Each picture's share of the tokens that the call took, where the provider counts them."""
     usage = answer.get("usage")
     if not isinstance(usage, dict):
         return {}
-    counted = {name: text_cleaning.number(usage.get(name)) for name in ("input_tokens", "output_tokens")}
+    counted = {name: text_cleaning.parse_finite_number(usage.get(name)) for name in ("input_tokens", "output_tokens")}
     return {name: value / pictures for name, value in counted.items() if value is not None and value >= 0}

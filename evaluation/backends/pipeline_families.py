@@ -153,7 +153,7 @@ def shape_of(family: Family, channels: int, side: int) -> tuple[int, ...]:
     return (1, *shape) if family.noise == "frames" else shape
 
 
-def laid(family: Family, noise: "Tensor") -> "Tensor":
+def arrange_noise(family: Family, noise: "Tensor") -> "Tensor":
     """The noise of several pictures as the pipeline takes it."""
     if family.noise == "plain":
         return noise

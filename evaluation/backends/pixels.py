@@ -7,7 +7,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from evaluation.contracts.study import ModelData
-from evaluation.readers.image_decode import decode
+from evaluation.readers.image_decode import decode_image
 
 EDGE = 256
 
@@ -21,6 +21,6 @@ class Pixels:
     def pixels(self, contents: Sequence[bytes]) -> Iterator[npt.NDArray[np.uint8]]:
         """Raises ImageError for what is no picture and for one that is too large."""
         for content in contents:
-            small = decode(content)
+            small = decode_image(content)
             small.thumbnail((self.edge, self.edge), Image.Resampling.BOX)
             yield np.asarray(small)

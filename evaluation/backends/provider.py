@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from evaluation.backends import rate_limit
-from evaluation.backends.provider_dialects import Reply, Verdict, classify, parsed
+from evaluation.backends.provider_dialects import Reply, Verdict, classify_reply, parse_json_or_none
 from evaluation.contracts.backend import BackendError
 from evaluation.contracts.study import ModelData
 from evaluation.readers import text_cleaning
@@ -37,11 +37,11 @@ STOPPING = {
 }
 
 
-class CallFailed(Exception):
+class CallFailedError(Exception):
     """This call cannot succeed, or did not within its tries."""
 
 
-class Misread(Exception):
+class ErrorStatusError(Exception):
     """An answer with the status of an error, read within the same bounds as every other."""
 
     def __init__(self, reply: Reply) -> None:
@@ -75,7 +75,7 @@ class Provider:
         self.answered = False
         url = str(given.get("base_url", DEFAULT_URL))
         key = key_of(model)
-        self.key, self.bucket = key, bucket(check_host(url), key)
+        self.key, self.bucket = key, build_bucket_name(check_host(url), key)
         # The address was checked, where it leads to was not.
         client = openai.DefaultHttpxClient(
             timeout=self.timeout, follow_redirects=False, event_hooks={"response": [self.intercept]}
@@ -93,10 +93,10 @@ class Provider:
             self.wait(amount)
             tries += 1
             reply = self.read(ask)
-            found = self.without_key(classify(reply, self.refusals))
+            found = self.without_key(classify_reply(reply, self.refusals))
             if found.meaning in ("answer", "cut short", "filtered", "refused"):
                 self.answered = True
-                note = {"calls": tries, "seconds": round(time.monotonic() - started, 3), **numbered(reply)}
+                note = {"calls": tries, "seconds": round(time.monotonic() - started, 3), **extract_request_id(reply)}
                 return Told(reply.body if isinstance(reply.body, dict) else {}, found, note)
             self.judge(found, tries, started)
 
@@ -106,8 +106,8 @@ class Provider:
 
     def wait(self, amount: int) -> None:
         try:
-            rate_limit.wait(self.bucket, self.per_minute, amount, self.patience)
-        except rate_limit.TooSlow as error:
+            rate_limit.wait_for_slot(self.bucket, self.per_minute, amount, self.patience)
+        except rate_limit.WaitTooLongError as error:
             raise BackendError(f"The provider asks to wait for {error.seconds:.0f} seconds more.") from error
 
     def read(self, ask: Callable[[Any], Any]) -> Reply:
@@ -115,15 +115,15 @@ class Provider:
         try:
             with ask(self.client) as response:
                 return self.reply(response)
-        except Misread as error:
+        except ErrorStatusError as error:
             return error.reply
         except self.errors as error:
-            return Reply(0, text=text_cleaning.words(f"No answer came: {type(error).__name__}. {error}"))
+            return Reply(0, text=text_cleaning.clean_foreign_text(f"No answer came: {type(error).__name__}. {error}"))
 
     def intercept(self, response: Any) -> None:
         """Reads errors here: the client would read them without any bound in time or size."""
         if response.status_code >= 300:
-            raise Misread(self.reply(response))
+            raise ErrorStatusError(self.reply(response))
 
     def reply(self, response: Any) -> Reply:
         """The answer read within the time in all and not only per piece."""
@@ -131,9 +131,11 @@ class Provider:
         for chunk in response.iter_bytes():
             content += chunk
             if time.monotonic() > end or len(content) > MOST_BYTES:
-                raise CallFailed("The provider's answer took too long or was too large.")
-        body = parsed(bytes(content))
-        text = "" if body is not None else text_cleaning.words(content[:8000].decode("utf-8", "replace"), 300)
+                raise CallFailedError("The provider's answer took too long or was too large.")
+        body = parse_json_or_none(bytes(content))
+        text = (
+            "" if body is not None else text_cleaning.clean_foreign_text(content[:8000].decode("utf-8", "replace"), 300)
+        )
         return Reply(response.status_code, dict(response.headers), body, text)
 
     def judge(self, found: Verdict, tries: int, started: float) -> None:
@@ -144,28 +146,28 @@ class Provider:
         if found.meaning == "too many":
             if time.monotonic() - started >= self.patience:
                 raise BackendError(f"The provider asks to slow down again and again. Its words: {words}")
-            rate_limit.hold(self.bucket, found.seconds or SLOW_DOWN)
+            rate_limit.pause_calls(self.bucket, found.seconds or SLOW_DOWN)
         elif found.meaning == "again" and tries < MOST_TRIES:
             if found.seconds:
-                rate_limit.hold(self.bucket, found.seconds)
+                rate_limit.pause_calls(self.bucket, found.seconds)
             else:
-                time.sleep(backoff(tries, self.timeout))
+                time.sleep(compute_backoff(tries, self.timeout))
         else:
-            raise CallFailed(words)
+            raise CallFailedError(words)
 
 
-def backoff(tries: int, timeout: float) -> float:
+def compute_backoff(tries: int, timeout: float) -> float:
     """Seconds before the next try: 1, 2, 4 with a random part, never longer than a call may take."""
     return min(2.0 ** (tries - 1) * (0.5 + random.random()), timeout)
 
 
-def numbered(reply: Reply) -> dict[str, str]:
+def extract_request_id(reply: Reply) -> dict[str, str]:
     """The provider's own number of the call, where it gives one: whoever asks the provider needs it."""
     number = next((value for name, value in reply.headers.items() if name.lower() == "x-request-id"), "")
-    return {"request": text_cleaning.words(number, MOST_HEADER)}
+    return {"request": text_cleaning.clean_foreign_text(number, MOST_HEADER)}
 
 
-def bucket(host: str, key: str) -> str:
+def build_bucket_name(host: str, key: str) -> str:
     """The name of the pace of one key at one host; long names of hosts count by their hash."""
     host = host if len(host) <= 80 else hashlib.sha256(host.encode()).hexdigest()
     return f"{host} {hashlib.sha256(key.encode()).hexdigest()[:16]}"
@@ -185,7 +187,7 @@ def key_of(model: ModelData) -> str:
 def check_host(url: str) -> str:
     """The host of a provider. Raises BackendError where it lies inside the own network without a setting for it."""
     try:
-        parts = fetching.checked(url, local=settings.LOCAL_PROVIDERS)
+        parts = fetching.check_url(url, local=settings.LOCAL_PROVIDERS)
         fetching.address_of(parts, local=settings.LOCAL_PROVIDERS)
     except fetching.FetchError as error:
         if error.again:

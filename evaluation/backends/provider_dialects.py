@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from evaluation.backends.retry_after import asked_wait, bounded, seconds_of
+from evaluation.backends.retry_after import asked_wait, clamp_wait, seconds_of
 from evaluation.readers import text_cleaning
 
 TABLE = Path(__file__).resolve().parent.parent / "data" / "dialects.json"
@@ -82,76 +82,76 @@ class Signs:
     statuses: list[int] = field(default_factory=list)
 
     def add(self, kind: str, word: str = "") -> None:
-        self.found.setdefault(folded(kind, word), text_cleaning.words(word or kind, 80))
+        self.found.setdefault(normalise_sign(kind, word), text_cleaning.clean_foreign_text(word or kind, 80))
 
 
-def folded(kind: str, word: str = "") -> str:
+def normalise_sign(kind: str, word: str = "") -> str:
     """One spelling for `contentFilter`, `content_filter` and `CONTENT_FILTER`."""
     return f"{kind}:{re.sub(r'[^a-z0-9=]', '', word.lower())}" if word else kind
 
 
 @cache
-def table() -> tuple[Row, ...]:
+def load_dialect_rows() -> tuple[Row, ...]:
     """The rows, in order."""
-    return tuple(row_of(row) for row in loaded()["rows"])
+    return tuple(row_of(row) for row in load_dialect_file()["rows"])
 
 
 def row_of(given: Mapping[str, Any]) -> Row:
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     row = Row(**values)
-    return replace(row, signs=tuple(folded(*sign.split(":", 1)) for sign in row.signs))
+    return replace(row, signs=tuple(normalise_sign(*sign.split(":", 1)) for sign in row.signs))
 
 
 @cache
 def content_params() -> frozenset[str]:
     """Names of what differs from subject to subject in a request; all else was set for the model."""
-    return frozenset(loaded()["content"])
+    return frozenset(load_dialect_file()["content"])
 
 
 @cache
-def loaded() -> dict[str, Any]:
+def load_dialect_file() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
     return found
 
 
-def classify(reply: Reply, refusals: Collection[str] = ()) -> Verdict:
+def classify_reply(reply: Reply, refusals: Collection[str] = ()) -> Verdict:
     """What an answer means, whatever its status. `refusals`: further codes that mean a refusal."""
     if reply.status == 0:
         return Verdict("again", reply.text)
-    body = opened(reply.body)
+    body = unwrap_error_list(reply.body)
     if reply.status < 300:
         if not isinstance(body, dict):
             return Verdict("failed", f"The provider's answer is not what the protocol says. {reply.text}".strip())
-        part = signs_of_part(first(body.get("choices")))
-        if not is_error(body) or (useful(body) and "finish:error" not in part.found):
-            return judged(part, 0, reply, refusals, or_else="answer")
+        part = signs_of_part(get_first_choice(body.get("choices")))
+        if not is_error(body) or (has_usable_content(body) and "finish:error" not in part.found):
+            return find_verdict(part, 0, reply, refusals, or_else="answer")
     found = signs_of(body)
     if not found.words and reply.text:
         found.words.append(reply.text)
-    return judged(found, status_of(reply.status, found), reply, refusals, or_else="failed")
+    return find_verdict(found, status_of(reply.status, found), reply, refusals, or_else="failed")
 
 
 def judge_part(part: Mapping[str, Any]) -> Verdict:
     """What one picture of an answer, or one choice, says of itself."""
-    return judged(signs_of_part(part), 0, Reply(200), (), or_else="answer")
+    return find_verdict(signs_of_part(part), 0, Reply(200), (), or_else="answer")
 
 
-def judged(found: Signs, status: int, reply: Reply, refusals: Collection[str], *, or_else: Meaning) -> Verdict:
+def find_verdict(found: Signs, status: int, reply: Reply, refusals: Collection[str], *, or_else: Meaning) -> Verdict:
     """The verdict of the first row that fits."""
-    words = text_cleaning.words("\n".join(dict.fromkeys(found.words)))
+    words = text_cleaning.clean_foreign_text("\n".join(dict.fromkeys(found.words)))
     for code in refusals:
-        if folded("code", str(code)) in found.found:
+        if normalise_sign("code", str(code)) in found.found:
             return Verdict("refused", words, str(code), "own")
     said = " ".join(words.lower().split()).replace("\u2019", "'")
-    for row in table():
+    for row in load_dialect_rows():
         sign = next((sign for sign in row.signs if sign in found.found), "")
-        if fits(row, sign, said, status):
+        if matches_row(row, sign, said, status):
             category = row.category or found.found.get(sign, "")
-            return Verdict(row.meaning, words, category, row.dialect, waiting(row.meaning, reply))
+            return Verdict(row.meaning, words, category, row.dialect, compute_retry_delay(row.meaning, reply))
     return Verdict(or_else, words)
 
 
-def fits(row: Row, sign: str, said: str, status: int) -> bool:
+def matches_row(row: Row, sign: str, said: str, status: int) -> bool:
     return (
         (not row.signs or bool(sign))
         and (not row.status or status in row.status)
@@ -159,29 +159,31 @@ def fits(row: Row, sign: str, said: str, status: int) -> bool:
     )
 
 
-def waiting(meaning: Meaning, reply: Reply) -> float:
+def compute_retry_delay(meaning: Meaning, reply: Reply) -> float:
     """Seconds to wait before the next try, by the headers or by Google's `retryDelay` within the error."""
     if meaning not in ("too many", "again"):
         return 0.0
     lowered = {name.lower(): str(value) for name, value in reply.headers.items()}
     if seconds := asked_wait(lowered):
         return seconds
-    delays = (value for name, value in nodes(reply.body) if name == "retryDelay" and isinstance(value, str))
-    return bounded(max((seconds_of(value) for value in delays), default=0.0))
+    delays = (
+        value for name, value in iterate_json_fields(reply.body) if name == "retryDelay" and isinstance(value, str)
+    )
+    return clamp_wait(max((seconds_of(value) for value in delays), default=0.0))
 
 
-def opened(body: Any) -> Any:
+def unwrap_error_list(body: Any) -> Any:
     """Gemini's compatible route sends a list that holds the error."""
     return body[0] if isinstance(body, list) and body and isinstance(body[0], dict) and "error" in body[0] else body
 
 
-def first(choices: Any) -> Mapping[str, Any]:
+def get_first_choice(choices: Any) -> Mapping[str, Any]:
     return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
 
 
-def useful(body: Mapping[str, Any]) -> bool:
+def has_usable_content(body: Mapping[str, Any]) -> bool:
     """True where the answer holds words or pictures: odd fields beside them lose nothing."""
-    message = first(body.get("choices")).get("message")
+    message = get_first_choice(body.get("choices")).get("message")
     if isinstance(message, dict) and (message.get("content") or message.get("refusal")):
         return True
     rows = body.get("data")
@@ -201,24 +203,24 @@ def is_error(body: Mapping[str, Any]) -> bool:
         or (isinstance(base, dict) and base.get("status_code"))
         or ("detail" in body and "choices" not in body and "data" not in body)
         or ("choices" not in body and "data" not in body and status_in(body.get("code")))
-        or blocked(body)
-        or first(body.get("choices")).get("error")
+        or find_block_reason(body)
+        or get_first_choice(body.get("choices")).get("error")
         or prompt_filtered(body)
     )
 
 
 def signs_of(body: Any) -> Signs:
     """The signs of an error, wherever they stand: relays wrap the errors of others, sometimes as JSON in words."""
-    found = signs_of_part(first(body.get("choices")) if isinstance(body, dict) else {})
+    found = signs_of_part(get_first_choice(body.get("choices")) if isinstance(body, dict) else {})
     if isinstance(body, str):
         found.words.append(body)
     if isinstance(body, dict):
-        if blocked(body):
+        if find_block_reason(body):
             found.add("block")
-            found.words.append(f"blockReason: {text_cleaning.words(blocked(body), 80)}")
+            found.words.append(f"blockReason: {text_cleaning.clean_foreign_text(find_block_reason(body), 80)}")
         if prompt_filtered(body):
             found.add("prompt", "filtered")
-    for name, value in nodes(body):
+    for name, value in iterate_json_fields(body):
         read_node(name, value, found)
     return found
 
@@ -226,9 +228,9 @@ def signs_of(body: Any) -> Signs:
 def read_node(name: str, value: Any, found: Signs) -> None:
     """Adds what one field of an error says."""
     if name in CODES and isinstance(value, str | int) and not isinstance(value, bool):
-        found.add("base" if name == "status_code" else "code", short(value))
+        found.add("base" if name == "status_code" else "code", shorten_value(value))
         if name == "status_code":
-            found.add("code", short(value))
+            found.add("code", shorten_value(value))
     if name in NUMBERED and (status := status_in(value)):
         found.statuses.append(status)
     if name in WORDS and isinstance(value, str) and not looks_like_json(value):
@@ -272,7 +274,7 @@ def prompt_filtered(body: Mapping[str, Any]) -> bool:
     )
 
 
-def blocked(body: Mapping[str, Any]) -> Any:
+def find_block_reason(body: Mapping[str, Any]) -> Any:
     """Gemini's reason for blocking a prompt; nothing where it blocked none."""
     for name in ("promptFeedback", "prompt_feedback"):
         told = body.get(name)
@@ -281,7 +283,9 @@ def blocked(body: Mapping[str, Any]) -> Any:
     return ""
 
 
-def nodes(value: Any, name: str = "", depth: int = 0, room: list[int] | None = None) -> Iterator[tuple[str, Any]]:
+def iterate_json_fields(
+    value: Any, name: str = "", depth: int = 0, room: list[int] | None = None
+) -> Iterator[tuple[str, Any]]:
     """Every named field of nested JSON, also of JSON within its texts, as far as is sensible."""
     room = [MOST_NODES] if room is None else room
     room[0] -= 1
@@ -291,19 +295,21 @@ def nodes(value: Any, name: str = "", depth: int = 0, room: list[int] | None = N
         yield name, value
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from nodes(item, str(key), depth + 1, room)
+            yield from iterate_json_fields(item, str(key), depth + 1, room)
     elif isinstance(value, list):
         for item in value:
-            yield from nodes(item, name if name in WORDS and isinstance(item, str) else "", depth + 1, room)
+            yield from iterate_json_fields(
+                item, name if name in WORDS and isinstance(item, str) else "", depth + 1, room
+            )
     elif isinstance(value, str) and looks_like_json(value):
-        yield from nodes(parsed(value), "", depth + 1, room)
+        yield from iterate_json_fields(parse_json_or_none(value), "", depth + 1, room)
 
 
 def looks_like_json(text: str) -> bool:
-    return text.lstrip()[:1] in ("{", "[") and isinstance(parsed(text), dict | list)
+    return text.lstrip()[:1] in ("{", "[") and isinstance(parse_json_or_none(text), dict | list)
 
 
-def parsed(content: str | bytes | bytearray) -> Any:
+def parse_json_or_none(content: str | bytes | bytearray) -> Any:
     """The content as JSON; None where it is none, or none that can be read."""
     try:
         return json.loads(content)
@@ -331,5 +337,5 @@ def status_of(status: int, found: Signs) -> int:
     return told if told and (status < 300 or status >= 500 or told == 429) else status
 
 
-def short(value: str | int) -> str:
-    return text_cleaning.cut(text_cleaning.repr_of(value) if isinstance(value, int) else value, 80)
+def shorten_value(value: str | int) -> str:
+    return text_cleaning.truncate_text(text_cleaning.repr_of(value) if isinstance(value, int) else value, 80)

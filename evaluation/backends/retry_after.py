@@ -22,17 +22,17 @@ def asked_wait(headers: Mapping[str, str], now: datetime | None = None) -> float
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         seconds = number_of(headers.get(name, ""))
         if seconds is not None:
-            return bounded(seconds * scale)
+            return clamp_wait(seconds * scale)
     until = seconds_until(headers.get("retry-after", ""), date_of(headers.get("date", "")) or now or datetime.now(UTC))
     if until > 0:
-        return bounded(until)
+        return clamp_wait(until)
     resets = [seconds_of(headers.get(f"x-ratelimit-reset-{what}", "")) for what in WHAT]
     left = [str(headers.get(f"x-ratelimit-remaining-{what}", "")) for what in WHAT]
     spent = [reset for reset, remaining in zip(resets, left, strict=True) if remaining == "0"]
-    return bounded(max(spent or resets))
+    return clamp_wait(max(spent or resets))
 
 
-def bounded(seconds: float) -> float:
+def clamp_wait(seconds: float) -> float:
     return min(max(0.0, seconds), LONGEST)
 
 

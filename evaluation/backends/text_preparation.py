@@ -25,7 +25,7 @@ def as_is(text: str) -> str:
     return text
 
 
-def lower(text: str) -> str:
+def lowercase_letters(text: str) -> str:
     """Letter by letter, as tokenizers do it: no letter depends on its place in the word."""
     return "".join(letter.lower() for letter in text)
 
@@ -71,7 +71,7 @@ TEXT_FAMILIES = (
         "<eos>",
         "<pad>",
         " siglip2-texts-1",
-        lower,
+        lowercase_letters,
     ),
 )
 MODEL_TYPES = tuple(dict.fromkeys(family.model_type for family in TEXT_FAMILIES))
@@ -105,11 +105,11 @@ def texts_of(model: ModelData) -> Texts:
     config = family_config(model)
     family = family_of(model, str(config["model_type"]))
     source = weights.source_of(model)
-    with weights.loading(model):
+    with weights.convert_loading_errors(model):
         words = AutoConfig.from_pretrained(model.identifier, **source).text_config
         tokenizer = AutoTokenizer.from_pretrained(model.identifier, **source)
     texts = Texts(family, tokenizer)
-    if differences := compared(texts, words):
+    if differences := find_tokenizer_mismatches(texts, words):
         raise BackendError(
             f"{model.slug} does not read texts as {family.title} was trained to: {'; '.join(differences)}."
         )
@@ -127,7 +127,7 @@ def family_config(model: ModelData) -> Mapping[str, Any]:
 def family_of(model: ModelData, model_type: str) -> TextFamily:
     """The row of the table, by the tokenizer that the model names: SigLIP and SigLIP 2 are one kind of network."""
     fitting = [family for family in TEXT_FAMILIES if family.model_type == model_type]
-    named = (weights.description(model, "tokenizer_config.json") or {}).get("tokenizer_class")
+    named = (weights.read_model_json(model, "tokenizer_config.json") or {}).get("tokenizer_class")
     found = next((family for family in fitting if named in family.tokenizers), None if named else fitting[0])
     if found is None:
         known = ", ".join(name for family in fitting for name in family.tokenizers)
@@ -135,7 +135,7 @@ def family_of(model: ModelData, model_type: str) -> TextFamily:
     return found
 
 
-def compared(texts: Texts, words: Any) -> list[str]:
+def find_tokenizer_mismatches(texts: Texts, words: Any) -> list[str]:
     """What differs between the family's row and the tokenizer and text encoder that are there."""
     family, tokenizer = texts.family, texts.tokenizer
     ids = texts.one("a")
@@ -147,7 +147,7 @@ def compared(texts: Texts, words: Any) -> list[str]:
         (len(tokenizer) <= words.vocab_size, f"its tokenizer has {len(tokenizer)} tokens, it knows {words.vocab_size}"),
         (ends[1] is not None and ids[-1] == ends[1], f"a text does not end with {family.end}"),
         (
-            begins(ids[0], ends[0], tokenizer),
+            has_expected_start(ids[0], ends[0], tokenizer),
             f"a text does not begin with {family.begin or 'itself'}",
         ),
         (not family.pad or tokenizer.pad_token_id == ends[2], f"texts are not filled up with {family.pad}"),
@@ -155,10 +155,10 @@ def compared(texts: Texts, words: Any) -> list[str]:
         (texts.one("Rice") == texts.one("rice"), "capitals are told apart"),
         (texts.one("rice") != texts.one("bean"), "its tokenizer knows no words"),
     )
-    return [f"{words} (expected: {expected(family)})" for fine, words in checks if not fine]
+    return [f"{words} (expected: {describe_text_family(family)})" for fine, words in checks if not fine]
 
 
-def begins(first: int, wanted: int | None, tokenizer: Any) -> bool:
+def has_expected_start(first: int, wanted: int | None, tokenizer: Any) -> bool:
     """Whether a text begins with the token of its family, or, where that has none, with its own words."""
     return first == wanted if wanted is not None else first not in tokenizer.all_special_ids
 
@@ -167,5 +167,5 @@ def token_of(tokenizer: Any, token: str) -> int | None:
     return tokenizer.get_vocab().get(token) if token else None
 
 
-def expected(family: TextFamily) -> str:
+def describe_text_family(family: TextFamily) -> str:
     return f"{family.length} tokens, lower-case, ended by {family.end}"

@@ -16,7 +16,7 @@ TOKENIZERS = ("tokenizer.json", "vocab.json", "spiece.model", "tokenizer.model")
 PICTURES = ("preprocessor_config.json", "processor_config.json")
 
 
-def check(model: ModelData, missing: Sequence[str]) -> None:
+def require_complete_weights(model: ModelData, missing: Sequence[str]) -> None:
     """Raises BackendError with everything that is missing."""
     if missing:
         raise BackendError(f"{model.slug}: {model.identifier} is not complete here. {' '.join(missing)}")
@@ -25,16 +25,16 @@ def check(model: ModelData, missing: Sequence[str]) -> None:
 def check_arrived(model: ModelData) -> None:
     """Raises BackendError where nothing of the model is on this machine: looking for it never fetches it."""
     backends_weights.source_of(model)
-    if not any(present(model, name) for name in ("config.json", "model_index.json")) and not backends_weights.is_folder(
-        model
-    ):
+    if not any(
+        find_weight_file(model, name) for name in ("config.json", "model_index.json")
+    ) and not backends_weights.is_folder(model):
         raise BackendError(
             f"{model.slug}: Nothing of {model.identifier} {model.revision} is on this machine yet. "
             "The first run fetches it, or 'manage.py models check --load' now."
         )
 
 
-def present(model: ModelData, name: str) -> Path | None:
+def find_weight_file(model: ModelData, name: str) -> Path | None:
     """The file on this machine: in the folder, or in the cache of what was fetched from the Hub before."""
     if backends_weights.is_folder(model):
         found = Path(model.identifier) / name
@@ -76,14 +76,14 @@ def missing_of_model(model: ModelData, *, pictures: bool) -> list[str]:
 def one_of(model: ModelData, names: Iterable[str]) -> list[str]:
     """A sentence where none of these files is there."""
     known = list(names)
-    if any(present(model, name) for name in known):
+    if any(find_weight_file(model, name) for name in known):
         return []
     return [f"{' or '.join(known)} is missing."]
 
 
 def of_weights(model: ModelData, name: str) -> list[str]:
     """A sentence for each weight file that is missing or cut short: one file, or all that its index names."""
-    whole, index = present(model, name), present(model, f"{name}.index.json")
+    whole, index = find_weight_file(model, name), find_weight_file(model, f"{name}.index.json")
     if whole is None and index is not None:
         folder = name.rpartition("/")[0]
         try:
@@ -93,7 +93,7 @@ def of_weights(model: ModelData, name: str) -> list[str]:
         names = [f"{folder}/{shard}" if folder else shard for shard in shards]
     else:
         names = [name]
-    found = {each: present(model, each) for each in names}
+    found = {each: find_weight_file(model, each) for each in names}
     return [
         f"{each} is missing." if path is None else f"{each} is not whole: fetch it again."
         for each, path in found.items()

@@ -6,17 +6,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from evaluation.contracts.backend import BackendError, OutOfMemory
+from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.parameters import COMMIT, source_problem
 from evaluation.contracts.study import ModelData
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 # Beyond so many families a sentence names the near ones instead of all.
 MOST_NAMED = 24
 
 
-def device() -> str:
+def select_device() -> str:
     """The card where there is one, else the processor."""
     import torch
 
@@ -48,13 +48,13 @@ def no_folder(model: ModelData) -> str:
     return f"There is no folder {model.identifier} on this machine."
 
 
-def pretrained(model: ModelData, kind: Any, precision: str, *, spread: bool = False) -> Any:
+def load_pretrained_model(model: ModelData, kind: Any, precision: str, *, spread: bool = False) -> Any:
     """The model of class `kind` with its weights, ready to be asked; `spread`: over all cards. Raises BackendError."""
-    with loading(model):
+    with convert_loading_errors(model):
         given = {**source_of(model), "use_safetensors": True, "dtype": dtype_of(precision)}
-        if spread and device() == "cuda":
+        if spread and select_device() == "cuda":
             return kind.from_pretrained(model.identifier, **given, device_map="auto").eval()
-        return kind.from_pretrained(model.identifier, **given).to(device()).eval()
+        return kind.from_pretrained(model.identifier, **given).to(select_device()).eval()
 
 
 def file_of(model: ModelData, name: str) -> Path | None:
@@ -65,14 +65,14 @@ def file_of(model: ModelData, name: str) -> Path | None:
         return found if found.is_file() else None
     from transformers.utils import cached_file
 
-    with loading(model):
+    with convert_loading_errors(model):
         cached = cached_file(
             model.identifier, name, revision=source["revision"], _raise_exceptions_for_missing_entries=False
         )
     return Path(cached) if cached else None
 
 
-def description(model: ModelData, name: str) -> Mapping[str, Any] | None:
+def read_model_json(model: ModelData, name: str) -> Mapping[str, Any] | None:
     """What a JSON file beside the weights says; None where there is none. Raises BackendError for a damaged one."""
     found = file_of(model, name)
     if found is None:
@@ -88,7 +88,7 @@ def description(model: ModelData, name: str) -> Mapping[str, Any] | None:
 
 def side_file(model: ModelData, name: str) -> str:
     """The text under the key of its own name in a small JSON file beside the weights; empty where there is none."""
-    return str((description(model, name) or {}).get(Path(name).stem, ""))
+    return str((read_model_json(model, name) or {}).get(Path(name).stem, ""))
 
 
 def config_of(model: ModelData, accepted: Collection[str]) -> Mapping[str, Any]:
@@ -96,35 +96,36 @@ def config_of(model: ModelData, accepted: Collection[str]) -> Mapping[str, Any]:
 
     Raises BackendError that names the family and the supported ones.
     """
-    config = description(model, "config.json")
+    config = read_model_json(model, "config.json")
     if config is not None:
         family = str(config.get("model_type", "")) or "that config.json does not name"
         if family in accepted:
             return {**config, "model_type": family}
         raise BackendError(other_family(model, family, accepted))
-    if (index := description(model, "model_index.json")) is not None:
+    if (index := read_model_json(model, "model_index.json")) is not None:
         raise BackendError(other_family(model, f"{index.get('_class_name')}, which draws pictures", accepted))
     raise BackendError(
-        f"{model.slug} could not be loaded: {model.identifier} holds no config.json. {supported(accepted)}"
+        f"{model.slug} could not be loaded: {model.identifier} holds no config.json. "
+        f"{describe_supported_families(accepted)}"
     )
 
 
 def other_family(model: ModelData, family: str, accepted: Collection[str]) -> str:
-    return f"{model.slug} is of the family {family}. {supported(accepted, family)}"
+    return f"{model.slug} is of the family {family}. {describe_supported_families(accepted, family)}"
 
 
-def supported(accepted: Collection[str], family: str = "") -> str:
+def describe_supported_families(accepted: Collection[str], family: str = "") -> str:
     """The supported families in a sentence; of very many only those whose names come near."""
     if len(accepted) <= MOST_NAMED:
         return f"Supported: {', '.join(accepted)}."
-    return f"{len(accepted)} families are supported. {unknown('one named', family, accepted)}"
+    return f"{len(accepted)} families are supported. {describe_unknown_name('one named', family, accepted)}"
 
 
 @contextmanager
-def loading(model: ModelData) -> Iterator[None]:
+def convert_loading_errors(model: ModelData) -> Iterator[None]:
     """Whatever goes wrong while loading pauses the run: it concerns no single unit."""
     try:
-        with memory():
+        with convert_memory_errors():
             yield
     except BackendError:
         raise
@@ -134,7 +135,7 @@ def loading(model: ModelData) -> Iterator[None]:
 
 
 @contextmanager
-def memory() -> Iterator[None]:
+def convert_memory_errors() -> Iterator[None]:
     """Says in the project's words that the card's memory did not suffice, and frees what was half-made."""
     import torch
 
@@ -142,15 +143,15 @@ def memory() -> Iterator[None]:
         yield
     except torch.OutOfMemoryError as error:
         torch.cuda.empty_cache()
-        raise OutOfMemory(str(error).partition(".")[0]) from error
+        raise DeviceMemoryError(str(error).partition(".")[0]) from error
 
 
-def circumstances(precision: str) -> Mapping[str, Any]:
+def describe_environment(precision: str) -> Mapping[str, Any]:
     """What every result of this process was made with."""
     import torch
     import transformers
 
-    card = torch.cuda.get_device_name() if device() == "cuda" else "processor"
+    card = torch.cuda.get_device_name() if select_device() == "cuda" else "processor"
     return {
         "precision": precision,
         "card": card,

@@ -19,7 +19,7 @@ class BackendError(Exception):
     """
 
 
-class OutOfMemory(Exception):
+class DeviceMemoryError(Exception):
     """The card's memory did not suffice for so many units at once. The runner halves the batch and goes on."""
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from evaluation.contracts.backend import BackendError
 from evaluation.contracts.study import ModelData
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 Kind = Literal["whole", "number", "text", "truth", "texts", "object"]
 PRECISIONS = ("fp32", "bf16", "fp16")
@@ -46,7 +46,7 @@ class Parameter:
     def problem(self, value: Any) -> str:
         """A sentence about what is wrong with `value`; empty where it can be used."""
         if self.choices and isinstance(value, str) and value not in self.choices:
-            return unknown(f"{self.name} named", value, self.choices)
+            return describe_unknown_name(f"{self.name} named", value, self.choices)
         if self.fits(value):
             return ""
         return f"The parameter {self.name} is {json.dumps(value, ensure_ascii=False)}. Accepted: {self.accepted()}."
@@ -85,7 +85,9 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) != float("inf")
 
 
-def whole(name: str, default: int | None = None, *, least: int = 1, most: float = float("inf")) -> Parameter:
+def build_integer_parameter(
+    name: str, default: int | None = None, *, least: int = 1, most: float = float("inf")
+) -> Parameter:
     return Parameter(name, "whole", default, least=least, most=most)
 
 
@@ -94,7 +96,7 @@ PRECISION = Parameter("precision", "text", "fp32", choices=PRECISIONS)
 SPREAD = Parameter("spread", "truth", False)
 OPTIONS = Parameter("options", "object")
 SEEDS = Parameter("seeds", "truth", True)
-MOST_CHARACTERS = whole("max_characters")
+MOST_CHARACTERS = build_integer_parameter("max_characters")
 # Of every provider that speaks the OpenAI protocol; `evaluation/backends/provider.py` reads them.
 PROVIDER = (
     Parameter("base_url", "text"),
@@ -113,18 +115,23 @@ DECLARED: Mapping[tuple[str, str], tuple[Parameter, ...]] = {
         Parameter("guidance", "number", required=True, least=0, most=1000),
         Parameter("size", "whole", required=True, least=1, most=8192),
         Parameter("scheduler", "text", ""),
-        whole("at_once", 8),
-        whole("prompt_tokens", most=4096),
+        build_integer_parameter("at_once", 8),
+        build_integer_parameter("prompt_tokens", most=4096),
         PRECISION,
         Parameter("seeds", "truth", True, choices=(True,)),
     ),
-    ("image_generator", "openai"): (*PROVIDER, *DRAWN, whole("n", 1)),
-    ("image_generator", "sketch"): (whole("size", least=16, most=8192), *DRAWN),
-    ("encoder", "clip"): (PRECISION, whole("at_once", 256)),
+    ("image_generator", "openai"): (*PROVIDER, *DRAWN, build_integer_parameter("n", 1)),
+    ("image_generator", "sketch"): (build_integer_parameter("size", least=16, most=8192), *DRAWN),
+    ("encoder", "clip"): (PRECISION, build_integer_parameter("at_once", 256)),
     ("encoder", "standin"): (),
     ("encoder", "stored"): (Parameter("preprocessing", "text", ""),),
-    ("features", "pixels"): (whole("edge", most=8192),),
-    ("vqa", "llava-next"): (PRECISION, whole("most_new_tokens", 32), whole("tokens_at_once", 2048), SPREAD),
+    ("features", "pixels"): (build_integer_parameter("edge", most=8192),),
+    ("vqa", "llava-next"): (
+        PRECISION,
+        build_integer_parameter("most_new_tokens", 32),
+        build_integer_parameter("tokens_at_once", 2048),
+        SPREAD,
+    ),
     ("vqa", "openai"): PROVIDER,
     ("vqa", "standin"): (),
     ("chat", "openai"): PROVIDER,
@@ -133,8 +140,8 @@ DECLARED: Mapping[tuple[str, str], tuple[Parameter, ...]] = {
         PRECISION,
         Parameter("temperature", "number", 1.0, least=0, most=100),
         Parameter("top_p", "number", 1.0, least=0, most=1),
-        whole("most_new_tokens", 256),
-        whole("at_once", 16),
+        build_integer_parameter("most_new_tokens", 256),
+        build_integer_parameter("at_once", 16),
         SPREAD,
     ),
 }
@@ -144,7 +151,7 @@ IMPORT_ONLY = ("folder", "import")
 LOCAL = ("diffusers", "clip", "llava-next", "transformers")
 
 
-def declared(role: str, backend: str) -> tuple[Parameter, ...]:
+def list_declared_parameters(role: str, backend: str) -> tuple[Parameter, ...]:
     """What a backend may be told; KeyError for one that is not in the table."""
     return (QUEUE, *DECLARED[role, backend])
 
@@ -154,7 +161,7 @@ def backend_problem(role: str, backend: str) -> str:
     known = [name for of_role, name in DECLARED if of_role == role]
     if backend in IMPORT_ONLY or backend in known:
         return ""
-    return unknown(f"backend for the role {role} named", backend, [*known, *IMPORT_ONLY])
+    return describe_unknown_name(f"backend for the role {role} named", backend, [*known, *IMPORT_ONLY])
 
 
 def parameter_problems(role: str, backend: str, given: Any) -> list[str]:
@@ -163,13 +170,13 @@ def parameter_problems(role: str, backend: str, given: Any) -> list[str]:
         return ['The parameters are an object with fields, such as {"steps": 50}.']
     if backend in IMPORT_ONLY or backend_problem(role, backend):
         return []
-    return list(_problems({each.name: each for each in declared(role, backend)}, backend, given))
+    return list(_problems({each.name: each for each in list_declared_parameters(role, backend)}, backend, given))
 
 
 def _problems(known: Mapping[str, Parameter], backend: str, given: Mapping[str, Any]) -> Iterator[str]:
     for name, value in given.items():
         if name not in known:
-            yield unknown(f"parameter of the backend {backend} named", str(name), known)
+            yield describe_unknown_name(f"parameter of the backend {backend} named", str(name), known)
         elif problem := known[name].problem(value):
             yield problem
     for name, each in known.items():
@@ -189,8 +196,8 @@ def source_problem(backend: str, identifier: str, revision: str) -> str:
     )
 
 
-def values(model: ModelData) -> dict[str, Any]:
+def resolve_parameter_values(model: ModelData) -> dict[str, Any]:
     """Every declared parameter of the model's backend, with its default where none is given. Raises BackendError."""
     if problems := parameter_problems(model.role, model.backend, model.parameters):
         raise BackendError(f"{model.slug}: {' '.join(problems)}")
-    return {each.name: each.value(model.parameters) for each in declared(model.role, model.backend)}
+    return {each.name: each.value(model.parameters) for each in list_declared_parameters(model.role, model.backend)}

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.metrics.observations import Labels, Observations
-from evaluation.metrics.ordering import ordered
+from evaluation.metrics.ordering import sort_group_values
 from evaluation.models import Embedding, GeneratedImage, Role, Run
 
 CHUNK = 5000
@@ -98,16 +98,16 @@ def definition_of(run: Run) -> Definition:
     return {"study_version": run.study_version, **run.definition}
 
 
-def pairs(pictures: Pictures) -> Iterator[Pair]:
+def list_comparable_pairs(pictures: Pictures) -> Iterator[Pair]:
     """Models that made pictures by the same prompt, then prompts of the same model; photographs have none."""
     for prompt in pictures.prompted:
         same = pictures.prompts.holding(prompt) | pictures.camera
         sides = [pictures.side(name, same & pictures.models.holding(name)) for name in models_of(pictures)]
-        yield from (Pair("models", prompt, *two) for two in combinations(held(sides), 2))
+        yield from (Pair("models", prompt, *two) for two in combinations(drop_empty_sides(sides), 2))
     for model in models_of(pictures):
         mine = pictures.models.holding(model) & ~pictures.camera
         sides = [pictures.side(name, mine & pictures.prompts.holding(name)) for name in pictures.prompted if name]
-        yield from (Pair("prompts", model, *two) for two in combinations(held(sides), 2))
+        yield from (Pair("prompts", model, *two) for two in combinations(drop_empty_sides(sides), 2))
 
 
 @dataclass(frozen=True)
@@ -136,51 +136,56 @@ def pairs_of_runs(first: Pictures, second: Pictures, runs: Runs) -> Iterator[Pai
     if runs.compared != "runs":
         everything = [np.ones(len(pictures.made), dtype=np.bool_) for pictures in (first, second)]
         sides = [first.side(runs.names[0], everything[0]), second.side(runs.names[1], everything[1])]
-        yield Pair(runs.compared, runs.within, sides[0], after(sides[1], len(first.made)))
+        yield Pair(runs.compared, runs.within, sides[0], shift_side(sides[1], len(first.made)))
         return
-    for model in ordered([*models_of(first), *models_of(second)], "model"):
+    for model in sort_group_values([*models_of(first), *models_of(second)], "model"):
         for prompt in sorted({*first.prompts.values, *second.prompts.values}):
             sides = [
                 pictures.side(name, pictures.models.holding(model) & pictures.prompts.holding(prompt))
                 for pictures, name in zip((first, second), runs.names, strict=True)
             ]
-            if len(held(sides)) == 2:
+            if len(drop_empty_sides(sides)) == 2:
                 within = ", ".join(part for part in (model, prompt) if part)
-                yield Pair("runs", within, sides[0], after(sides[1], len(first.made)))
+                yield Pair("runs", within, sides[0], shift_side(sides[1], len(first.made)))
 
 
-def after(side: Side, count: int) -> Side:
+def shift_side(side: Side, count: int) -> Side:
     return Side(side.name, side.at + count, side.definitions)
 
 
-def held(sides: Iterable[Side]) -> list[Side]:
+def drop_empty_sides(sides: Iterable[Side]) -> list[Side]:
     return [side for side in sides if len(side.at)]
 
 
 def models_of(pictures: Pictures) -> list[str]:
-    return ordered(pictures.models.values, "model")
+    return sort_group_values(pictures.models.values, "model")
 
 
-def refusal(pair: Pair) -> str:
+def explain_refusal(pair: Pair) -> str:
     """Why a pair is not compared: a sentence naming the parts of the definition that differ; empty where it may be."""
     for side in (pair.first, pair.second):
-        if parts := differing(side.definitions):
-            return f"{side.name} is not compared: its own pictures differ in {said(parts)}."
+        if parts := find_differing_parts(side.definitions):
+            return f"{side.name} is not compared: its own pictures differ in {format_parts(parts)}."
     own = {"models": OF_MODEL, "prompts": OF_PROMPT, "runs": ()}[pair.compared]
     if pair.first.definitions and pair.second.definitions:
-        parts = [part for part in differing((pair.first.definitions[0], pair.second.definitions[0])) if part not in own]
+        parts = [
+            part
+            for part in find_differing_parts((pair.first.definitions[0], pair.second.definitions[0]))
+            if part not in own
+        ]
         if parts:
-            return f"{pair.first.name} and {pair.second.name} are not compared: their pictures differ in {said(parts)}."
+            both = f"{pair.first.name} and {pair.second.name}"
+            return f"{both} are not compared: their pictures differ in {format_parts(parts)}."
     return ""
 
 
-def differing(definitions: Sequence[Definition]) -> list[str]:
+def find_differing_parts(definitions: Sequence[Definition]) -> list[str]:
     """The parts in which definitions are not all the same, in one order whatever that of the database is."""
     parts = sorted({part for definition in definitions for part in definition})
     return [part for part in parts if any(each.get(part) != definitions[0].get(part) for each in definitions[1:])]
 
 
-def said(parts: Iterable[str]) -> str:
+def format_parts(parts: Iterable[str]) -> str:
     return ", ".join(READABLE.get(part, part.replace("_", " ")) for part in parts)
 
 

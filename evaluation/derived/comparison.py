@@ -14,17 +14,17 @@ from evaluation.derived.comparable import (
     Pictures,
     Runs,
     compared_by,
-    differing,
-    pairs,
+    explain_refusal,
+    find_differing_parts,
+    format_parts,
+    list_comparable_pairs,
     pairs_of_runs,
-    refusal,
     run_definition,
-    said,
 )
 from evaluation.metrics import observations
-from evaluation.metrics.observations import ALL, Observations, stacked
-from evaluation.metrics.ordering import ordered
-from evaluation.metrics.paired import Paired, Pairs, paired
+from evaluation.metrics.observations import ALL, Observations, stack_observations
+from evaluation.metrics.ordering import sort_group_values
+from evaluation.metrics.paired import Paired, Pairs, compare_pairs
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import Run
 from evaluation.registry import derived
@@ -74,7 +74,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         inputs=base.inputs,
         filters=("measure", *more, *(name for name in base.filters if name not in dropped)),
         choices={name: values for name, values in base.choices.items() if name not in dropped},
-        compute=partial(compute, base),
+        compute=partial(compute_comparisons, base),
         unread=columns,
         study=base.study,
         undrawn=tuple(metric for metric in METRICS if metric != "difference"),
@@ -94,27 +94,27 @@ class Comparison:
         """The pairs among the observations at these places."""
         if self.runs is None:
             chosen = self.pictures[0].picked(at)
-            yield from (placed(pair, at) for pair in pairs(chosen))
+            yield from (reindex_pair(pair, at) for pair in list_comparable_pairs(chosen))
             return
         first, second = self.pictures
         mine = at[at < len(first.made)]
         theirs = at[at >= len(first.made)] - len(first.made)
         made = pairs_of_runs(first.picked(mine), second.picked(theirs), self.runs)
-        yield from (placed(pair, at) for pair in made)
+        yield from (reindex_pair(pair, at) for pair in made)
 
 
-def placed(pair: Pair, at: npt.NDArray[np.intp]) -> Pair:
+def reindex_pair(pair: Pair, at: npt.NDArray[np.intp]) -> Pair:
     """The pair with places among all observations."""
     return replace(
         pair, first=replace(pair.first, at=at[pair.first.at]), second=replace(pair.second, at=at[pair.second.at])
     )
 
 
-def compute(base: TableSpec, filters: Filters) -> TidyTable:
+def compute_comparisons(base: TableSpec, filters: Filters) -> TidyTable:
     """All comparisons of a table. Filters on columns keep rows of the whole one, so that corrections stay the same."""
     table = spec_of(base)
     assert table is not None
-    made = comparison(base, {name: value for name, value in filters.items() if name not in table.columns})
+    made = prepare_comparison(base, {name: value for name, value in filters.items() if name not in table.columns})
     if isinstance(made, str):
         return TidyTable(table.name, table.version, table.columns, (), (made,))
     refused: dict[str, None] = {}
@@ -125,7 +125,7 @@ def compute(base: TableSpec, filters: Filters) -> TidyTable:
     return TidyTable(table.name, table.version, table.columns, tuple(rows), notes, made.found.demonstration)
 
 
-def comparison(base: TableSpec, filters: Filters) -> Comparison | str:
+def prepare_comparison(base: TableSpec, filters: Filters) -> Comparison | str:
     """What is to be compared, or the sentence that says why it may not be."""
     other = filters.get(WITH)
     mine = {name: value for name, value in filters.items() if name != WITH}
@@ -144,10 +144,10 @@ def with_run(base: TableSpec, filters: Filters, found: Observations, other: str)
     first, second = (run for run in runs if run is not None)
     if first == second:
         return SAME_RUN
-    parts = differing([run_definition(run) for run in (first, second)])
+    parts = find_differing_parts([run_definition(run) for run in (first, second)])
     compared = compared_by(base.study, parts)
     if not compared:
-        return f"{first.slug} and {second.slug} are not compared: they differ in {said(parts)}."
+        return f"{first.slug} and {second.slug} are not compared: they differ in {format_parts(parts)}."
     return of_two(base, filters, (first, second), found, compared)
 
 
@@ -155,7 +155,7 @@ def of_two(base: TableSpec, filters: Filters, runs: tuple[Run, Run], found: Obse
     theirs = observe.observe_table(base, {**filters, "run": runs[1].slug})
     assert theirs is not None
     parts = [part for part in (found, theirs) if part.values]
-    both = stacked(parts) if parts else found
+    both = stack_observations(parts) if parts else found
     both = replace(
         both,
         notes=(f"Runs {runs[0].slug} (first) and {runs[1].slug} (second).", *found.notes, *theirs.notes),
@@ -167,9 +167,9 @@ def of_two(base: TableSpec, filters: Filters, runs: tuple[Run, Run], found: Obse
 def rows_of(base: TableSpec, made: Comparison, refused: dict[str, None]) -> Iterator[TidyRow]:
     """Rows of every measure, place and pair; sentences about pairs that are not compared come to `refused`."""
     others = [column for column in base.columns if column not in (*derived.PLACES, "model")]
-    for cell, at in observations.cells(made.found, others):
+    for cell, at in observations.iterate_observation_cells(made.found, others):
         for pair in made.pairs(at):
-            if sentence := refusal(pair):
+            if sentence := explain_refusal(pair):
                 refused[sentence] = None
                 continue
             names = {"compared": pair.compared, "within": pair.within, "first": pair.first.name}
@@ -185,8 +185,8 @@ def rows_of_pair(base: TableSpec, found: Observations, pair: Pair, groups: Mappi
         inside = weights > 0
         chosen = held.picked(inside)
         for measure, values in chosen.values.items():
-            made = paired(Pairs.of(values, chosen.dishes, chosen.raters, second[inside], weights[inside]))
-            for metric, estimate in estimates(made).items():
+            made = compare_pairs(Pairs.of(values, chosen.dishes, chosen.raters, second[inside], weights[inside]))
+            for metric, estimate in estimate_comparison(made).items():
                 yield TidyRow({"measure": measure, **where, **groups}, metric, estimate)
 
 
@@ -198,11 +198,11 @@ def places_of(base: TableSpec, held: Observations) -> Iterator[tuple[dict[str, s
     for column in columns:
         labels = held.labels(column)
         counts = np.array([len(set(kind) - {ALL}) for kind in labels.kinds] or [0])[labels.codes]
-        for value in ordered((value for value in labels.values if value != ALL), column):
+        for value in sort_group_values((value for value in labels.values if value != ALL), column):
             yield {**everywhere, column: value}, labels.holding(value) / np.maximum(counts, 1)
 
 
-def estimates(made: Paired) -> dict[str, Estimate]:
+def estimate_comparison(made: Paired) -> dict[str, Estimate]:
     """The metrics of one comparison but the corrected p."""
     n, dishes, interval, people = made.n, made.dishes, made.interval, made.people
     all_dishes = dishes + made.alone

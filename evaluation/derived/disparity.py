@@ -14,7 +14,7 @@ from evaluation.metrics.disparity import Disparity, Group
 from evaluation.metrics.inference.intervals import Interval
 from evaluation.metrics.inference.multiple_testing import TOLERANCE
 from evaluation.metrics.observations import ALL, Observations
-from evaluation.metrics.ordering import ordered
+from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.samples import Sample
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.registry import derived
@@ -76,7 +76,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         inputs=base.inputs,
         filters=("measure", "by", *(name for name in base.filters if name not in dropped)),
         choices={name: values for name, values in base.choices.items() if name not in dropped} | {"by": tuple(places)},
-        compute=partial(compute, base),
+        compute=partial(compute_disparities, base),
         unread=columns,
         study=base.study,
         undrawn=tuple(metric for metric in METRICS if metric != "gap"),
@@ -104,13 +104,13 @@ def with_chance(table: TidyTable) -> TidyTable:
     return replace(table, columns=columns, rows=tuple(rows))
 
 
-def compute(base: TableSpec, filters: Filters) -> TidyTable:
+def compute_disparities(base: TableSpec, filters: Filters) -> TidyTable:
     """All disparities of a table. Filters on columns keep rows of the whole one, so that corrections stay the same."""
     table = spec_of(base)
     assert table is not None
     found = observe.observe_table(base, {name: value for name, value in filters.items() if name not in table.columns})
     assert found is not None
-    rows = [row for cell in cells(base, found) for row in rows_of(cell, base, table)]
+    rows = [row for cell in iterate_disparity_cells(base, found) for row in rows_of(cell, base, table)]
     notes = tuple(notes_of(base, found))
     return TidyTable(table.name, table.version, table.columns, tuple(rows), notes, found.demonstration)
 
@@ -120,22 +120,22 @@ class Compared:
 
     def __init__(self, groups: Mapping[str, str], places: list[str], sample: Sample) -> None:
         self.groups, self.places, self.shared = groups, places, sample.shared
-        self.found = metrics.disparity(sample)
-        self.unshared = metrics.disparity(sample.unshared()) if sample.shared else None
+        self.found = metrics.compute_disparity(sample)
+        self.unshared = metrics.compute_disparity(sample.unshared()) if sample.shared else None
 
     def name(self, group: Group) -> str:
         return self.places[group.place]
 
 
-def cells(base: TableSpec, found: Observations) -> Iterator[Compared]:
+def iterate_disparity_cells(base: TableSpec, found: Observations) -> Iterator[Compared]:
     """Every measure, kind of place, model and value of the other columns that occurs."""
     places = [column for column in base.columns if column in derived.PLACES]
     others = [column for column in base.columns if column not in places]
-    for cell, at in observations.cells(found, others):
+    for cell, at in observations.iterate_observation_cells(found, others):
         held = found.picked(at)
         for by in places if len(held) else ():
             labels = held.labels(by)
-            names = ordered((value for value in labels.values if value != ALL), by)
+            names = sort_group_values((value for value in labels.values if value != ALL), by)
             kinds = np.array([[name in kind for name in names] for kind in labels.kinds], dtype=np.bool_)
             for measure, values in held.values.items():
                 sample = Sample.of(
@@ -146,13 +146,13 @@ def cells(base: TableSpec, found: Observations) -> Iterator[Compared]:
 
 def rows_of(cell: Compared, base: TableSpec, table: TableSpec) -> Iterator[TidyRow]:
     """All metrics of one comparison but the corrected p-values."""
-    ends = named(cell, base.worse.get(cell.groups["measure"]))
+    ends = name_extreme_groups(cell, base.worse.get(cell.groups["measure"]))
     groups = {column: {**cell.groups, **ends}[column] for column in table.columns}
-    for metric, estimate in {**estimates(cell.found), **unshared(cell)}.items():
+    for metric, estimate in {**estimate_disparity(cell.found), **estimate_unshared_gap(cell)}.items():
         yield TidyRow(groups, metric, estimate)
 
 
-def named(cell: Compared, worse: str | None) -> dict[str, str]:
+def name_extreme_groups(cell: Compared, worse: str | None) -> dict[str, str]:
     """The lowest and the highest group, and which of them is the worse one; empty where there is no such."""
     found = cell.found
     if not found.gap or found.gap <= TOLERANCE:
@@ -161,47 +161,49 @@ def named(cell: Compared, worse: str | None) -> dict[str, str]:
     return {"lowest": ends["low"], "highest": ends["high"], "worse": ends[worse] if worse else ""}
 
 
-def estimates(found: Disparity) -> dict[str, Estimate]:
+def estimate_disparity(found: Disparity) -> dict[str, Estimate]:
     """The metrics of a disparity, each with its n, clusters and people."""
-    number = partial(estimate, found)
+    number = partial(build_disparity_estimate, found)
     if not found.groups:
         lacking = [metric for metric in METRICS if not metric.endswith("unshared") and metric != "p_holm"]
         return dict.fromkeys(lacking, number(None, reason=found.reason))
     return {
-        **basic(found),
-        "lowest_value": end(found.lowest),
-        "highest_value": end(found.highest),
+        **estimate_gap(found),
+        "lowest_value": estimate_group_mean(found.lowest),
+        "highest_value": estimate_group_mean(found.highest),
         "ratio": number(found.ratio, reason=NEGATIVE if found.ratio is None else NO_INTERVAL),
         "variation": number(found.variation, reason=NEGATIVE if found.variation is None else NO_INTERVAL),
     }
 
 
-def estimate(found: Disparity, value: float | None, interval: Interval = metrics.NO_INTERVAL, **more: str) -> Estimate:
+def build_disparity_estimate(
+    found: Disparity, value: float | None, interval: Interval = metrics.NO_INTERVAL, **more: str
+) -> Estimate:
     """A number about all groups that were compared."""
     return Estimate(value, found.n, found.dishes, interval.low, interval.high, people=found.people, **more)
 
 
-def basic(found: Disparity) -> dict[str, Estimate]:
+def estimate_gap(found: Disparity) -> dict[str, Estimate]:
     """The gap with its interval, its expectation and its p."""
     method, reason = found.interval.method, found.interval.reason
     return {
-        "gap": estimate(found, found.gap, found.interval, method=method, reason=reason),
-        "gap_expected": estimate(found, found.expected, method=method, reason=reason),
-        "p": estimate(found, found.p, method=method, reason=reason),
+        "gap": build_disparity_estimate(found, found.gap, found.interval, method=method, reason=reason),
+        "gap_expected": build_disparity_estimate(found, found.expected, method=method, reason=reason),
+        "p": build_disparity_estimate(found, found.p, method=method, reason=reason),
     }
 
 
-def end(group: Group) -> Estimate:
+def estimate_group_mean(group: Group) -> Estimate:
     return Estimate(group.mean, group.n, group.dishes, reason=NO_INTERVAL, people=group.people)
 
 
-def unshared(cell: Compared) -> dict[str, Estimate]:
+def estimate_unshared_gap(cell: Compared) -> dict[str, Estimate]:
     """The same without the dishes in several groups; not measured where there are none."""
     found = cell.unshared
     if found is None or not found.groups:
-        lacking = estimate(found or cell.found, None, reason=found.reason if found else NOT_SHARED)
+        lacking = build_disparity_estimate(found or cell.found, None, reason=found.reason if found else NOT_SHARED)
         return {f"{metric}_unshared": lacking for metric in BASIC if metric != "p_holm"}
-    return {f"{metric}_unshared": number for metric, number in basic(found).items()}
+    return {f"{metric}_unshared": number for metric, number in estimate_gap(found).items()}
 
 
 def notes_of(base: TableSpec, found: Observations) -> Iterator[str]:

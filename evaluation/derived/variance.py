@@ -10,7 +10,7 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import observations
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.metrics.variance_components import PARTS, Components, components
+from evaluation.metrics.variance_components import PARTS, Components, estimate_components
 from evaluation.tables import observe
 
 METRICS = {
@@ -41,12 +41,12 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         inputs=base.inputs,
         filters=("measure", *(name for name in base.filters if name != "interval")),
         choices={name: values for name, values in base.choices.items() if name != "interval"},
-        compute=partial(compute, base),
+        compute=partial(compute_variance_components, base),
         figure=False,
     )
 
 
-def compute(base: TableSpec, filters: Filters) -> TidyTable:
+def compute_variance_components(base: TableSpec, filters: Filters) -> TidyTable:
     """The components of every measure in every cell of `base`."""
     table = spec_of(base)
     assert table is not None
@@ -57,7 +57,7 @@ def compute(base: TableSpec, filters: Filters) -> TidyTable:
 
 
 def rows_of(base: TableSpec, found: Observations) -> Iterator[TidyRow]:
-    for cell, at in observations.cells(found, base.columns):
+    for cell, at in observations.iterate_observation_cells(found, base.columns):
         held = found.picked(at)
         for measure, values in held.values.items():
             yield from rows_of_cell({"measure": measure, **cell}, held.picked(~np.isnan(values)), measure)
@@ -70,15 +70,15 @@ def rows_of_cell(groups: dict[str, str], held: Observations, measure: str) -> It
         levels["image"] = held.images
     if held.raters is not None:
         levels["reviewer"] = held.raters
-    parts = components(held.values[measure], levels)
+    parts = estimate_components(held.values[measure], levels)
     clusters = len(np.unique(held.dishes))
     people = None if held.raters is None else len(np.unique(held.raters))
     for metric in METRICS:
-        value, reason = component(parts, metric, judged=held.raters is not None)
+        value, reason = get_component_value(parts, metric, judged=held.raters is not None)
         yield TidyRow(groups, metric, Estimate(value, len(held), clusters, reason=reason, people=people))
 
 
-def component(parts: Components | None, metric: str, *, judged: bool) -> tuple[float | None, str]:
+def get_component_value(parts: Components | None, metric: str, *, judged: bool) -> tuple[float | None, str]:
     """A component with the reason that stands beside it."""
     if metric == PARTS[-1] and not judged:
         return None, "no people judged"
@@ -87,7 +87,7 @@ def component(parts: Components | None, metric: str, *, judged: bool) -> tuple[f
     return float(getattr(parts, metric)), NO_INTERVAL
 
 
-def pooled(table: TidyTable, measure: str) -> tuple[Components, int, int] | None:
+def pool_components(table: TidyTable, measure: str) -> tuple[Components, int, int] | None:
     """Components of a measure over the cells of a stored table, weighted by n, with the sum of n and the cells.
 
     None where none was measured.

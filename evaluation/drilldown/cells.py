@@ -18,10 +18,10 @@ from django.utils.translation import gettext as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyRow
-from evaluation.plans.mask import Mask, UnknownMaskedName, mask_of_models
+from evaluation.plans.mask import Mask, MaskedNameNotFound, mask_of_models
 from evaluation.plans.registered import frozen_plans
 from evaluation.registry.names import DRILLDOWNS
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 from evaluation.tables import read, store
 
 PREFIX = "cell."
@@ -30,7 +30,7 @@ PER_PAGE = 12
 LONGEST = 300
 
 
-class NoSuchCell(LookupError):
+class CellNotFound(LookupError):
     """The address names no cell of the table; the text says what is wrong with it."""
 
 
@@ -126,43 +126,43 @@ def cell_of(name: str, query: QueryDict) -> Cell:
     shown = {key.removeprefix(PREFIX): value for key, value in given.items() if key.startswith(PREFIX)}
     rest = {key: value for key, value in given.items() if key not in OWN and not key.startswith(PREFIX)}
     plans = frozen_plans()
-    view = read.read(name, rest, frozen=plans)
-    check(view.spec, shown)
+    view = read.read_stored_table(name, rest, frozen=plans)
+    check_cell_groups(view.spec, shown)
     metric = given.get("metric") or next(iter(view.spec.metrics))
     if metric not in view.spec.metrics:
-        raise NoSuchCell(unknown("metric", metric[:80], view.spec.metrics))
+        raise CellNotFound(describe_unknown_name("metric", metric[:80], view.spec.metrics))
     row = None
     if view.table:
         rows = [row for row in view.table.rows if dict(row.groups) == shown]
         row = next((each for each in rows if each.metric == metric), None)
         if row is None:
-            raise NoSuchCell(_("The table has no such row."))
+            raise CellNotFound(_("The table has no such row."))
     mask = view.mask if view.mask.active else mask_of_models(plans)
-    return Cell(view, shown, real(view, shown), metric, row, mask)
+    return Cell(view, shown, unmask_groups(view, shown), metric, row, mask)
 
 
-def check(spec: TableSpec, shown: Mapping[str, str]) -> None:
+def check_cell_groups(spec: TableSpec, shown: Mapping[str, str]) -> None:
     """Raises NoSuchCell unless there is one sensible value for each column of the table."""
     for column, value in shown.items():
         if column not in spec.columns:
-            raise NoSuchCell(unknown("column", column[:80], spec.columns))
+            raise CellNotFound(describe_unknown_name("column", column[:80], spec.columns))
         if len(value) > LONGEST or "\x00" in value:
-            raise NoSuchCell(_("The value of the column %(name)s is none that a table holds.") % {"name": column})
+            raise CellNotFound(_("The value of the column %(name)s is none that a table holds.") % {"name": column})
     for column in spec.columns:
         if column not in shown:
-            raise NoSuchCell(_("The address says no value of the column %(name)s.") % {"name": column})
+            raise CellNotFound(_("The address says no value of the column %(name)s.") % {"name": column})
 
 
-def real(view: store.TableView, shown: Mapping[str, str]) -> dict[str, str]:
+def unmask_groups(view: store.TableView, shown: Mapping[str, str]) -> dict[str, str]:
     """The groups by their real names. Raises NoSuchCell for a name that the mask does not know."""
     titles = "reviews" in view.spec.inputs
     try:
         return {column: view.mask.real(column, value, titles=titles) for column, value in shown.items()}
-    except UnknownMaskedName as error:
-        raise NoSuchCell(str(error)) from error
+    except MaskedNameNotFound as error:
+        raise CellNotFound(str(error)) from error
 
 
-def behind(cell: Cell) -> Behind:
+def load_drilldown(cell: Cell) -> Behind:
     """What stands behind a cell; where its table has no way of its own to say it, the pictures of its groups."""
     best = max((start for start in DRILLDOWNS if cell.spec.name.startswith(start)), key=len)
     found: Behind = import_string(DRILLDOWNS[best].replace(":", "."))(cell)

@@ -5,28 +5,28 @@ from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
-from evaluation.drilldown.cells import Behind, Cell, behind
+from evaluation.drilldown.cells import Behind, Cell, load_drilldown
 from evaluation.metrics.observations import ALL
 from evaluation.models import GeneratedImage
 from evaluation.registry import derived, lookup
 from evaluation.tables import read
 
 
-def disparity(cell: Cell) -> Behind:
+def drill_down_disparity(cell: Cell) -> Behind:
     """The group at one end: the highest for its own number, else the lowest."""
     end = "highest" if cell.metric == "highest_value" else "lowest"
     group = cell.view.mask.real(cell.groups["by"], cell.groups[end])
     if not group:
-        return nothing(_("No group is named as lower or higher here, so there are no pictures to show."))
+        return build_empty_drilldown(_("No group is named as lower or higher here, so there are no pictures to show."))
     note = _("These are the pictures of the %(end)s group, %(group)s.") % {"end": end, "group": cell.groups[end]}
     return of_base(cell, {cell.groups["by"]: group}, note)
 
 
-def comparison(cell: Cell) -> Behind:
+def drill_down_comparison(cell: Cell) -> Behind:
     """The pictures of one side in one place: the second's for its own number, else the first's."""
     side = "second" if cell.metric == "second_mean" else "first"
     if cell.groups["compared"] != "models" or ALL in cell.groups.values():
-        return nothing(_("Pictures are shown for models and one place: choose a row with a place."))
+        return build_empty_drilldown(_("Pictures are shown for models and one place: choose a row with a place."))
     titles = "reviews" in cell.spec.inputs
     model = cell.view.mask.real("model", cell.groups[side], titles=titles)
     note = _("These are all pictures of %(model)s here, also those without a partner.") % {"model": cell.groups[side]}
@@ -36,18 +36,18 @@ def comparison(cell: Cell) -> Behind:
 def of_base(cell: Cell, groups: Mapping[str, str], note: str) -> Behind:
     """What stands behind the cell of these groups, and of the groups that it shares, in the table it comes from."""
     name = derived.base_of(cell.spec.name)
-    base = lookup.spec(name)
+    base = lookup.find_table_spec(name)
     filters = {key: value for key, value in cell.filters.items() if key in base.filters and key not in base.columns}
     real = {**{column: cell.groups.get(column, "") for column in base.columns}, **groups}
-    view = replace(read.read(name, filters, unmasked=True), mask=cell.view.mask)
+    view = replace(read.read_stored_table(name, filters, unmasked=True), mask=cell.view.mask)
     if view.table is None:
-        return nothing(_("The table %(name)s was not computed yet: open it first.") % {"name": name})
+        return build_empty_drilldown(_("The table %(name)s was not computed yet: open it first.") % {"name": name})
     row = next(
         (row for row in view.table.rows if dict(row.groups) == real and row.metric == cell.groups["measure"]), None
     )
-    found = behind(Cell(view, real, real, cell.groups["measure"], row, cell.mask))
+    found = load_drilldown(Cell(view, real, real, cell.groups["measure"], row, cell.mask))
     return replace(found, note=f"{note} {found.note}".strip())
 
 
-def nothing(note: str) -> Behind:
+def build_empty_drilldown(note: str) -> Behind:
     return Behind("pictures", GeneratedImage.objects.none(), lambda ids: (), note=note)

@@ -10,18 +10,18 @@ from evaluation.drilldown.studies import (
     DIGITS,
     WITHDRAWN,
     about_images,
-    group,
+    drill_down_group,
+    iterate_observations,
+    load_outcome_data,
     of_run,
-    pictures,
-    seen,
-    told,
+    select_cell_images,
     with_missing,
     yes_or_no,
 )
 from evaluation.images.machine_scores import words_of
 from evaluation.models import GeneratedImage, Run, RunLabel
-from evaluation.studies.stereotypes.tables import Asked, gather
-from evaluation.tables.format import number
+from evaluation.studies.stereotypes.tables import Asked, gather_stereotype_answers
+from evaluation.tables.format import format_number
 
 
 @of_run
@@ -31,15 +31,17 @@ def association_scores(cell: Cell, run: Run) -> Behind:
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
         words = words_of([run]).get(run.pk, [])
         metric = cell.metric if cell.metric in cell.spec.observed else "net"
-        rows = [*words, *told(cell, about_images(run, ids))]
-        found = [(image, rescaled(cell, value)) for image, _unit, value in seen(cell, run, metric, rows)]
-        kept = [Observed(image, value, said=number(value, DIGITS)) for image, value in found if not isnan(value)]
+        rows = [*words, *load_outcome_data(cell, about_images(run, ids))]
+        found = [
+            (image, rescale_score(cell, value)) for image, _unit, value in iterate_observations(cell, run, metric, rows)
+        ]
+        kept = [Observed(image, value, said=format_number(value, DIGITS)) for image, value in found if not isnan(value)]
         return with_missing(ids, kept, _("it has no vector, or there is no range to rescale to"))
 
-    return Behind("pictures", pictures(cell, run), observed)
+    return Behind("pictures", select_cell_images(cell, run), observed)
 
 
-def rescaled(cell: Cell, value: float) -> float:
+def rescale_score(cell: Cell, value: float) -> float:
     """An unscaled score in the range of its metric; NaN where the stored table names none."""
     scopes = {"normalised_score": cell.shown["model"], "normalised_over_all": "all models"}
     if cell.metric not in scopes:
@@ -54,7 +56,7 @@ def association_descriptors(cell: Cell, run: Run) -> Behind:
     """The pictures nearest to the words: those of the continent counted as yes, the others as no."""
     listed = str(cell.extra.get(f"{cell.shown['descriptor']}/{cell.shown['model']} nearest", ""))
     if not listed:
-        return group(cell)
+        return drill_down_group(cell)
     near = GeneratedImage.objects.filter(pk__in=[int(name) for name in listed.split()]).exclude(WITHDRAWN)
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
@@ -69,23 +71,27 @@ def association_descriptors(cell: Cell, run: Run) -> Behind:
 
 
 @of_run
-def stereotypes(cell: Cell, run: Run) -> Behind:
+def drill_down_stereotypes(cell: Cell, run: Run) -> Behind:
     """Pictures that the question was asked about."""
     question = cell.groups["question"]
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        rows = told(cell, about_images(run, ids).filter(unit__payload__question=question))
-        found = [counted(cell, each) for each in gather(rows).asked if each.question == question]
+        rows = load_outcome_data(cell, about_images(run, ids).filter(unit__payload__question=question))
+        found = [
+            observe_asked_image(cell, each)
+            for each in gather_stereotype_answers(rows).asked
+            if each.question == question
+        ]
         return with_missing(ids, found, _("it was not asked about this picture"))
 
     endings = [f":{question}:0:{reading}" for reading in ("generated", "logits")]
-    return Behind("pictures", pictures(cell, run, endings), observed)
+    return Behind("pictures", select_cell_images(cell, run, endings), observed)
 
 
-def counted(cell: Cell, asked: Asked) -> Observed:
+def observe_asked_image(cell: Cell, asked: Asked) -> Observed:
     """What a picture's answers to one question came to for the cell's metric."""
     if cell.metric == "unread":
-        return Observed(asked.image, asked.unread_share, said=number(asked.unread_share, DIGITS))
+        return Observed(asked.image, asked.unread_share, said=format_number(asked.unread_share, DIGITS))
     if cell.metric == "order_changes":
         if isnan(asked.changes):
             return Observed(asked.image, None, _("only one order of the options was read"))
@@ -94,7 +100,7 @@ def counted(cell: Cell, asked: Asked) -> Observed:
         return Observed(asked.image, None, _("no answer could be read (%(why)s)") % {"why": ", ".join(asked.unread)})
     place = asked.options.index(cell.groups["option"]) if "option" in cell.groups else int(asked.share.argmax())
     share = float(asked.share[place])
-    return Observed(asked.image, share, said=f"{asked.options[place]} {number(share, DIGITS)}")
+    return Observed(asked.image, share, said=f"{asked.options[place]} {format_number(share, DIGITS)}")
 
 
 @of_run
@@ -105,26 +111,26 @@ def stereotypes_readings(cell: Cell, run: Run) -> Behind:
     questions = [name for name in dict.fromkeys(every) if name != "all"] if chosen == "all" else [chosen]
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        rows = told(cell, about_images(run, ids))
-        for image, _unit, value in seen(cell, run, cell.metric, rows):
+        rows = load_outcome_data(cell, about_images(run, ids))
+        for image, _unit, value in iterate_observations(cell, run, cell.metric, rows):
             if isnan(value):
                 yield Observed(image, None, _("the words could not be read"))
             else:
                 yield Observed(image, value, said=yes_or_no(value))
 
-    return Behind("pictures", pictures(cell, run, [f":{name}:0:generated" for name in questions]), observed)
+    return Behind("pictures", select_cell_images(cell, run, [f":{name}:0:generated" for name in questions]), observed)
 
 
 @of_run
-def colours(cell: Cell, run: Run) -> Behind:
+def drill_down_colours(cell: Cell, run: Run) -> Behind:
     """Pictures with their colourfulness, which is also what can be said of one picture where the set is counted."""
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        rows = told(cell, about_images(run, ids))
+        rows = load_outcome_data(cell, about_images(run, ids))
         found = [
-            Observed(image, value, said=_("colourfulness %(value)s") % {"value": number(value, DIGITS)})
-            for image, _unit, value in seen(cell, run, "colourfulness", rows)
+            Observed(image, value, said=_("colourfulness %(value)s") % {"value": format_number(value, DIGITS)})
+            for image, _unit, value in iterate_observations(cell, run, "colourfulness", rows)
         ]
         return with_missing(ids, found, _("it was not measured"))
 
-    return Behind("pictures", pictures(cell, run), observed)
+    return Behind("pictures", select_cell_images(cell, run), observed)

@@ -15,7 +15,7 @@ from evaluation.metrics.observations import ALL
 from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run, RunLabel, Unit
 from evaluation.models import Model as Maker
 from evaluation.registry.runs import chosen_run
-from evaluation.tables.format import number
+from evaluation.tables.format import format_number
 from evaluation.tables.outcomes import FINAL, image_of, outcome_data
 
 DIGITS = 3
@@ -38,7 +38,7 @@ def labels_of(cell: Cell) -> dict[str, tuple[str, ...]]:
     return {name: (wanted[name],) for name in LABELS if name in wanted}
 
 
-def labelled(run: Run, cell: Cell) -> Q:
+def filter_by_cell_labels(run: Run, cell: Cell) -> Q:
     """Rows whose subject has the labels of the cell, as frozen for the run."""
     found = Q()
     for name, (value,) in labels_of(cell).items():
@@ -52,25 +52,29 @@ def by_model(cell: Cell) -> Q:
     return Q(model__slug=cell.groups["model"]) if "model" in cell.groups else Q()
 
 
-def pictures(cell: Cell, run: Run, endings: Sequence[str] = ("",)) -> QuerySet[GeneratedImage]:
+def select_cell_images(cell: Cell, run: Run, endings: Sequence[str] = ("",)) -> QuerySet[GeneratedImage]:
     """Pictures of the cell's labels and model with a unit of the run, whose key is `image:<id>` and an ending."""
     key = Concat(Value("image:"), Cast(OuterRef("pk"), CharField()))
     keys = [Concat(key, Value(ending)) if ending else key for ending in endings]
     asked = Exists(Unit.objects.filter(run=run, key__in=keys))
     prompt = Q(prompt__slug=cell.filters[PROMPT]) if PROMPT in cell.filters else Q()
-    return GeneratedImage.objects.filter(labelled(run, cell), by_model(cell), prompt, asked).exclude(WITHDRAWN)
+    return GeneratedImage.objects.filter(filter_by_cell_labels(run, cell), by_model(cell), prompt, asked).exclude(
+        WITHDRAWN
+    )
 
 
-def units(cell: Cell, run: Run) -> QuerySet[Unit]:
+def select_cell_units(cell: Cell, run: Run) -> QuerySet[Unit]:
     """Ended units of the cell's labels and model."""
-    rows = Unit.objects.filter(labelled(run, cell), by_model(cell), run=run, outcome__isnull=False, state__in=FINAL)
+    rows = Unit.objects.filter(
+        filter_by_cell_labels(run, cell), by_model(cell), run=run, outcome__isnull=False, state__in=FINAL
+    )
     if PROMPT in cell.filters:
         ids = list(PromptTemplate.objects.filter(slug=cell.filters[PROMPT]).values_list("pk", flat=True))
         rows = rows.filter(Q(outcome__image__prompt__in=ids) | Q(outcome__image=None, payload__prompt_id__in=ids))
     return rows.exclude(WITHDRAWN)
 
 
-def told(cell: Cell, outcomes: QuerySet[Outcome]) -> list[OutcomeData]:
+def load_outcome_data(cell: Cell, outcomes: QuerySet[Outcome]) -> list[OutcomeData]:
     """A page's outcomes as the study's own functions read them; of labels and models, what the cell says of all."""
     rows = outcomes.select_related("unit__subject", "unit__model", "embedding").order_by("unit_id")
     labels, maker = labels_of(cell), cell.groups.get("model", "any")
@@ -81,9 +85,11 @@ def about_images(run: Run, ids: Sequence[int]) -> QuerySet[Outcome]:
     return Outcome.objects.filter(unit__run=run, unit__payload__image__in=list(ids), unit__state__in=FINAL)
 
 
-def seen(cell: Cell, run: Run, metric: str, rows: Sequence[OutcomeData]) -> Iterator[tuple[int, int, float]]:
+def iterate_observations(
+    cell: Cell, run: Run, metric: str, rows: Sequence[OutcomeData]
+) -> Iterator[tuple[int, int, float]]:
     """(picture, unit, value) of each observation of the cell, NaN where it does not count, by the study's `observe`."""
-    found = studies.load(cell.spec.study).observe(cell.spec.name.partition(".")[2], rows, run.config)
+    found = studies.load_study(cell.spec.study).observe(cell.spec.name.partition(".")[2], rows, run.config)
     if found is None or metric not in found.values:
         return
     kept = found.picked(found.within(cell.groups))
@@ -91,7 +97,7 @@ def seen(cell: Cell, run: Run, metric: str, rows: Sequence[OutcomeData]) -> Iter
 
 
 def yes_or_no(value: float) -> str:
-    return {1.0: _("yes"), 0.0: _("no")}.get(value, number(value, DIGITS))
+    return {1.0: _("yes"), 0.0: _("no")}.get(value, format_number(value, DIGITS))
 
 
 def with_missing(ids: Sequence[int], found: Iterable[Observed], why: str) -> Iterator[Observed]:
@@ -104,7 +110,7 @@ def with_missing(ids: Sequence[int], found: Iterable[Observed], why: str) -> Ite
         yield Observed(of, None, why)
 
 
-def nothing() -> Behind:
+def build_drilldown_without_run() -> Behind:
     """Where there is no run any more."""
     return Behind("pictures", GeneratedImage.objects.none(), lambda ids: (), note=_("There is no finished run of it."))
 
@@ -114,17 +120,17 @@ def of_run(made: Callable[[Cell, Run], Behind]) -> Callable[[Cell], Behind]:
 
     def source(cell: Cell) -> Behind:
         run = run_of(cell)
-        return made(cell, run) if run else nothing()
+        return made(cell, run) if run else build_drilldown_without_run()
 
     return source
 
 
-def single(cell: Cell) -> Behind:
+def drill_down_single_image(cell: Cell) -> Behind:
     """The one picture of a row."""
     named = cell.groups["picture"]
     rows = GeneratedImage.objects.filter(pk=int(named)) if named.isdigit() else GeneratedImage.objects.none()
     value = cell.row.estimate.value if cell.row else None
-    said = "" if value is None else number(value, DIGITS)
+    said = "" if value is None else format_number(value, DIGITS)
     return Behind("pictures", rows.exclude(WITHDRAWN), lambda ids: [Observed(image, value, said=said) for image in ids])
 
 
@@ -138,10 +144,10 @@ def with_label(rows: QuerySet[GeneratedImage], dimension: str, value: str) -> Qu
     return rows.filter(Exists(same.filter(subject=OuterRef("subject"))))
 
 
-def group(cell: Cell) -> Behind:
+def drill_down_group(cell: Cell) -> Behind:
     """For a table whose numbers count no single pictures: the one that its row names, or those of its groups."""
     if "picture" in cell.groups:
-        return single(cell)
+        return drill_down_single_image(cell)
     rows = GeneratedImage.objects.exclude(WITHDRAWN)
     if not any(column in cell.groups for column in (*LABELS, "model")):
         rows = rows.none()

@@ -6,7 +6,14 @@ from math import isnan
 from django.utils.translation import gettext as _
 
 from evaluation.drilldown.cells import Behind, Cell, Observed
-from evaluation.drilldown.studies import of_run, seen, told, units, with_missing, yes_or_no
+from evaluation.drilldown.studies import (
+    iterate_observations,
+    load_outcome_data,
+    of_run,
+    select_cell_units,
+    with_missing,
+    yes_or_no,
+)
 from evaluation.models import Outcome, Run
 
 OF = {"sem_read": "read"}
@@ -15,7 +22,7 @@ OF = {"sem_read": "read"}
 @of_run
 def of_units(cell: Cell, run: Run) -> Behind:
     """Units of the cell, counted as the study observes them; what was asked narrows them where the table says it."""
-    rows = units(cell, run)
+    rows = select_cell_units(cell, run)
     if "field" in cell.groups:
         rows = rows.filter(payload__question=cell.groups["field"])
     elif "failure" in cell.groups:
@@ -27,12 +34,12 @@ def of_units(cell: Cell, run: Run) -> Behind:
     )
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        outcomes = told(cell, Outcome.objects.filter(unit__in=list(ids)))
-        found = [counted(unit, value) for _image, unit, value in seen(cell, run, metric, outcomes)]
+        outcomes = load_outcome_data(cell, Outcome.objects.filter(unit__in=list(ids)))
+        found = [observe_unit(unit, value) for _image, unit, value in iterate_observations(cell, run, metric, outcomes)]
         return with_missing(ids, found, _("this number is no mean over single answers")) if found else iter(())
 
     return Behind("units", rows, observed)
 
 
-def counted(unit: int, value: float) -> Observed:
+def observe_unit(unit: int, value: float) -> Observed:
     return Observed(unit, None, _("unanswered")) if isnan(value) else Observed(unit, value, said=yes_or_no(value))

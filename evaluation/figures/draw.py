@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.figures import fonts, palette
-from evaluation.figures.fonts import text_width, wrapped
+from evaluation.figures.fonts import text_width, wrap_text
 from evaluation.figures.model import Bar, Ending, Panel, Plan
 from evaluation.metrics.tidy import Estimate
 
@@ -38,20 +38,22 @@ class Page:
         return sum(height for _panels, height in self.lines)
 
 
-def draw(plan: Plan, ending: Ending, width: float) -> bytes:
+def draw_figure(plan: Plan, ending: Ending, width: float) -> bytes:
     """The figure of `plan`, `width` inches wide; a PDF has several pages where one is not enough."""
     with _one_at_a_time:
         import matplotlib as mpl
 
-        with mpl.rc_context(style(plan)):
-            sheets = [_sheet(plan, page, width) for page in pages(plan, width, PAGE if ending == "pdf" else None)]
+        with mpl.rc_context(build_figure_style(plan)):
+            sheets = [
+                _sheet(plan, page, width) for page in split_into_pages(plan, width, PAGE if ending == "pdf" else None)
+            ]
             return _as_pdf(sheets) if ending == "pdf" else _as_picture(sheets[0], ending)
 
 
-def style(plan: Plan) -> Any:
+def build_figure_style(plan: Plan) -> Any:
     """Settings of one figure: TrueType letters in a PDF, letters as shapes in an SVG, a dollar sign is no formula."""
     return {
-        "font.family": fonts.families(plan.texts()),
+        "font.family": fonts.choose_font_families(plan.texts()),
         "font.size": NAMES,
         "pdf.fonttype": 42,
         "svg.fonttype": "path",
@@ -66,14 +68,14 @@ def style(plan: Plan) -> Any:
     }
 
 
-def columns(plan: Plan, width: float) -> int:
+def count_panel_columns(plan: Plan, width: float) -> int:
     """How many panels stand beside one another."""
     return 2 if width > WIDE and len(plan.panels) > 1 else 1
 
 
-def pages(plan: Plan, width: float, tallest: float | None) -> list[Page]:
+def split_into_pages(plan: Plan, width: float, tallest: float | None) -> list[Page]:
     """The panels in lines, and the lines on pages of at most `tallest` inches where a height is given."""
-    beside = columns(plan, width)
+    beside = count_panel_columns(plan, width)
     room = (tallest or float("inf")) - _height(legend_lines(plan, width)) - _height(foot_lines(plan, width))
     found: list[list[tuple[tuple[Panel, ...], float]]] = [[]]
     for start in range(0, len(plan.panels), beside):
@@ -96,15 +98,15 @@ def place_height(name: str, bars: Sequence[Bar], width: float) -> float:
 
 
 def name_lines(name: str, width: float) -> list[str]:
-    return wrapped(name, NAMES, width * NAMES_SHARE)
+    return wrap_text(name, NAMES, width * NAMES_SHARE)
 
 
 def title_lines(panel: Panel, width: float) -> list[str]:
-    return wrapped(panel.title, NAMES + 0.5, width - 2 * EDGE)
+    return wrap_text(panel.title, NAMES + 0.5, width - 2 * EDGE)
 
 
 def foot_lines(plan: Plan, width: float) -> list[str]:
-    return [line for sentence in plan.foot for line in wrapped(sentence, SMALL, width - 2 * EDGE)]
+    return [line for sentence in plan.foot for line in wrap_text(sentence, SMALL, width - 2 * EDGE)]
 
 
 def legend_lines(plan: Plan, width: float) -> list[list[str]]:
@@ -135,7 +137,7 @@ def _sheet(plan: Plan, page: Page, width: float) -> Any:
     _legend(figure, plan, legend)
     top = height - _height(legend)
     for panels, tall in page.lines:
-        share = width / columns(plan, width)
+        share = width / count_panel_columns(plan, width)
         for number, panel in enumerate(panels):
             _panel(figure, plan, panel, (number * share, top, share))
         top -= tall
@@ -167,7 +169,7 @@ def _panel(figure: Any, plan: Plan, panel: Panel, where: tuple[float, float, flo
     width, height = figure.get_size_inches()
     title = title_lines(panel, share)
     names = max(text_width(line, NAMES) for name, _bars in panel.places() for line in name_lines(name, share))
-    numbers = max(text_width(counts(bar.estimate), NUMBERS) for bar in panel.bars) + 0.08
+    numbers = max(text_width(format_estimate_counts(bar.estimate), NUMBERS) for bar in panel.bars) + 0.08
     names += 0.08
     tall = panel_height(panel, share) - len(title) * LINE - AXIS - GAP
     bottom = top - len(title) * LINE - tall
@@ -198,11 +200,11 @@ def _bar(axis: Any, estimate: Estimate, colour: str, at: float) -> None:
     right = axis.get_yaxis_transform()
     edge = 1 + 0.05 / axis.get_window_extent().width * axis.figure.dpi
     text = {"va": "center", "transform": right, "size": NUMBERS, "color": QUIET}
-    axis.text(edge, at, counts(estimate), **text)
+    axis.text(edge, at, format_estimate_counts(estimate), **text)
     if estimate.value is None:
         axis.text(0, at, " –", va="center", size=NAMES, color=palette.INK)
         return
-    look = {"hatch": "//////", "hatchcolor": palette.over(colour)} if estimate.small else {}
+    look = {"hatch": "//////", "hatchcolor": palette.choose_contrast_colour(colour)} if estimate.small else {}
     axis.barh(at, estimate.value, ROW * 0.8, color=colour, edgecolor=palette.INK, linewidth=0.3, **look)
     if estimate.low is not None and estimate.high is not None:
         ends = (estimate.low, estimate.high)
@@ -210,7 +212,7 @@ def _bar(axis: Any, estimate: Estimate, colour: str, at: float) -> None:
         axis.hlines(at, *ends, color=palette.INK, linewidth=0.9)
 
 
-def counts(estimate: Estimate) -> str:
+def format_estimate_counts(estimate: Estimate) -> str:
     return f"{estimate.n} / {estimate.clusters}"
 
 

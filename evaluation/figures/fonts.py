@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 @cache
-def shipped() -> tuple[str, ...]:
+def list_shipped_families() -> tuple[str, ...]:
     """The families that come with the project, in the order in which letters are looked for."""
     found = [*map(_registered, PACKAGES)]
     if lacking := [package for package, family in zip(PACKAGES, found, strict=True) if family is None]:
@@ -32,14 +32,14 @@ def shipped() -> tuple[str, ...]:
     return (*(family for family in found if family), LAST)
 
 
-def families(texts: Iterable[str]) -> list[str]:
+def choose_font_families(texts: Iterable[str]) -> list[str]:
     """The families that `texts` need, those of the system only where the shipped ones lack a letter."""
     wanted = {ord(sign) for text in texts for sign in text if sign not in INVISIBLE}
-    names = list(shipped())
-    wanted -= set().union(*(letters(path_of(name)) for name in names))
+    names = list(list_shipped_families())
+    wanted -= set().union(*(read_font_code_points(path_of(name)) for name in names))
     for path in _of_system() if wanted else ():
-        if wanted & letters(path):
-            wanted -= letters(path)
+        if wanted & read_font_code_points(path):
+            wanted -= read_font_code_points(path)
             names.append(_family(path))
     if wanted:
         signs = " ".join(f"U+{code:04X}" for code in sorted(wanted)[:20])
@@ -54,7 +54,7 @@ def path_of(family: str) -> str:
 
 
 @cache
-def letters(path: str) -> frozenset[int]:
+def read_font_code_points(path: str) -> frozenset[int]:
     """The code points that a font has."""
     from matplotlib.ft2font import FT2Font
 
@@ -62,16 +62,16 @@ def letters(path: str) -> frozenset[int]:
 
 
 @cache
-def advances() -> dict[str, float]:
+def measure_letter_widths() -> dict[str, float]:
     """How wide the common letters of the first font are, in parts of the letters' size."""
     from matplotlib.ft2font import FT2Font, LoadFlags
 
-    font = FT2Font(path_of(shipped()[0]))
+    font = FT2Font(path_of(list_shipped_families()[0]))
     flags = LoadFlags.NO_SCALE | LoadFlags.NO_HINTING
     return {sign: font.load_char(ord(sign), flags).horiAdvance / font.units_per_EM for sign in COMMON}
 
 
-def wrapped(text: str, size: float, width: float) -> list[str]:
+def wrap_text(text: str, size: float, width: float) -> list[str]:
     """`text` in lines of at most `width` inches, broken between words, within them only where one is too long."""
     found: list[str] = []
     line = ""
@@ -93,7 +93,7 @@ def _broken(word: str, size: float, width: float) -> list[str]:
 
 def text_width(text: str, size: float) -> float:
     """Inches of a line of `text`, its letters beside one another as in the first font; others are taken for an n."""
-    widths = advances()
+    widths = measure_letter_widths()
     return sum(widths.get(sign, widths["n"]) for sign in text) * size / 72
 
 

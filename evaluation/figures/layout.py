@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evaluation.figures import palette
-from evaluation.figures.model import Bar, Look, Panel, Plan, scale
+from evaluation.figures.model import Bar, Look, Panel, Plan, find_value_range
 from evaluation.metrics.observations import ALL
-from evaluation.metrics.ordering import ordered, place
+from evaluation.metrics.ordering import group_value_sort_key, sort_group_values
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, TidyTable
 from evaluation.plans.marks import in_short
 
@@ -34,10 +34,10 @@ MARKS = (
 WIDTHS = (8, 17)
 
 
-def layout(table: TidyTable, metrics: Sequence[str], look: Look | None = None) -> Plan | None:
+def lay_out_figure(table: TidyTable, metrics: Sequence[str], look: Look | None = None) -> Plan | None:
     """What to draw of `table`; None where there is nothing to draw."""
     look = look or Look()
-    if not drawable(table, metrics):
+    if not is_drawable(table, metrics):
         return None
     panels = list(_panels(table, metrics))
     shown: list[Panel] = []
@@ -46,14 +46,14 @@ def layout(table: TidyTable, metrics: Sequence[str], look: Look | None = None) -
             break
         shown.append(panel)
     left_out = len(panels) - len(shown)
-    models = ordered((row.groups["model"] for row in table.rows), "model") if "model" in table.columns else []
-    colours = {model: palette.colour(model, look.colours) for model in models}
+    models = sort_group_values((row.groups["model"] for row in table.rows), "model") if "model" in table.columns else []
+    colours = {model: palette.get_model_colour(model, look.colours) for model in models}
     foot = (*_foot(table, metrics, left_out), *([look.source] if look.source else []))
     parts = tuple(part for panel in shown for part in _parted(panel))
     return Plan(parts, colours, foot, left_out, table.demonstration)
 
 
-def drawable(table: TidyTable, metrics: Sequence[str]) -> bool:
+def is_drawable(table: TidyTable, metrics: Sequence[str]) -> bool:
     """Whether there is any number to draw: a figure of dashes alone would say less than their reasons."""
     return any(row.estimate.value is not None for row in table.rows if row.metric in metrics)
 
@@ -62,15 +62,19 @@ def _panels(table: TidyTable, metrics: Sequence[str]) -> Iterator[Panel]:
     """One for each group beside place and model, and each metric that has a row there."""
     along = along_of(table)
     # What is the same in the whole table needs no word over each panel.
-    others = [column for column in table.columns if column not in (along, "model") and kinds(table, column) > 1]
+    others = [
+        column for column in table.columns if column not in (along, "model") and count_column_values(table, column) > 1
+    ]
     found: dict[tuple[tuple[str, ...], str], list[Bar]] = {}
     for row in table.rows:
         bar = Bar(row.groups[along], row.groups.get("model", FILLER), row.estimate)
         found.setdefault((tuple(row.groups[name] for name in others), row.metric), []).append(bar)
-    scales = {metric: scale(row.estimate for row in table.rows if row.metric == metric) for metric in metrics}
+    scales = {
+        metric: find_value_range(row.estimate for row in table.rows if row.metric == metric) for metric in metrics
+    }
     groups = sorted(
         {group for group, _metric in found},
-        key=lambda group: [place(column, name) for column, name in zip(others, group, strict=True)],
+        key=lambda group: [group_value_sort_key(column, name) for column, name in zip(others, group, strict=True)],
     )
     for group in groups:
         for metric in metrics:
@@ -84,17 +88,24 @@ def along_of(table: TidyTable) -> str:
     places = [column for column in PLACES if column in table.columns]
     others = [column for column in table.columns if column not in (*places, "model")]
     listed = [*places, *others] or ["model"]
-    return next((column for column in listed if kinds(table, column) > 1), listed[0])
+    return next((column for column in listed if count_column_values(table, column) > 1), listed[0])
 
 
-def kinds(table: TidyTable, column: str) -> int:
+def count_column_values(table: TidyTable, column: str) -> int:
     """How many values a column has."""
     return len({row.groups[column] for row in table.rows})
 
 
 def _in_order(bars: Sequence[Bar], along: str) -> list[Bar]:
     """By place and model; a row over all places comes last."""
-    return sorted(bars, key=lambda bar: (bar.place == ALL, place(along, bar.place), place("model", bar.model)))
+    return sorted(
+        bars,
+        key=lambda bar: (
+            bar.place == ALL,
+            group_value_sort_key(along, bar.place),
+            group_value_sort_key("model", bar.model),
+        ),
+    )
 
 
 def _parted(panel: Panel) -> Iterator[Panel]:

@@ -62,7 +62,7 @@ class Look:
     colours: palette.Palette = field(default_factory=lambda: palette.COLOURS)
 
 
-def scale(estimates: Iterator[Estimate]) -> tuple[float, float]:
+def find_value_range(estimates: Iterator[Estimate]) -> tuple[float, float]:
     """The range that all values and intervals lie in, zero included; 0 to 1 where nothing else says it."""
     ends = [0.0]
     for estimate in estimates:

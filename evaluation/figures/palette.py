@@ -16,7 +16,7 @@ SPARE = ("#af73c8", "#77520f", "#e1ee90", "#375cd0", "#f9696a", "#591804", "#e3b
 Palette = Mapping[str, str]
 
 
-def assigned(models: Iterable[tuple[str, str]]) -> Palette:
+def assign_model_colours(models: Iterable[tuple[str, str]]) -> Palette:
     """Key of a model → its colour, from slug and title of all models, oldest first: a new one changes none."""
     found = dict(COLOURS)
     given = 0
@@ -28,7 +28,7 @@ def assigned(models: Iterable[tuple[str, str]]) -> Palette:
     return found
 
 
-def colour(model: str, palette: Palette = COLOURS) -> str:
+def get_model_colour(model: str, palette: Palette = COLOURS) -> str:
     """The colour of `model`; of one that is not in the palette by its name: letters in their order (A, B, C)."""
     key = model_key(model)
     if key in palette:
@@ -37,7 +37,7 @@ def colour(model: str, palette: Palette = COLOURS) -> str:
     return SPARE[place % len(SPARE)]
 
 
-def lightness(hexadecimal: str) -> float:
+def colour_lightness(hexadecimal: str) -> float:
     """CIE L* of a colour `#rrggbb`, 0 to 100."""
     parts = [int(hexadecimal[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
@@ -45,6 +45,6 @@ def lightness(hexadecimal: str) -> float:
     return float(116 * luminance ** (1 / 3) - 16 if luminance > 216 / 24389 else 24389 / 27 * luminance)
 
 
-def over(colour_below: str) -> str:
+def choose_contrast_colour(colour_below: str) -> str:
     """Ink or white, whichever is seen on a colour: for hatching."""
-    return "#ffffff" if lightness(colour_below) < 60 else INK
+    return "#ffffff" if colour_lightness(colour_below) < 60 else INK

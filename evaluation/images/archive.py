@@ -47,7 +47,7 @@ def name_of(image: GeneratedImage) -> str:
     return f"picture-{image.pk}.{images_files.ENDINGS.get(image.media_type, 'bin')}"
 
 
-def choose(ids: Sequence[int]) -> list[Taken]:
+def choose_archive_images(ids: Sequence[int]) -> list[Taken]:
     """The pictures of `ids` in their order, each with why it cannot be taken, if it cannot."""
     rows = GeneratedImage.objects.select_related("subject__dish", "model", "run").in_bulk(list(ids)[:MOST_PICTURES])
     images = [rows[key] for key in ids if key in rows]
@@ -55,7 +55,7 @@ def choose(ids: Sequence[int]) -> list[Taken]:
     return [Taken(image, "" if why[image.pk] else name_of(image), why[image.pk]) for image in images]
 
 
-def packed(chosen: Sequence[Taken]) -> tuple[IO[bytes], list[Taken]]:
+def pack_archive(chosen: Sequence[Taken]) -> tuple[IO[bytes], list[Taken]]:
     """A zip archive in a temporary file, and what is in it: a file that is missing or too much says so in the list."""
     out = tempfile.TemporaryFile()  # noqa: SIM115  (the response that sends it closes it)
     done, size = [], 0
@@ -71,7 +71,7 @@ def packed(chosen: Sequence[Taken]) -> tuple[IO[bytes], list[Taken]]:
                 archive.writestr(each.file, content)
             done.append(each)
         archive.writestr("terms.txt", "\n".join(map(str, TERMS)) + "\n")
-        rows = list(listed(done))
+        rows = list(list_archive_rows(done))
         archive.writestr("pictures.csv", csv_text(COLUMNS, rows))
         archive.writestr("pictures.spreadsheet.csv", csv_text(COLUMNS, rows, spreadsheet=True))
         archive.writestr("pictures.jsonl", "".join(json_lines(COLUMNS, rows)))
@@ -82,19 +82,23 @@ def packed(chosen: Sequence[Taken]) -> tuple[IO[bytes], list[Taken]]:
 
 def content_of(each: Taken) -> bytes | None:
     try:
-        return content_store.read(each.image.sha256) if each.file else None
+        return content_store.read_content(each.image.sha256) if each.file else None
     except FileNotFoundError:
         return None
 
 
-def listed(taken: Sequence[Taken]) -> Iterator[list[object]]:
+def list_archive_rows(taken: Sequence[Taken]) -> Iterator[list[object]]:
     """The rows of an archive's list by COLUMNS, of withdrawn dishes nothing but the picture's number."""
     for each in taken:
-        known = ["" for _ in COLUMNS[3:]] if images_files.is_withdrawn(each.image) else list(about(each.image))
+        known = (
+            ["" for _ in COLUMNS[3:]]
+            if images_files.is_withdrawn(each.image)
+            else list(describe_archive_image(each.image))
+        )
         yield [each.image.pk, each.file, each.why, *known]
 
 
-def about(image: GeneratedImage) -> Iterator[str]:
+def describe_archive_image(image: GeneratedImage) -> Iterator[str]:
     model, run = image.model, image.run
     yield image.subject.name
     yield ", ".join(image.subject.labels.get("country", ()))

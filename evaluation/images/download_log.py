@@ -21,12 +21,12 @@ TERMS = (
 )
 
 
-def accepted(request: HttpRequest) -> bool:
+def is_terms_accepted(request: HttpRequest) -> bool:
     """Whether the form that was sent accepts the terms of today."""
     return request.method == "POST" and request.POST.get("terms") == TERMS_VERSION
 
 
-def record(user: AbstractBaseUser | AnonymousUser, what: str, count: int) -> ImageDownload:
+def record_download(user: AbstractBaseUser | AnonymousUser, what: str, count: int) -> ImageDownload:
     """Notes that `user` takes `count` pictures away; `what` names page or archive and its filters.
 
     Call it before anything is sent. Raises ValueError for somebody who is not signed in, or a negative number.
@@ -40,6 +40,6 @@ def record(user: AbstractBaseUser | AnonymousUser, what: str, count: int) -> Ima
     return row
 
 
-def context() -> dict[str, object]:
+def build_terms_context() -> dict[str, object]:
     """What `evaluation/terms.html` needs."""
     return {"terms": TERMS, "terms_version": TERMS_VERSION}

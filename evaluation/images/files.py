@@ -80,17 +80,17 @@ def is_there(image: GeneratedImage) -> bool:
     return True
 
 
-def smaller(image: GeneratedImage, size: str) -> bytes:
+def read_reduced_image(image: GeneratedImage, size: str) -> bytes:
     """The picture as JPEG of the named size, without metadata. Raises FileNotFoundError, ImageError."""
     key = f"picture:{image.sha256}:{size}"
     made = cache.get(key)
     if made is None:
-        made = reduced(content_store.read(image.sha256), SIZES[size])
+        made = reduce_image(content_store.read_content(image.sha256), SIZES[size])
         cache.set(key, made, CACHED_SECONDS)
     return bytes(made)
 
 
-def reduced(content: bytes, side: int) -> bytes:
+def reduce_image(content: bytes, side: int) -> bytes:
     """The picture with its longest side at `side` pixels at most. Raises ImageError, NoRoom.
 
     Researchers look at many at once; the same memory is shared with photos that arrive.

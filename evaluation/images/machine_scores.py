@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from evaluation.contracts.study import OutcomeData
 from evaluation.metrics import association as metrics
 from evaluation.models import GeneratedImage, Outcome, Run, Unit
-from evaluation.studies.association.tables import cosines, gather
-from evaluation.studies.stereotypes.tables import gather as gather_answers
-from evaluation.tables.format import number
+from evaluation.studies.association.tables import compute_sign_cosines, gather_association_data
+from evaluation.studies.stereotypes.tables import gather_stereotype_answers as gather_answers
+from evaluation.tables.format import format_number
 from evaluation.tables.outcomes import FINAL, image_of, outcome_data
 
 MOST = 6000
@@ -32,7 +32,7 @@ Outcomes = list[tuple[Outcome, OutcomeData]]
 Lines = Sequence[tuple[str, str]]
 
 
-def about(images: Sequence[GeneratedImage]) -> dict[int, list[Score]]:
+def collect_machine_scores(images: Sequence[GeneratedImage]) -> dict[int, list[Score]]:
     """Picture id → what each run gave about it, in the order of the runs. Two queries."""
     wanted = {image.pk: image for image in images}
     found: dict[tuple[int, int], Outcomes] = defaultdict(list)
@@ -79,11 +79,16 @@ def words_of(runs: Iterable[Run]) -> Mapping[int, list[OutcomeData]]:
 
 def association_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
     """The unscaled score of each descriptor group."""
-    gathered = gather([*words, *(data for _row, data in held)])
+    gathered = gather_association_data([*words, *(data for _row, data in held)])
     if not len(gathered.scored.vectors):
         return plain_lines(held, words)
-    nets = {group: metrics.net(*cosines(gathered.scored, signs))[0] for group, signs in gathered.groups().items()}
-    return [(_("%(group)s, net score") % {"group": group}, number(float(net), DIGITS)) for group, net in nets.items()]
+    nets = {
+        group: metrics.net_association(*compute_sign_cosines(gathered.scored, signs))[0]
+        for group, signs in gathered.groups().items()
+    }
+    return [
+        (_("%(group)s, net score") % {"group": group}, format_number(float(net), DIGITS)) for group, net in nets.items()
+    ]
 
 
 def stereotypes_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
@@ -94,7 +99,7 @@ def stereotypes_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
             lines.append((each.question, _("not read: %(why)s") % {"why": ", ".join(sorted(set(each.unread)))}))
             continue
         place = int(each.share.argmax())
-        lines.append((each.question, f"{each.options[place]} ({number(float(each.share[place]), DIGITS)})"))
+        lines.append((each.question, f"{each.options[place]} ({format_number(float(each.share[place]), DIGITS)})"))
     free = [data for _row, data in held if not data.payload.get("options")]
     return [*lines, *((str(data.payload.get("question", "")), data.text or data.reason) for data in free)]
 
@@ -104,14 +109,16 @@ def colours_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
     measured = [data.numbers["colourfulness"] for _row, data in held if "colourfulness" in data.numbers]
     if not measured:
         return plain_lines(held, words)
-    return [(_("colourfulness"), number(float(value), DIGITS)) for value in measured]
+    return [(_("colourfulness"), format_number(float(value), DIGITS)) for value in measured]
 
 
 def plain_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
     """State, raw answer, numbers and reason, as stored: for studies without a reader of their own."""
     lines = []
     for row, data in held:
-        numbers = ", ".join(f"{name} {number(float(value), DIGITS)}" for name, value in sorted(data.numbers.items()))
+        numbers = ", ".join(
+            f"{name} {format_number(float(value), DIGITS)}" for name, value in sorted(data.numbers.items())
+        )
         told = [row.unit.get_state_display(), data.text, numbers, data.reason]
         lines.append((str(data.payload.get("question", "")), ". ".join(part for part in map(str, told) if part)))
     return lines

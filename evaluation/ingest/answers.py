@@ -18,8 +18,8 @@ from evaluation.runner import import_run
 from evaluation.runner.catalogue import DatabaseCatalogue
 from evaluation.studies.chat import chat_model
 from evaluation.studies.knowledge.fields import DESCRIPTION, FIELDS
-from evaluation.studies.knowledge.study import MOST_SAMPLES, answer_key, answer_payload, truth
-from evaluation.suggestions import unknown
+from evaluation.studies.knowledge.study import MOST_SAMPLES, answer_key, answer_payload, get_expected_answer
+from evaluation.suggestions import describe_unknown_name
 from wwd.base.csv_files import CsvReader, open_reader
 
 COLUMNS = ("subject", "model", "question", "sample", "answer")
@@ -39,7 +39,7 @@ class Report:
 def import_answers(file: Path, slug: str) -> tuple[Run, Report]:
     """Imports the answers of `file`. A second import changes nothing. Raises ConfigError where none fits."""
     report = Report()
-    found = list(plans(rows(file, report), report))
+    found = list(plan_answer_units(read_answer_rows(file, report), report))
     if not found:
         why = "; ".join(f"line {line}: {reason}" for line, reason in report.left_out[:3])
         raise ConfigError(f"{file} holds no answer that fits{f' ({why})' if why else ''}.")
@@ -49,7 +49,7 @@ def import_answers(file: Path, slug: str) -> tuple[Run, Report]:
     return run, report
 
 
-def rows(file: Path, report: Report) -> Iterator[tuple[int, Mapping[str, str]]]:
+def read_answer_rows(file: Path, report: Report) -> Iterator[tuple[int, Mapping[str, str]]]:
     """Line and cells of each whole row. Raises ConfigError for a file without the columns."""
     try:
         opened = file.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
@@ -93,20 +93,20 @@ class Parser:
         question, state = row["question"], row.get("state") or "done"
         for name, given, accepted in (("question", question, QUESTIONS), ("state", state, STATES)):
             if given not in accepted:
-                raise ConfigError(unknown(name, given, accepted))
-        sample = number(row["sample"])
+                raise ConfigError(describe_unknown_name(name, given, accepted))
+        sample = parse_sample_number(row["sample"])
         key = answer_key(subject.id, model.slug, question, sample)
         if key in self.seen:
             raise ConfigError("this answer stands twice in the file")
         self.seen.add(key)
-        payload = answer_payload(question, sample, truth(self.dishes[subject.id], question))
+        payload = answer_payload(question, sample, get_expected_answer(self.dishes[subject.id], question))
         plan = UnitPlan(key, model, subject, payload, f"subject:{subject.id}")
         return plan, Result(key, cast(FinalState, state), text=row["answer"])
 
     def subject(self, name: str) -> SubjectData:
         found = self.subjects.get(name)
         if found is None:
-            raise ConfigError(unknown("subject", name, self.subjects))
+            raise ConfigError(describe_unknown_name("subject", name, self.subjects))
         if found.id not in self.dishes:
             raise ConfigError(f"{name} is no dish")
         return found
@@ -117,13 +117,15 @@ class Parser:
         return self.models[slug]
 
 
-def number(cell: str) -> int:
+def parse_sample_number(cell: str) -> int:
     if not (cell.isascii() and cell.isdigit() and len(cell) < 6 and int(cell) < MOST_SAMPLES):
         raise ConfigError(f"sample is {cell[:40]!r}. Accepted: a whole number from 0 to {MOST_SAMPLES - 1}")
     return int(cell)
 
 
-def plans(found: Iterable[tuple[int, Mapping[str, str]]], report: Report) -> Iterator[tuple[UnitPlan, Result]]:
+def plan_answer_units(
+    found: Iterable[tuple[int, Mapping[str, str]]], report: Report
+) -> Iterator[tuple[UnitPlan, Result]]:
     """Unit and result of each row that can be loaded; the others go into the report."""
     parser = Parser()
     for line, row in found:

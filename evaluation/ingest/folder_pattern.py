@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.contracts.study import ConfigError
-from evaluation.readers.image_decode import ImageError, decode, read_header
-from evaluation.suggestions import unknown
+from evaluation.readers.image_decode import ImageError, decode_image, read_header
+from evaluation.suggestions import describe_unknown_name
 
 FIELDS = {"subject": r"[^/]+?", "model": r"[^/]+?", "seed": r"\d{1,18}", "sample": r"\d{1,9}"}
 PART = re.compile(r"\{(\w*)\}")
@@ -42,22 +42,24 @@ def pattern_of(text: str) -> re.Pattern[str]:
     names = PART.findall(text)
     for name in names:
         if name not in FIELDS:
-            raise ConfigError("pattern: " + unknown("part", name, FIELDS))
+            raise ConfigError("pattern: " + describe_unknown_name("part", name, FIELDS))
     if "subject" not in names or len(set(names)) != len(names):
         raise ConfigError("pattern: {subject} is needed, and every part may stand once.")
     if "seed" in names and "sample" in names:
         raise ConfigError("pattern: a picture has a seed or a sample number, not both.")
     pieces = PART.split(text)
-    parts = [re.escape(piece) if even else f"(?P<{piece}>{FIELDS[piece]})" for piece, even in turns(pieces)]
+    parts = [
+        re.escape(piece) if even else f"(?P<{piece}>{FIELDS[piece]})" for piece, even in mark_outside_braces(pieces)
+    ]
     return re.compile("".join(parts))
 
 
-def turns(pieces: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def mark_outside_braces(pieces: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Pieces with whether they stand outside the braces: every other one does."""
     return ((piece, number % 2 == 0) for number, piece in enumerate(pieces))
 
 
-def scan(folder: Path, pattern: str) -> Iterator[FoundPicture | LeftOut]:
+def scan_image_folder(folder: Path, pattern: str) -> Iterator[FoundPicture | LeftOut]:
     """Every file below `folder`, in the order of names: a picture with what its name says, or why it was left out."""
     expression = pattern_of(pattern)
     if not folder.is_dir():
@@ -72,17 +74,17 @@ def scan(folder: Path, pattern: str) -> Iterator[FoundPicture | LeftOut]:
         elif not path.resolve().is_relative_to(folder.resolve()):
             yield LeftOut(name, "it is a link to a file outside the folder")
         else:
-            yield examined(path, name, match.groupdict())
+            yield examine_image_file(path, name, match.groupdict())
 
 
-def examined(path: Path, name: str, fields: dict[str, str]) -> FoundPicture | LeftOut:
+def examine_image_file(path: Path, name: str, fields: dict[str, str]) -> FoundPicture | LeftOut:
     """The picture with its kind by content, whatever its name ends in; the whole file is decoded once."""
     try:
         if path.stat().st_size > MOST_BYTES:
             return LeftOut(name, "it is larger than 50 MB")
         content = path.read_bytes()
         header = read_header(content)
-        decode(content)
+        decode_image(content)
     except OSError as error:
         return LeftOut(name, f"it cannot be read: {error.strerror}")
     except ImageError as error:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from collection.models import Dish
 from evaluation.contracts.study import ConfigError, ImageResult, ModelData, Result, SubjectData, UnitPlan
-from evaluation.ingest.folder_pattern import FoundPicture, LeftOut, scan
+from evaluation.ingest.folder_pattern import FoundPicture, LeftOut, scan_image_folder
 from evaluation.models import Run, Subject
 from evaluation.readers import image_quality
 from evaluation.runner import import_run
 from evaluation.runner.catalogue import DatabaseCatalogue, subject_data
-from evaluation.studies.generation import short
+from evaluation.studies.generation import shorten_key
 from evaluation.subjects import subject_for
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 
 @dataclass
@@ -34,15 +34,15 @@ def import_pictures(folder: Path, pattern: str, slug: str, model: str = "") -> t
     if ("{model}" in pattern) == bool(model):
         raise ConfigError("Name the model once: as {model} in the pattern, or as the model of all pictures.")
     report = Report()
-    found = list(pictures(scan(folder, pattern), report))
-    results = plans(found, model, report)
+    found = list(filter_found_images(scan_image_folder(folder, pattern), report))
+    results = plan_image_units(found, model, report)
     config = {"pattern": pattern, **({"model": model} if model else {})}
     run, report.new = import_run("generation", slug, config, results)
     report.known = len(found) - report.new - sum(1 for row in report.left_out if row.reason.startswith("There is no"))
     return run, report
 
 
-def pictures(files: Iterable[FoundPicture | LeftOut], report: Report) -> Iterator[FoundPicture]:
+def filter_found_images(files: Iterable[FoundPicture | LeftOut], report: Report) -> Iterator[FoundPicture]:
     for file in files:
         if isinstance(file, LeftOut):
             report.left_out.append(file)
@@ -50,7 +50,7 @@ def pictures(files: Iterable[FoundPicture | LeftOut], report: Report) -> Iterato
             yield file
 
 
-def plans(found: Iterable[FoundPicture], model: str, report: Report) -> Iterator[tuple[UnitPlan, Result]]:
+def plan_image_units(found: Iterable[FoundPicture], model: str, report: Report) -> Iterator[tuple[UnitPlan, Result]]:
     """Unit and result of each picture whose subject and model are known; the others go into the report."""
     subjects, catalogue = known_subjects(), DatabaseCatalogue()
     models: dict[str, ModelData] = {}
@@ -61,11 +61,11 @@ def plans(found: Iterable[FoundPicture], model: str, report: Report) -> Iterator
             if slug not in models:
                 models[slug] = catalogue.model(slug)
             if name not in subjects:
-                raise ConfigError(unknown("subject", name, subjects))
+                raise ConfigError(describe_unknown_name("subject", name, subjects))
         except ConfigError as error:
             report.left_out.append(LeftOut(picture.name, str(error)))
             continue
-        yield planned(picture, models[slug], subjects[name])
+        yield plan_image_unit(picture, models[slug], subjects[name])
 
 
 def known_subjects() -> dict[str, SubjectData]:
@@ -83,16 +83,16 @@ def known_subjects() -> dict[str, SubjectData]:
     return {name: rows[0] for name, rows in names.items() if len(rows) == 1} | found
 
 
-def planned(picture: FoundPicture, model: ModelData, subject: SubjectData) -> tuple[UnitPlan, Result]:
+def plan_image_unit(picture: FoundPicture, model: ModelData, subject: SubjectData) -> tuple[UnitPlan, Result]:
     seed = int(picture.fields["seed"]) if "seed" in picture.fields else None
     sample = int(picture.fields.get("sample", 0)) if seed is None else None
     place = f"seed{seed}" if seed is not None else f"sample{sample}"
-    key = short(f"{model.slug}/{subject.key}/{place}")
+    key = shorten_key(f"{model.slug}/{subject.key}/{place}")
     content = picture.content()
     image = ImageResult(
         content, picture.media_type, picture.width, picture.height, prompt_sent="", seed=seed, sample=sample
     )
-    flaw = image_quality.look(content).flaw
+    flaw = image_quality.assess_image_quality(content).flaw
     result = Result(key, "empty" if flaw else "done", image=image, reason=flaw)
     payload = {"file": picture.name, "seed": seed, "sample": sample}
-    return UnitPlan(key, model, subject, payload, short(subject.key)), result
+    return UnitPlan(key, model, subject, payload, shorten_key(subject.key)), result

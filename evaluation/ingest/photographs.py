@@ -13,14 +13,14 @@ from evaluation.images.shared_photos import shared_photos
 from evaluation.models import GeneratedImage, Model, Role, Run, Subject
 from evaluation.runner import import_run
 from evaluation.runner.catalogue import model_data, subject_data
-from evaluation.studies.generation import short
+from evaluation.studies.generation import shorten_key
 from evaluation.subjects import in_countries, subject_for
 
 SLUG = "real"
 MEDIA_TYPE = "image/jpeg"
 
 
-def camera() -> Model:
+def get_camera_model() -> Model:
     """The model that stands for real photographs."""
     found = Model.objects.filter(role=Role.CAMERA).order_by("pk").first()
     return found or Model.objects.create(
@@ -39,20 +39,20 @@ def import_photographs(slug: str, countries: Iterable[str] = (), *, demonstratio
         photos = photos.filter(dish__in=Dish.objects.accepted().filter(in_countries(names)))
     if not photos.exists():
         raise ConfigError("There is no accepted photograph that may be shared.")
-    config = {"model": camera().slug, "countries": names, "demonstration": demonstration}
-    return import_run("generation", slug, config, planned(photos))
+    config = {"model": get_camera_model().slug, "countries": names, "demonstration": demonstration}
+    return import_run("generation", slug, config, plan_photo_units(photos))
 
 
-def planned(photos: QuerySet[Photo]) -> Iterator[tuple[UnitPlan, Result]]:
+def plan_photo_units(photos: QuerySet[Photo]) -> Iterator[tuple[UnitPlan, Result]]:
     """Unit and result of each photograph; those of one dish are numbered."""
-    model, numbers = model_data(camera()), Counter[str]()
+    model, numbers = model_data(get_camera_model()), Counter[str]()
     for photo in photos.iterator(chunk_size=100):
         subject = subject_data(subject_of(photo))
         sample = numbers[subject.key]
         numbers[subject.key] += 1
-        key = f"{short(subject.key)}/{photo.pk.hex}"
+        key = f"{shorten_key(subject.key)}/{photo.pk.hex}"
         image = ImageResult(content_of(photo), MEDIA_TYPE, photo.width, photo.height, prompt_sent="", sample=sample)
-        yield UnitPlan(key, model, subject, {"sample": sample}, short(subject.key)), Result(key, image=image)
+        yield UnitPlan(key, model, subject, {"sample": sample}, shorten_key(subject.key)), Result(key, image=image)
 
 
 def key_of(photo: Photo) -> str:
@@ -64,10 +64,11 @@ def image_of(photo: Photo) -> GeneratedImage:
     found = GeneratedImage.objects.filter(source_key=key_of(photo)).select_related("subject__dish").first()
     if found:
         return found
-    sha256 = content_store.keep(content_of(photo))
+    sha256 = content_store.store_content(content_of(photo))
     size = {"width": photo.width, "height": photo.height, "media_type": MEDIA_TYPE}
     made, _ = GeneratedImage.objects.get_or_create(
-        source_key=key_of(photo), defaults={"subject": subject_of(photo), "model": camera(), "sha256": sha256, **size}
+        source_key=key_of(photo),
+        defaults={"subject": subject_of(photo), "model": get_camera_model(), "sha256": sha256, **size},
     )
     return made
 

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.inference.intervals import SHARE, Bounds, Interval, none, of_sums
+from evaluation.metrics.inference.intervals import SHARE, Bounds, Interval, build_empty_interval, of_sums
 
 Level = Literal["nominal", "ordinal", "interval"]
 Floats = npt.NDArray[np.float64]
@@ -73,7 +73,7 @@ class Sums:
         return cls(square, single[..., 0], single[..., 1], shares, single[..., 2])
 
 
-def tally(units: Labels, codes: npt.ArrayLike, categories: int) -> Floats:
+def tally_codes(units: Labels, codes: npt.ArrayLike, categories: int) -> Floats:
     """Counts (units, categories) in the order of the sorted unit labels, from `units` (n,) and `codes` (n,) 0 … K−1."""
     names, row = np.unique(units, return_inverse=True)
     counts = np.zeros((len(names), categories))
@@ -81,7 +81,7 @@ def tally(units: Labels, codes: npt.ArrayLike, categories: int) -> Floats:
     return counts
 
 
-def coefficients(counts: npt.ArrayLike, level: Level, values: Sequence[float] | None = None) -> Coefficients:
+def agreement_coefficients(counts: npt.ArrayLike, level: Level, values: Sequence[float] | None = None) -> Coefficients:
     """The three coefficients of `counts` (units, K); None where nothing can be said.
 
     `values` (K,) are the numbers behind the categories on the interval level, 0 … K−1 by default.
@@ -93,7 +93,7 @@ def coefficients(counts: npt.ArrayLike, level: Level, values: Sequence[float] | 
     return Coefficients(alpha, raw, ac1)
 
 
-def intervals(
+def coefficient_intervals(
     counts: npt.ArrayLike, clusters: Labels, level: Level, values: Sequence[float] | None = None
 ) -> Intervals:
     """Intervals of the coefficients over whole `clusters` (units,) of units (dishes), for the people at hand."""
@@ -105,9 +105,9 @@ def intervals(
     found = of_sums(parts, lambda sums: np.stack(_of_flat(sums, table.shape[1], level, values), axis=-1), BOUNDS)
     claimed, paired = Intervals(*found), table.sum(axis=1) >= 2
     if len(np.unique(row[paired])) < ALPHA_CLUSTERS:
-        return claimed._replace(alpha=none(FEW_FOR_ALPHA))
+        return claimed._replace(alpha=build_empty_interval(FEW_FOR_ALPHA))
     if table[paired].sum(axis=0).max(initial=0) > ALPHA_MOST * table[paired].sum():
-        return claimed._replace(alpha=none(ONE_PREVAILS))
+        return claimed._replace(alpha=build_empty_interval(ONE_PREVAILS))
     return claimed
 
 

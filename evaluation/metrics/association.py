@@ -12,12 +12,12 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-def cosine(images: npt.ArrayLike, texts: npt.ArrayLike) -> Floats:
+def cosine_similarity(images: npt.ArrayLike, texts: npt.ArrayLike) -> Floats:
     """Cosines in [−1, 1], (n, m), of vectors (n, d) and (m, d); NaN for a vector of length 0."""
     return _unit(images) @ _unit(texts).T
 
 
-def net(positive: npt.ArrayLike, negative: npt.ArrayLike) -> Floats:
+def net_association(positive: npt.ArrayLike, negative: npt.ArrayLike) -> Floats:
     """Authors' variant: mean cosine with the positive minus mean with the negative words.
 
     `positive` (n, p), `negative` (n, q) cosines → (n,), in [−2, 2].

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.inference.intervals import SHARE, Bounds, Interval, none, of_sums
+from evaluation.metrics.inference.intervals import SHARE, Bounds, Interval, build_empty_interval, of_sums
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -55,46 +55,46 @@ def agreement_of(tables: Floats) -> Floats:
     """
     total = tables.sum(axis=-1)
     both, machine, people, neither = np.moveaxis(tables, -1, 0)
-    raw = divided(both + neither, total)
-    prevalence, machine_yes = divided(both + people, total), divided(both + machine, total)
+    raw = divide_or_nan(both + neither, total)
+    prevalence, machine_yes = divide_or_nan(both + people, total), divide_or_nan(both + machine, total)
     chance = prevalence * machine_yes + (1 - prevalence) * (1 - machine_yes)
     mixed = (prevalence > 0) & (prevalence < 1)
-    kappa = np.where(mixed, divided(raw - chance, 1 - chance), np.nan)
+    kappa = np.where(mixed, divide_or_nan(raw - chance, 1 - chance), np.nan)
     middle = (prevalence + machine_yes) / 2
     expected = 2 * middle * (1 - middle)
-    return np.stack([kappa, raw, divided(raw - expected, 1 - expected), prevalence, machine_yes], axis=-1)
+    return np.stack([kappa, raw, divide_or_nan(raw - expected, 1 - expected), prevalence, machine_yes], axis=-1)
 
 
-def agreement(tables: Floats) -> Agreement:
+def compute_label_agreement(tables: Floats) -> Agreement:
     """The values of the units' `tables` (n, 4) together; None where undefined."""
-    return Agreement(*map(known, agreement_of(tables.sum(axis=0))))
+    return Agreement(*map(none_if_nan, agreement_of(tables.sum(axis=0))))
 
 
 def agreement_intervals(tables: Floats, clusters: Labels) -> Agreement:
     """Their intervals over `clusters` (n,)."""
-    parts = summed(tables, clusters)
+    parts = sum_by_cluster(tables, clusters)
     found = Agreement(*of_sums(parts, agreement_of, BOUNDS))
-    prevalence = agreement(tables).prevalence
+    prevalence = compute_label_agreement(tables).prevalence
     if len(parts) < KAPPA_CLUSTERS:
-        return found._replace(kappa=none(FEW_FOR_KAPPA))
+        return found._replace(kappa=build_empty_interval(FEW_FOR_KAPPA))
     if isinstance(prevalence, float) and min(prevalence, 1 - prevalence) < KAPPA_LEAST_SHARE:
-        return found._replace(kappa=none(RARE))
+        return found._replace(kappa=build_empty_interval(RARE))
     return found
 
 
 def auc(scores: Floats, yes: Floats, no: Floats) -> float | None:
     """Area under the curve of `scores` (n,), in [0, 1]; None where there is no yes or no no."""
     values, place = np.unique(scores, return_inverse=True)
-    return known(_auc(mass(place, len(values), yes), mass(place, len(values), no)))
+    return none_if_nan(_auc(sum_by_code(place, len(values), yes), sum_by_code(place, len(values), no)))
 
 
 def auc_interval(scores: Floats, yes: Floats, no: Floats, clusters: Labels) -> Interval:
     """Its interval over `clusters` (n,). Scores are put into 50 groups, scores in one group being tied."""
     value = auc(scores, yes, no)
     if value is not None and max(value, 1 - value) > AUC_MOST:
-        return none(PARTED)
-    place, groups = grouped(scores, AUC_GROUPS)
-    parts = np.concatenate([counted(clusters, place, groups, weights) for weights in (yes, no)], axis=1)
+        return build_empty_interval(PARTED)
+    place, groups = group_values(scores, AUC_GROUPS)
+    parts = np.concatenate([sum_by_cluster_and_code(clusters, place, groups, weights) for weights in (yes, no)], axis=1)
     [found] = of_sums(parts, lambda sums: _auc(sums[:, :groups], sums[:, groups:])[:, None], SHARE)
     return found
 
@@ -102,23 +102,23 @@ def auc_interval(scores: Floats, yes: Floats, no: Floats, clusters: Labels) -> I
 def _auc(yes: Floats, no: Floats) -> Floats:
     """(…,) from the weights of yes and no at each score, (…, values) upwards."""
     beaten = np.cumsum(no, axis=-1) - no / 2
-    return divided((yes * beaten).sum(axis=-1), yes.sum(axis=-1) * no.sum(axis=-1))
+    return divide_or_nan((yes * beaten).sum(axis=-1), yes.sum(axis=-1) * no.sum(axis=-1))
 
 
-def spearman(first: Floats, second: Floats, weights: Floats) -> float | None:
+def weighted_spearman(first: Floats, second: Floats, weights: Floats) -> float | None:
     """Rank correlation in [−1, 1] of `first` and `second` (n,); None where one of them does not vary."""
     if not len(weights):
         return None
     ranks = [_ranks_of(values, weights) for values in (first, second)]
     a, b = (rank - np.average(rank, weights=weights) for rank in ranks)
     spread = np.sqrt((weights * a * a).sum() * (weights * b * b).sum())
-    return known(divided((weights * a * b).sum(), np.where(spread > 1e-12 * weights.sum() ** 2, spread, 0)))
+    return none_if_nan(divide_or_nan((weights * a * b).sum(), np.where(spread > 1e-12 * weights.sum() ** 2, spread, 0)))
 
 
 def _ranks_of(values: Floats, weights: Floats) -> Floats:
     """Middle ranks (n,): the weight of what is smaller and half of what is equal."""
     distinct, place = np.unique(values, return_inverse=True)
-    return np.asarray(_ranks(mass(place, len(distinct), weights))[place])
+    return np.asarray(_ranks(sum_by_code(place, len(distinct), weights))[place])
 
 
 def _ranks(weights: Floats) -> Floats:
@@ -126,7 +126,7 @@ def _ranks(weights: Floats) -> Floats:
     return np.asarray(np.cumsum(weights, axis=-1) - weights / 2)
 
 
-def grouped(values: Floats, most: int) -> tuple[Codes, int]:
+def group_values(values: Floats, most: int) -> tuple[Codes, int]:
     """Codes (n,) from 0 of `values` (n,) upwards, and how many: each value its own where no more than `most` differ.
 
     Else groups that hold about equally many; equal values are never parted.
@@ -139,30 +139,30 @@ def grouped(values: Floats, most: int) -> tuple[Codes, int]:
     return code[place].astype(np.intp), int(code.max()) + 1
 
 
-def counted(clusters: Labels, codes: Codes, groups: int, weights: Floats) -> Floats:
+def sum_by_cluster_and_code(clusters: Labels, codes: Codes, groups: int, weights: Floats) -> Floats:
     """Sums (clusters, groups) of `weights` (n,) by cluster and code."""
     names, row = np.unique(clusters, return_inverse=True)
-    return mass(row * groups + codes, len(names) * groups, weights).reshape(len(names), groups)
+    return sum_by_code(row * groups + codes, len(names) * groups, weights).reshape(len(names), groups)
 
 
-def summed(parts: Floats, clusters: Labels) -> Floats:
+def sum_by_cluster(parts: Floats, clusters: Labels) -> Floats:
     """Sums (clusters, k) of `parts` (n, k)."""
     names, row = np.unique(clusters, return_inverse=True)
-    return np.column_stack([mass(row, len(names), column) for column in parts.T])
+    return np.column_stack([sum_by_code(row, len(names), column) for column in parts.T])
 
 
-def mass(codes: Codes, size: int, weights: Floats) -> Floats:
+def sum_by_code(codes: Codes, size: int, weights: Floats) -> Floats:
     """Sum (size,) of `weights` (n,) by code (n,)."""
     return np.bincount(codes, weights=weights, minlength=size).astype(np.float64)
 
 
-def divided(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
+def divide_or_nan(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
     """`above` ÷ `below`, NaN where `below` is 0."""
     first, second = np.broadcast_arrays(np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64))
     return np.divide(first, second, out=np.full(first.shape, np.nan), where=second > 0)
 
 
-def known(value: npt.ArrayLike) -> float | None:
+def none_if_nan(value: npt.ArrayLike) -> float | None:
     """A single number as it is, None for NaN."""
     number = float(value)  # type: ignore[arg-type]
     return None if np.isnan(number) else number

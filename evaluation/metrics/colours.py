@@ -17,14 +17,14 @@ def colourfulness(pixels: Pixels) -> float:
     return float(np.hypot(across.std(), along.std()) + 0.3 * np.hypot(across.mean(), along.mean()))
 
 
-def histogram(pixels: Pixels) -> Floats:
+def colour_histogram(pixels: Pixels) -> Floats:
     """Shares of the pixels of a picture (h, w, 3) in 3 × 3 × 3 equal boxes of red, green and blue, (27,); sum 1."""
     steps = np.asarray(pixels, dtype=np.int64) * STEPS // 256
     boxes = (steps[..., 0] * STEPS + steps[..., 1]) * STEPS + steps[..., 2]
     return np.bincount(boxes.ravel(), minlength=BINS) / boxes.size
 
 
-def divergence(parts: Floats) -> Floats:
+def jensen_shannon_divergence(parts: Floats) -> Floats:
     """Jensen–Shannon divergence of several pictures, in bits (Lin 1991, §5): entropy of the mean − mean entropy.
 
     `parts` (n, 27 + 2): sums over pictures of their histogram, their entropy, and 1. 0 where all have the same colours.

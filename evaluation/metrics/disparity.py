@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.metrics.inference.cluster_tests import clustered, range_test
+from evaluation.metrics.inference.cluster_tests import estimate_clustered_means, range_test
 from evaluation.metrics.inference.intervals import LEAST_CLUSTERS, Interval
 from evaluation.metrics.samples import Sample
 from evaluation.metrics.tidy import SMALL_PEOPLE
@@ -80,27 +80,27 @@ class Disparity:
         return bool(self.groups) and self.lowest.mean >= 0 and self.highest.mean > 0
 
 
-def disparity(sample: Sample) -> Disparity:
+def compute_disparity(sample: Sample) -> Disparity:
     """The disparity of a measure between the groups of `sample` that are not small."""
     large = sample.large()
     if len(large) < 2:
-        return Disparity(*counted(sample), reason=lack(sample))
+        return Disparity(*count_sample(sample), reason=explain_lack_of_groups(sample))
     kept = sample.among(large)
-    means = clustered(kept.values, kept.member, kept.weights, kept.dishes, kept.raters)
+    means = estimate_clustered_means(kept.values, kept.member, kept.weights, kept.dishes, kept.raters)
     tested = range_test(means)
     groups = (Group(int(large[g]), float(mean), *kept.sizes(g)) for g, mean in enumerate(means.values))
     return Disparity(
-        *counted(kept), groups=tuple(groups), expected=tested.expected, p=tested.p, interval=tested.interval
+        *count_sample(kept), groups=tuple(groups), expected=tested.expected, p=tested.p, interval=tested.interval
     )
 
 
-def counted(sample: Sample) -> tuple[int, int, int | None]:
+def count_sample(sample: Sample) -> tuple[int, int, int | None]:
     """Observations, dishes, people; None where machines judged."""
     people = None if sample.raters is None else len(np.unique(sample.raters))
     return len(sample.values), len(np.unique(sample.dishes)), people
 
 
-def lack(sample: Sample) -> str:
+def explain_lack_of_groups(sample: Sample) -> str:
     """Why fewer than two groups can be compared."""
     if len(np.unique(sample.dishes)) < LEAST_CLUSTERS:
         return FEW_DISHES

@@ -6,14 +6,14 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.classification import Floats, divided
+from evaluation.metrics.classification import Floats, divide_or_nan
 
 Label = Literal["majority", "any", "opinions"]
 LABELS: tuple[Label, ...] = get_args(Label)
 LEAST_OPINIONS = 3
 
 
-def community(yes: Floats, count: Floats, label: Label) -> tuple[Floats, Floats]:
+def community_label_weights(yes: Floats, count: Floats, label: Label) -> tuple[Floats, Floats]:
     """Weights of yes and of no (u,) of units of which `yes` (u,) of `count` (u,) people say yes.
 
     `majority`: 1 and 0 by what more people say, 0 and 0 for a tie; `any`: yes where anybody says it; `opinions`: each
@@ -62,7 +62,7 @@ def held_out(
     others_yes, others = (
         np.bincount(unit, weights=each)[unit] - each if len(unit) else each for each in (says, values)
     )
-    yes, no = community(others_yes, count - 1, label)
+    yes, no = community_label_weights(others_yes, count - 1, label)
     weight = 1 / count
-    shared = divided(weight, yes + no) if label == "opinions" else weight
+    shared = divide_or_nan(weight, yes + no) if label == "opinions" else weight
     return HeldOut(unit, values, yes * shared, no * shared, others / (count - 1), weight, raters)

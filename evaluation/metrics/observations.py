@@ -130,7 +130,7 @@ class Observations:
         return replace(kept, groups={**kept.groups, **narrowed})
 
 
-def coded(labels: Iterable[str]) -> npt.NDArray[np.int64]:
+def hash_labels(labels: Iterable[str]) -> npt.NDArray[np.int64]:
     """A number for each label, the same in every run and every database: 64 bits of its hash.
 
     People in a bundle have other labels, which bring a number of the same order: resampling draws them alike.
@@ -150,14 +150,14 @@ def none_of(n: int) -> npt.NDArray[np.int64]:
     return np.broadcast_to(np.int64(0), (n,))
 
 
-def nothing(columns: Iterable[str], notes: tuple[str, ...] = ()) -> Observations:
+def create_empty_observations(columns: Iterable[str], notes: tuple[str, ...] = ()) -> Observations:
     """No observations of a table with these columns."""
     empty = np.empty(0, dtype=np.int64)
     groups = {column: Labels(np.empty(0, dtype=np.int32), ()) for column in columns}
     return Observations({}, groups, empty, None, empty, empty, empty, notes=notes)
 
 
-def stacked(parts: Sequence[Observations]) -> Observations:
+def stack_observations(parts: Sequence[Observations]) -> Observations:
     """Several, one after the other: all with the same metrics and columns, by machines. At least one."""
     first = parts[0]
     return Observations(
@@ -182,7 +182,9 @@ def _joined(parts: Sequence[Labels]) -> Labels:
     return Labels(np.concatenate(codes), tuple(known))
 
 
-def cells(found: Observations, columns: Sequence[str]) -> Iterator[tuple[dict[str, str], npt.NDArray[np.intp]]]:
+def iterate_observation_cells(
+    found: Observations, columns: Sequence[str]
+) -> Iterator[tuple[dict[str, str], npt.NDArray[np.intp]]]:
     """Every combination of values of `columns` that occurs, and which observations lie in it (their places)."""
     parts: list[tuple[dict[str, str], npt.NDArray[np.intp]]] = [({}, np.arange(len(found)))]
     for column in columns:

@@ -17,16 +17,16 @@ def model_key(name: str) -> str:
     return _ALIASES.get(plain, plain)
 
 
-def place(column: str, value: str) -> tuple[int, str]:
+def group_value_sort_key(column: str, value: str) -> tuple[int, str]:
     """Sort key of a group's value: the fixed order where there is one, then the alphabet."""
     known = _FIXED.get(column, ())
     key = model_key(value) if column == "model" else value
     return (known.index(key) if key in known else len(known), value.casefold())
 
 
-def ordered(values: Iterable[str], column: str) -> list[str]:
+def sort_group_values(values: Iterable[str], column: str) -> list[str]:
     """The distinct `values` of a column in their order."""
-    return sorted(set(values), key=lambda value: place(column, value))
+    return sorted(set(values), key=lambda value: group_value_sort_key(column, value))
 
 
 def in_order(rows: Iterable[TidyRow], columns: Iterable[str], metrics: Iterable[str]) -> tuple[TidyRow, ...]:
@@ -35,6 +35,9 @@ def in_order(rows: Iterable[TidyRow], columns: Iterable[str], metrics: Iterable[
     return tuple(
         sorted(
             rows,
-            key=lambda row: (*(place(name, row.groups[name]) for name in names), listed.index(row.metric)),
+            key=lambda row: (
+                *(group_value_sort_key(name, row.groups[name]) for name in names),
+                listed.index(row.metric),
+            ),
         )
     )

@@ -91,7 +91,7 @@ class Paired:
     reason: str = ""
 
 
-def paired(pairs: Pairs) -> Paired:
+def compare_pairs(pairs: Pairs) -> Paired:
     """The mean difference of pairs, weighted, with interval and p."""
     n, dishes = len(pairs.first), len(np.unique(pairs.dishes))
     people = None if pairs.raters is None else len(np.unique(pairs.raters))

@@ -16,7 +16,7 @@ from math import sqrt
 from statistics import NormalDist
 
 from evaluation.metrics.inference.intervals import CAUTION, LEAST_CLUSTERS, LEAST_REVIEWERS
-from evaluation.metrics.inference.student_t import quantile
+from evaluation.metrics.inference.student_t import student_t_quantile
 from evaluation.metrics.tidy import SMALL_N
 from evaluation.metrics.variance_components import Components
 
@@ -75,7 +75,7 @@ class Precision:
     gap_of_intervals: float | None
 
 
-def variance(design: Design, parts: Components) -> float:
+def compute_mean_variance(design: Design, parts: Components) -> float:
     """Variance of the group's mean."""
     pictures = design.dishes * design.images
     people = parts.reviewer / design.people if design.reviewers else parts.reviewer / design.n
@@ -96,7 +96,7 @@ def _interval_parts(design: Design, parts: Components) -> tuple[float, float]:
     d, pictures = design.dishes, design.dishes * design.images
     own = max(d - 1, 1)
     if not design.reviewers:
-        return variance(design, parts) * d / own, float(own)
+        return compute_mean_variance(design, parts) * d / own, float(own)
     other, n = max(design.people - 1, 1), design.n
     # What only an opinion has, or only a picture among people, is seen by both kinds and taken off once.
     single = parts.residual / n
@@ -110,22 +110,22 @@ def _interval_parts(design: Design, parts: Components) -> tuple[float, float]:
     return max(by_dish + by_person - single, by_dish, by_person), freedom
 
 
-def precision(design: Design, parts: Components, tests: int = 1) -> Precision:
+def compute_precision(design: Design, parts: Components, tests: int = 1) -> Precision:
     """Expected width and gaps; `tests`: how many the family holds, all as strict as Holm's first step."""
     level = 1 - ALPHA / 2 / tests
     outer, power = NormalDist().inv_cdf(level), NormalDist().inv_cdf(POWER)
     freedom = interval_freedom(design, parts)
-    real, ours = sqrt(variance(design, parts)), sqrt(interval_variance(design, parts))
+    real, ours = sqrt(compute_mean_variance(design, parts)), sqrt(interval_variance(design, parts))
     claimed = not {"dishes", "people"} & set(design.lacks)
     return Precision(
         design,
-        2 * quantile(0.5 + COVERAGE / 2, freedom) * ours if claimed else None,
+        2 * student_t_quantile(0.5 + COVERAGE / 2, freedom) * ours if claimed else None,
         sqrt(2) * (outer + power) * real,
-        sqrt(2) * (quantile(level, 2 * freedom) * max(ours, real) + power * real) if claimed else None,
+        sqrt(2) * (student_t_quantile(level, 2 * freedom) * max(ours, real) + power * real) if claimed else None,
     )
 
 
-def alternatives(design: Design) -> list[Design]:
+def list_alternative_designs(design: Design) -> list[Design]:
     """The design, then with each of its numbers halved and doubled, as far as that can be."""
     numbers = asdict(design)
     found = [design]

@@ -9,7 +9,7 @@ from math import atanh, sqrt, tanh
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.inference.intervals import Interval, fewer, none
+from evaluation.metrics.inference.intervals import Interval, build_empty_interval, explain_few_clusters
 from evaluation.metrics.inference.proportion import Z
 
 LEAST = 10
@@ -46,10 +46,10 @@ def spearman_interval(first: npt.ArrayLike, second: npt.ArrayLike, what: str = "
     """95 % interval of ρ; not claimed for fewer than 10 observations."""
     rho, n = spearman(first, second), len(np.asarray(first))
     if n < LEAST:
-        return none(fewer(LEAST, what))
+        return build_empty_interval(explain_few_clusters(LEAST, what))
     if rho is None:
-        return none(NO_RHO)
+        return build_empty_interval(NO_RHO)
     if abs(rho) > 1 - 1e-12:
-        return none(PERFECT)
+        return build_empty_interval(PERFECT)
     half = Z * sqrt((1 + rho * rho / 2) / (n - 3))
     return Interval(tanh(atanh(rho) - half), tanh(atanh(rho) + half), METHOD.format(what=what))

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.classification import Floats, Labels, agreement_of, mass
+from evaluation.metrics.classification import Floats, Labels, agreement_of, sum_by_code
 
 FOLDS = 5
 SEED = 20250623
@@ -19,7 +19,7 @@ def best_threshold(scores: Floats, yes: Floats, no: Floats) -> float | None:
     values, place = np.unique(scores, return_inverse=True)
     if len(values) < 2:
         return None
-    at_value = np.column_stack([mass(place, len(values), weights) for weights in (yes, no)])
+    at_value = np.column_stack([sum_by_code(place, len(values), weights) for weights in (yes, no)])
     above = np.cumsum(at_value[::-1], axis=0)[::-1][1:]
     kappa = agreement_of(np.concatenate([above, at_value.sum(axis=0) - above], axis=1))[:, 0]
     if np.isnan(kappa).all():
@@ -34,7 +34,7 @@ def fitted_labels(scores: Floats, yes: Floats, no: Floats, clusters: Labels) -> 
     Whole clusters (dishes) are drawn into folds, with a fixed seed. With fewer than five clusters all is NaN.
     """
     labels = np.full(len(scores), np.nan)
-    fold = folds(clusters)
+    fold = assign_folds(clusters)
     for number in range(FOLDS) if len(np.unique(clusters)) >= FOLDS else ():
         inside = fold == number
         threshold = best_threshold(scores[~inside], yes[~inside], no[~inside])
@@ -43,7 +43,7 @@ def fitted_labels(scores: Floats, yes: Floats, no: Floats, clusters: Labels) -> 
     return labels
 
 
-def folds(clusters: Labels) -> npt.NDArray[np.intp]:
+def assign_folds(clusters: Labels) -> npt.NDArray[np.intp]:
     """The fold (n,) of each of `clusters` (n,), 0 to 4, the same in whichever order they come."""
     names, place = np.unique(clusters, return_inverse=True)
     drawn = np.random.default_rng(SEED).permutation(len(names)) % FOLDS

@@ -33,20 +33,22 @@ class Components:
         return self.dish + self.image + self.reviewer + self.residual
 
 
-def components(values: Floats, levels: Mapping[str, npt.NDArray[np.generic]]) -> Components | None:
+def estimate_components(values: Floats, levels: Mapping[str, npt.NDArray[np.generic]]) -> Components | None:
     """Components of `values` (n,) without NaN; `levels`: part → (n,) labels, parts of `PARTS`, those that were seen.
 
     A part that another one determines (one picture for each dish) or that is the same for all cannot be told apart:
     it is left out, and what it adds is in the other. None where nothing can vary.
     """
     n = len(values)
-    held = identified(levels)
+    held = identify_parts(levels)
     if n < 2 or (not held and not np.ptp(values)):
         return None
     names = [*held, REST]
     groupings = [np.zeros(n, dtype=np.intp), *held.values()]
-    squares = np.array([within(values, codes) for codes in groupings])
-    expected = np.array([[share(codes, held.get(name)) for name in names] for codes in groupings])
+    squares = np.array([within_group_sum_of_squares(values, codes) for codes in groupings])
+    expected = np.array(
+        [[expected_squares_coefficient(codes, held.get(name)) for name in names] for codes in groupings]
+    )
     found, _residuals, rank, _singular = np.linalg.lstsq(expected, squares, rcond=None)
     if rank < len(names):
         return None
@@ -54,7 +56,7 @@ def components(values: Floats, levels: Mapping[str, npt.NDArray[np.generic]]) ->
     return Components(*(sizes.get(name, 0.0) for name in (*PARTS, REST)))
 
 
-def identified(levels: Mapping[str, npt.NDArray[np.generic]]) -> dict[str, Codes]:
+def identify_parts(levels: Mapping[str, npt.NDArray[np.generic]]) -> dict[str, Codes]:
     """The parts that can be told apart, as codes from 0; of two that are the same partition the first of PARTS stays.
 
     A part with one level, or with a level for each observation, adds to the mean or to the rest.
@@ -65,25 +67,25 @@ def identified(levels: Mapping[str, npt.NDArray[np.generic]]) -> dict[str, Codes
             continue
         codes = np.unique(levels[name], return_inverse=True)[1].astype(np.intp)
         count = int(codes.max()) + 1 if len(codes) else 0
-        if 1 < count < len(codes) and not any(same(codes, other) for other in kept.values()):
+        if 1 < count < len(codes) and not any(is_same_partition(codes, other) for other in kept.values()):
             kept[name] = codes
     return kept
 
 
-def same(first: Codes, second: Codes) -> bool:
+def is_same_partition(first: Codes, second: Codes) -> bool:
     """Whether two labellings make the same groups."""
     pairs = len(np.unique(first * (int(second.max()) + 1) + second))
     return pairs == int(first.max()) + 1 == int(second.max()) + 1
 
 
-def within(values: Floats, codes: Codes) -> float:
+def within_group_sum_of_squares(values: Floats, codes: Codes) -> float:
     """Sum of squares about the means of the groups."""
     counts = np.bincount(codes)
     means = np.bincount(codes, weights=values) / counts
     return float(((values - means[codes]) ** 2).sum())
 
 
-def share(codes: Codes, levels: Codes | None) -> float:
+def expected_squares_coefficient(codes: Codes, levels: Codes | None) -> float:
     """What one unit of a component's variance adds to the expected sum of squares within groups.
 
     n − Σ over groups of Σ over levels (observations of the level in the group)² ÷ observations of the group; for the

@@ -62,7 +62,7 @@ class Model(models.Model):
         found = {
             "backend": [contracts_parameters.backend_problem(self.role, self.backend)] if self.backend else [],
             "parameters": contracts_parameters.parameter_problems(self.role, self.backend, self.parameters),
-            "price": cost.problems(self.price),
+            "price": cost.list_price_problems(self.price),
             "revision": [contracts_parameters.source_problem(self.backend, self.identifier, self.revision)],
         }
         # The form names a field that is empty itself.

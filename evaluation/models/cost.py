@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 AMOUNTS = ("per_unit", "per_million_input", "per_million_output", "expected_input", "expected_output")
 MILLION = 1_000_000
@@ -43,12 +43,12 @@ class Price:
         return self.spent(units, units * self.expected_input, units * self.expected_output)
 
 
-def problems(given: Any) -> list[str]:
+def list_price_problems(given: Any) -> list[str]:
     """A sentence for each field of a price that cannot be used or that nothing reads; empty for no price."""
     if not isinstance(given, Mapping):
         return ['A price is an object with fields, such as {"currency": "USD", "per_unit": 0.04}.']
     known = ("currency", "date", *AMOUNTS)
-    found = [unknown("field of a price named", str(name), known) for name in given if name not in known]
+    found = [describe_unknown_name("field of a price named", str(name), known) for name in given if name not in known]
     try:
         price_of(given)
     except ValueError as error:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 FROZEN = _("A frozen plan is never changed. Make a new plan that names this one.")
 
 
-class FrozenPlan(ValueError):
+class PlanFrozenError(ValueError):
     """A frozen plan is never changed: an amendment is a new plan that names the old one."""
 
 
@@ -28,7 +28,7 @@ class PlanQuerySet(models.QuerySet["Plan"]):
 
     def _refuse_frozen(self) -> None:
         if self.exclude(frozen_at=None).exists():
-            raise FrozenPlan(str(FROZEN))
+            raise PlanFrozenError(str(FROZEN))
 
 
 def mask_seed() -> str:
@@ -90,12 +90,12 @@ class Plan(models.Model):
 
     def save(self, *args: Any, **values: Any) -> None:
         if self.pk and Plan.objects.filter(pk=self.pk).exclude(frozen_at=None).exists():
-            raise FrozenPlan(str(FROZEN))
+            raise PlanFrozenError(str(FROZEN))
         super().save(*args, **values)
 
     def delete(self, *args: Any, **values: Any) -> tuple[int, dict[str, int]]:
         if self.frozen_at:
-            raise FrozenPlan(str(FROZEN))
+            raise PlanFrozenError(str(FROZEN))
         return super().delete(*args, **values)
 
     @property

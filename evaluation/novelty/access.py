@@ -13,7 +13,7 @@ from collection.models import Continent, Country
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.ranks import spearman, spearman_interval
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.novelty.counting import NO_DISHES, described
+from evaluation.novelty.counting import NO_DISHES, describe_public_dishes
 from evaluation.novelty.internet_use import SOURCE as INTERNET_SOURCE
 from evaluation.novelty.internet_use import InternetUse, internet_use
 
@@ -47,37 +47,37 @@ SCOPES: Mapping[str, Callable[[Line], bool]] = {
 }
 
 
-def lines() -> tuple[list[Line], dict[str, int], bool]:
+def collect_country_lines() -> tuple[list[Line], dict[str, int], bool]:
     """Countries with a figure; those with dishes and no figure (as written → dishes); whether it is a demonstration."""
-    dishes, demonstration = described()
+    dishes, demonstration = describe_public_dishes()
     counts = Counter(code for dish in dishes for code in dish.entry.countries)
     known = {country.code: country for country in Country.objects.all()}
     figures = internet_use()
     found = [
-        Line(code, known[code].name if code in known else use.country, use, counts[code], african(known.get(code)))
+        Line(code, known[code].name if code in known else use.country, use, counts[code], is_african(known.get(code)))
         for code, use in sorted(figures.items(), key=lambda item: item[1].country)
     ]
     without = {known[code].name if code in known else code: n for code, n in counts.items() if code not in figures}
     return found, without, demonstration
 
 
-def african(country: Country | None) -> bool:
+def is_african(country: Country | None) -> bool:
     return country is not None and Continent.AFRICA.value in country.continents
 
 
-def access(filters: Filters) -> TidyTable:
+def compute_access_correlations(filters: Filters) -> TidyTable:
     """Spearman's ρ of dishes and internet use over countries, in four scopes."""
-    found, without, demonstration = lines()
+    found, without, demonstration = collect_country_lines()
     represented = any(line.dishes for line in found)
     rows = [
-        TidyRow({"scope": scope}, "rho", correlation([line for line in found if inside(line)]))
+        TidyRow({"scope": scope}, "rho", estimate_correlation([line for line in found if inside(line)]))
         for scope, inside in SCOPES.items()
         if represented
     ]
-    return made(ACCESS, rows, without, demonstration, represented)
+    return build_access_table(ACCESS, rows, without, demonstration, represented)
 
 
-def correlation(found: list[Line]) -> Estimate:
+def estimate_correlation(found: list[Line]) -> Estimate:
     n = len(found)
     dishes, use = [line.dishes for line in found], [line.use.percent for line in found]
     rho = spearman(dishes, use)
@@ -87,19 +87,19 @@ def correlation(found: list[Line]) -> Estimate:
     return Estimate(rho, n, n, interval.low, interval.high, interval.method, interval.reason)
 
 
-def countries(filters: Filters) -> TidyTable:
+def tabulate_internet_use(filters: Filters) -> TidyTable:
     """Each country with a figure: its dishes and its internet use."""
-    found, without, demonstration = lines()
+    found, without, demonstration = collect_country_lines()
     represented = any(line.dishes for line in found)
     rows: list[TidyRow] = []
     for line in found if represented else ():
         groups = {"country": line.name, "iso3": line.code, "year": str(line.use.year)}
         rows.append(TidyRow(groups, "dishes", Estimate(line.dishes, line.dishes, line.dishes, reason=COUNT)))
         rows.append(TidyRow(groups, "internet_use", Estimate(line.use.percent, 1, 1, reason="as the ITU states it")))
-    return made(COUNTRIES, rows, without, demonstration, represented)
+    return build_access_table(COUNTRIES, rows, without, demonstration, represented)
 
 
-def made(
+def build_access_table(
     spec: TableSpec, rows: Iterable[TidyRow], without: Mapping[str, int], demonstration: bool, represented: bool
 ) -> TidyTable:
     notes = [APPROXIMATED, RECRUITMENT] if represented else [NO_DISHES]
@@ -121,7 +121,7 @@ ACCESS = TableSpec(
     },
     inputs=INPUTS,
     filters=("scope",),
-    compute=access,
+    compute=compute_access_correlations,
 )
 COUNTRIES = TableSpec(
     name="novelty.countries",
@@ -136,5 +136,5 @@ COUNTRIES = TableSpec(
     inputs=INPUTS,
     filters=("country",),
     figure=False,
-    compute=countries,
+    compute=tabulate_internet_use,
 )

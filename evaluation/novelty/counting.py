@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from collection.models import Dish, Source
 from evaluation.contracts.table import Filters
 from evaluation.models import ReferenceDish, ReferenceList
-from evaluation.novelty.matching import Entry, Match, searcher
+from evaluation.novelty.matching import Entry, Match, create_searcher
 
 INPUTS = ("dishes", "references", "withdrawals")
 NO_LIST = "There is no reference list yet, or none with the chosen name: `manage.py import_reference` adds one."
@@ -36,10 +36,10 @@ class Compared:
     notes: tuple[str, ...]
 
 
-def compared(filters: Filters) -> Compared:
+def load_dishes_and_reference(filters: Filters) -> Compared:
     """The public dishes (demonstrations only where there are no others) and the list of the filter `reference`, else
     the newest that is no demonstration."""
-    dishes, demonstration = described()
+    dishes, demonstration = describe_public_dishes()
     lists = ReferenceList.objects.order_by("demonstration", "-pk")
     if "reference" in filters:
         lists = lists.filter(slug=filters["reference"])
@@ -50,18 +50,18 @@ def compared(filters: Filters) -> Compared:
     return Compared(reference, dishes, demonstration or bool(reference and reference.demonstration), tuple(notes))
 
 
-def described() -> tuple[tuple[Described, ...], bool]:
+def describe_public_dishes() -> tuple[tuple[Described, ...], bool]:
     """Public dishes in the order of their numbers; where there are none, demonstration dishes, and True."""
     rows = Dish.objects.released()
     demonstration = not rows.exists()
     if demonstration:
         rows = Dish.objects.accepted().filter(source=Source.DEMONSTRATION)
     rows = rows.prefetch_related("places", "continents").order_by("number")
-    found = tuple(one(dish) for dish in rows.iterator(chunk_size=2000))
+    found = tuple(describe_dish_names(dish) for dish in rows.iterator(chunk_size=2000))
     return found, demonstration and bool(found)
 
 
-def one(dish: Dish) -> Described:
+def describe_dish_names(dish: Dish) -> Described:
     places = list(dish.places.all())
     names = tuple(name for name in (dish.local_name, dish.english_name) if name)
     codes = frozenset(place.country_id for place in places if place.country_id)
@@ -79,12 +79,12 @@ def entries_of(reference: ReferenceList) -> list[Entry]:
     ]
 
 
-def matches(found: Compared, rules: tuple[str, ...]) -> dict[str, Mapping[str, list[Match]]]:
+def match_dishes_by_rule(found: Compared, rules: tuple[str, ...]) -> dict[str, Mapping[str, list[Match]]]:
     """Rule → key of a dish → its matches."""
     if found.reference is None:
         return {}
     listed = entries_of(found.reference)
-    searchers = {rule: searcher(rule, listed) for rule in rules}
+    searchers = {rule: create_searcher(rule, listed) for rule in rules}
     return {
         rule: {dish.entry.key: list(search.matches(dish.entry)) for dish in found.dishes}
         for rule, search in searchers.items()

@@ -9,8 +9,8 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.inference.proportion import chance_alone
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import ReferenceDish
-from evaluation.novelty.counting import INPUTS, Compared, compared
-from evaluation.novelty.tables import WHOLE, table
+from evaluation.novelty.counting import INPUTS, Compared, load_dishes_and_reference
+from evaluation.novelty.tables import WHOLE, build_novelty_table
 
 NO_SUCH_FIELD = "the reference has no such field"
 NO_LIST = "there is no reference list"
@@ -49,16 +49,16 @@ FIELDS: Mapping[str, Callable[[Dish], bool]] = {
 }
 
 
-def fields(filters: Filters) -> TidyTable:
+def compare_filled_fields(filters: Filters) -> TidyTable:
     """Which fields are filled in, here and there."""
-    found = compared(filters)
+    found = load_dishes_and_reference(filters)
     ours = filled_here([int(dish.entry.key) for dish in found.dishes])
     theirs = filled_there(found)
     rows: list[TidyRow] = []
     for field in FIELDS if found.dishes or found.reference else ():
         here = share_of(ours[field], len(found.dishes), "there are no dishes")
         rows += [TidyRow({"field": field}, "ours", here), TidyRow({"field": field}, "reference", theirs[field])]
-    return table(TABLE, rows, found, WHOLE)
+    return build_novelty_table(TABLE, rows, found, WHOLE)
 
 
 def share_of(filled: int, n: int, none: str) -> Estimate:
@@ -108,5 +108,5 @@ TABLE = TableSpec(
     },
     inputs=INPUTS,
     filters=("reference", "field"),
-    compute=fields,
+    compute=compare_filled_fields,
 )

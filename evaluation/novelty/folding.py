@@ -38,7 +38,7 @@ class Form(NamedTuple):
         return "".join(self.words)
 
 
-def fold(text: str) -> str:
+def fold_name(text: str) -> str:
     """`text` in lower case, without the marks that are a matter of spelling in its script."""
     plain = unicodedata.normalize("NFKD", APOSTROPHES.sub("", text).casefold())
     return unicodedata.normalize("NFC", SPELLING_MARKS.sub("", plain)).translate(SAME_LETTERS)
@@ -56,7 +56,7 @@ def script_of(letter: str) -> str:
 def words_of(text: str) -> list[str]:
     """Runs of letters, their vowel signs, and digits."""
     found, word = [], ""
-    for sign in fold(text):
+    for sign in fold_name(text):
         if unicodedata.category(sign)[0] in "LMN":
             word += sign
         elif word:
@@ -80,7 +80,7 @@ def by_script(words: list[str]) -> Iterator[Form]:
         yield Form(tuple(held), script)
 
 
-def forms(*texts: str) -> tuple[Form, ...]:
+def extract_name_forms(*texts: str) -> tuple[Form, ...]:
     """The names that `texts` hold, folded, each once: "Tlitli (soup) – تليتلي" holds three."""
     found: dict[Form, None] = {}
     for text in texts:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evaluation.novelty.folding import Form, forms
+from evaluation.novelty.folding import Form, extract_name_forms
 from evaluation.novelty.plain_words import GENERIC, PLAIN
 
 SUBSTRING, SUBSTRING_3, SAME_NAME = "substring", "substring_3", "same_name"
@@ -91,7 +91,7 @@ class SameNames:
         self.by_country: dict[str, list[tuple[Entry, str, Form]]] = defaultdict(list)
         for entry in entries:
             for name in entry.names:
-                for form in forms(name):
+                for form in extract_name_forms(name):
                     self.add(entry, name, form)
 
     def add(self, entry: Entry, name: str, form: Form) -> None:
@@ -105,7 +105,7 @@ class SameNames:
         """Every entry that has the same name as `dish`, each once, by its strongest sign."""
         found: dict[str, Match] = {}
         for name in dish.names:
-            for form in forms(name):
+            for form in extract_name_forms(name):
                 for match in self.of_form(dish, name, form):
                     found.setdefault(match.key, match)
         yield from found.values()
@@ -114,10 +114,10 @@ class SameNames:
         own = own_words(form)
         for entry, other in self.compact.get(form.compact, ()):
             shared = bool(entry.countries & dish.countries)
-            if shared or certain(form, own):
+            if shared or is_unambiguous_name(form, own):
                 yield Match(entry.key, name, other, SAME, shared)
         for entry, other, near in self.words.get(own, ()) if own else ():
-            if entry.countries & dish.countries and nested(form, near):
+            if entry.countries & dish.countries and is_nested_name(form, near):
                 yield Match(entry.key, name, other, SAME_WORDS, True)
         if own and form.script not in DENSE:
             yield from self.spelled_otherwise(dish, name, form)
@@ -125,11 +125,11 @@ class SameNames:
     def spelled_otherwise(self, dish: Entry, name: str, form: Form) -> Iterator[Match]:
         for country in sorted(dish.countries):
             for entry, other, near in self.by_country.get(country, ()):
-                if near.script == form.script and own_words(near) and close(form.compact, near.compact):
+                if near.script == form.script and own_words(near) and is_close_spelling(form.compact, near.compact):
                     yield Match(entry.key, name, other, SPELLING, True)
 
 
-def nested(one: Form, other: Form) -> bool:
+def is_nested_name(one: Form, other: Form) -> bool:
     """Whether one of two names only adds words to the other: "egusi" and "egusi soup", not "mealie meal" and "mealie
     bread"."""
     mine, theirs = set(one.words), set(other.words)
@@ -143,20 +143,20 @@ def own_words(form: Form) -> frozenset[str]:
     return frozenset(word for word in form.words if word not in GENERIC)
 
 
-def certain(form: Form, own: frozenset[str]) -> bool:
+def is_unambiguous_name(form: Form, own: frozenset[str]) -> bool:
     """Whether the name alone tells the dish, whatever the country."""
     letters = sum(map(len, own)) if own else 0
     return letters >= (2 if form.script in DENSE else CERTAIN)
 
 
-def close(one: str, other: str) -> bool:
+def is_close_spelling(one: str, other: str) -> bool:
     """One letter otherwise among six or more, two among ten or more; swapped neighbours are one."""
     shorter = min(len(one), len(other))
     allowed = 0 if shorter < ONE_LETTER else 1 if shorter < TWO_LETTERS else 2
-    return abs(len(one) - len(other)) <= allowed and distance(one, other, allowed) <= allowed
+    return abs(len(one) - len(other)) <= allowed and edit_distance(one, other, allowed) <= allowed
 
 
-def distance(one: str, other: str, most: int) -> int:
+def edit_distance(one: str, other: str, most: int) -> int:
     """Letters to insert, delete, replace or swap with a neighbour (optimal string alignment); `most` + 1 for more."""
     before: list[int] = []
     above = list(range(len(other) + 1))
@@ -176,7 +176,7 @@ def distance(one: str, other: str, most: int) -> int:
 Searcher = Substrings | SameNames
 
 
-def searcher(rule: str, entries: Sequence[Entry]) -> Searcher:
+def create_searcher(rule: str, entries: Sequence[Entry]) -> Searcher:
     """What finds the matches of a dish among `entries` by the rule of this name."""
     if rule == SAME_NAME:
         return SameNames(entries)

@@ -14,10 +14,10 @@ from typing import Any
 from django.db import transaction
 
 from collection.vocabularies.places import code_for
-from evaluation.counters import bump
+from evaluation.counters import bump_input_counters
 from evaluation.models import ReferenceDish, ReferenceList
 from evaluation.novelty.cells import names_in
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 from wwd.base.csv_files import open_reader
 from wwd.base.planner_statistics import refresh_statistics
 
@@ -28,7 +28,7 @@ LONGEST_NAME = 300
 MOST_ROWS = 200_000
 
 
-class BadReference(ValueError):
+class ReferenceListError(ValueError):
     """The file cannot be taken as a reference list; the text says why and what to do."""
 
 
@@ -45,7 +45,7 @@ class Form:
 
 
 @lru_cache(maxsize=1)
-def forms() -> Mapping[str, Form]:
+def load_reference_forms() -> Mapping[str, Form]:
     """The known forms of files by name."""
     return {name: Form(**form) for name, form in json.loads(FORMS.read_text(encoding="utf-8")).items()}
 
@@ -58,18 +58,18 @@ def import_reference(
 
     Raises BadReference for a form that is not known, a file that cannot be read, and a slug that another file has.
     """
-    if form not in forms():
-        raise BadReference(unknown("form of file", form, forms()))
-    known = forms()[form]
-    content = read(path)
+    if form not in load_reference_forms():
+        raise ReferenceListError(describe_unknown_name("form of file", form, load_reference_forms()))
+    known = load_reference_forms()[form]
+    content = read_reference_file(path)
     digest = hashlib.sha256(content).hexdigest()
     if old := ReferenceList.objects.filter(slug=slug).first():
         if old.sha256 != digest:
-            raise BadReference(f"The list {slug} was made from another file. Choose another name for this one.")
+            raise ReferenceListError(f"The list {slug} was made from another file. Choose another name for this one.")
         return old, False
-    columns, rows = parsed(content, known)
+    columns, rows = parse_reference_csv(content, known)
     if not rows:
-        raise BadReference(f"{path.name} holds no dish with a name in its column {known.name}.")
+        raise ReferenceListError(f"{path.name} holds no dish with a name in its column {known.name}.")
     held = ReferenceList.objects.create(
         slug=slug,
         title=title or known.title,
@@ -82,44 +82,46 @@ def import_reference(
         row.reference = held
     ReferenceDish.objects.bulk_create(rows, batch_size=CHUNK)
     refresh_statistics(ReferenceDish)
-    bump(INPUT)
+    bump_input_counters(INPUT)
     return held, True
 
 
-def read(path: Path) -> bytes:
+def read_reference_file(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BadReference(f"{path.name} cannot be read: {error.strerror}.") from error
+        raise ReferenceListError(f"{path.name} cannot be read: {error.strerror}.") from error
 
 
-def parsed(content: bytes, form: Form) -> tuple[set[str], list[ReferenceDish]]:
+def parse_reference_csv(content: bytes, form: Form) -> tuple[set[str], list[ReferenceDish]]:
     """Columns and dishes of a CSV file; rows without a name are passed over. Raises BadReference for any other file."""
     try:
         text = io.StringIO(content.decode("utf-8-sig").replace("\0", ""), newline="")
         reader = open_reader(text, (form.name, form.aliases, form.countries))
         if missing := reader.missing((form.name, form.aliases, form.countries)):
-            raise BadReference(f"The file {missing}.")
+            raise ReferenceListError(f"The file {missing}.")
         found = (dict(zip_longest(reader.header, cells[: len(reader.header)])) for cells in reader if cells)
-        return set(reader.header), list(entries(found, form))
+        return set(reader.header), list(parse_reference_rows(found, form))
     except UnicodeDecodeError as error:
-        raise BadReference("The file is not UTF-8. Save it as CSV in UTF-8.") from error
+        raise ReferenceListError("The file is not UTF-8. Save it as CSV in UTF-8.") from error
     except csv.Error as error:
-        raise BadReference(f"The file cannot be read as CSV: {error}.") from error
+        raise ReferenceListError(f"The file cannot be read as CSV: {error}.") from error
 
 
-def entries(rows: Iterable[Mapping[str, Any]], form: Form) -> Iterator[ReferenceDish]:
+def parse_reference_rows(rows: Iterable[Mapping[str, Any]], form: Form) -> Iterator[ReferenceDish]:
     for position, row in enumerate(rows, 1):
         if position > MOST_ROWS:
-            raise BadReference(f"The file has more than {MOST_ROWS} rows.")
+            raise ReferenceListError(f"The file has more than {MOST_ROWS} rows.")
         if name := " ".join((row[form.name] or "").split())[:LONGEST_NAME]:
-            yield entry(position, name, row, form)
+            yield build_reference_dish(position, name, row, form)
 
 
-def entry(position: int, name: str, row: Mapping[str, Any], form: Form) -> ReferenceDish:
+def build_reference_dish(position: int, name: str, row: Mapping[str, Any], form: Form) -> ReferenceDish:
     """One row of the file, not stored yet and without its list."""
     codes = (code_for(country) for country in names_in(row[form.countries] or ""))
-    filled = [field for field, columns in form.fields.items() if any(holds(row.get(column)) for column in columns)]
+    filled = [
+        field for field, columns in form.fields.items() if any(is_filled_cell(row.get(column)) for column in columns)
+    ]
     return ReferenceDish(
         position=position,
         name=name,
@@ -129,6 +131,6 @@ def entry(position: int, name: str, row: Mapping[str, Any], form: Form) -> Refer
     )
 
 
-def holds(cell: Any) -> bool:
+def is_filled_cell(cell: Any) -> bool:
     """Whether a cell says something: not empty, and no empty list."""
     return isinstance(cell, str) and cell.strip() not in ("", "[]", "{}", "[{}]", "nan", "None")

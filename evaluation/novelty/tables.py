@@ -8,7 +8,7 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.inference.proportion import chance_alone
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import ReferenceDish
-from evaluation.novelty.counting import INPUTS, Compared, Described, compared, matches
+from evaluation.novelty.counting import INPUTS, Compared, Described, load_dishes_and_reference, match_dishes_by_rule
 from evaluation.novelty.matching import RULES, SAME_NAME, Match
 
 ALL = "all"
@@ -26,20 +26,22 @@ WHOLE = "A list and a collection are no samples of all dishes: Wilson’s interv
 MOST_PAIRS = 5
 
 
-def summary(filters: Filters) -> TidyTable:
+def compute_novelty_summary(filters: Filters) -> TidyTable:
     """How many dishes the reference lacks, by each rule, per continent; a dish of two continents counts in both."""
-    found = compared(filters)
+    found = load_dishes_and_reference(filters)
     rules = (filters["rule"],) if "rule" in filters else RULES
     rows: list[TidyRow] = []
-    for rule, by_dish in matches(found, rules).items():
+    for rule, by_dish in match_dishes_by_rule(found, rules).items():
         for continent, dishes in by_continent(found.dishes):
             new = sum(not by_dish[dish.entry.key] for dish in dishes)
             groups = {"rule": rule, "continent": continent}
-            rows += [TidyRow(groups, metric, estimate) for metric, estimate in counted(new, len(dishes)).items()]
-    return table(SUMMARY, rows, found, RULES_NOTE, PAPER_NOTE, WHOLE)
+            rows += [
+                TidyRow(groups, metric, estimate) for metric, estimate in estimate_new_dishes(new, len(dishes)).items()
+            ]
+    return build_novelty_table(SUMMARY, rows, found, RULES_NOTE, PAPER_NOTE, WHOLE)
 
 
-def counted(new: int, n: int) -> dict[str, Estimate]:
+def estimate_new_dishes(new: int, n: int) -> dict[str, Estimate]:
     """Number and share of what is new among `n` dishes."""
     interval = chance_alone(new, n)
     share = Estimate(new / n, n, n, interval.low, interval.high, interval.method, interval.reason)
@@ -54,9 +56,9 @@ def by_continent(dishes: Sequence[Described]) -> Iterator[tuple[str, list[Descri
         yield ALL, list(dishes)
 
 
-def pairs(filters: Filters) -> TidyTable:
+def list_matched_pairs(filters: Filters) -> TidyTable:
     """Which dish was found as what: to look at, up to five pairs of each dish."""
-    found = compared(filters)
+    found = load_dishes_and_reference(filters)
     rule = filters.get("rule", SAME_NAME)
     names = (
         {}
@@ -64,12 +66,12 @@ def pairs(filters: Filters) -> TidyTable:
         else dict(ReferenceDish.objects.filter(reference=found.reference).values_list("position", "name"))
     )
     rows: list[TidyRow] = []
-    for by_dish in matches(found, (rule,)).values():
+    for by_dish in match_dishes_by_rule(found, (rule,)).values():
         for dish in found.dishes:
             held = by_dish[dish.entry.key]
             rows += [pair_row(rule, dish, match, names[int(match.key)], len(held)) for match in held[:MOST_PAIRS]]
     note = f"Of the rule {rule}; the filter rule shows another one. Up to {MOST_PAIRS} pairs of a dish are listed."
-    return table(PAIRS, rows, found, note, RULES_NOTE)
+    return build_novelty_table(PAIRS, rows, found, note, RULES_NOTE)
 
 
 def pair_row(rule: str, dish: Described, match: Match, entry: str, many: int) -> TidyRow:
@@ -85,7 +87,7 @@ def pair_row(rule: str, dish: Described, match: Match, entry: str, many: int) ->
     return TidyRow(groups, "entries", Estimate(many, 1, 1, reason="a count: no interval is claimed"))
 
 
-def table(spec: TableSpec, rows: Iterable[TidyRow], found: Compared, *notes: str) -> TidyTable:
+def build_novelty_table(spec: TableSpec, rows: Iterable[TidyRow], found: Compared, *notes: str) -> TidyTable:
     return TidyTable(spec.name, spec.version, spec.columns, tuple(rows), (*found.notes, *notes), found.demonstration)
 
 
@@ -103,7 +105,7 @@ SUMMARY = TableSpec(
     filters=("reference", "rule", "continent"),
     choices={"rule": RULES},
     undrawn=("new",),
-    compute=summary,
+    compute=compute_novelty_summary,
 )
 PAIRS = TableSpec(
     name="novelty.pairs",
@@ -116,5 +118,5 @@ PAIRS = TableSpec(
     filters=("reference", "rule", "dish"),
     choices={"rule": RULES},
     figure=False,
-    compute=pairs,
+    compute=list_matched_pairs,
 )

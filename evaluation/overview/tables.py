@@ -31,7 +31,7 @@ NO_FIGURE = "no figure"
 PAPER_MOBILE = 0.62
 
 
-def dishes() -> tuple[DishQuerySet, bool]:
+def select_counted_dishes() -> tuple[DishQuerySet, bool]:
     """The dishes that are counted, and whether they are demonstrations."""
     real = Dish.objects.released()
     if real.exists():
@@ -40,12 +40,14 @@ def dishes() -> tuple[DishQuerySet, bool]:
     return shown, shown.exists()
 
 
-def made(spec: TableSpec, rows: Sequence[TidyRow], notes: Sequence[str], demonstration: bool) -> TidyTable:
+def build_overview_table(
+    spec: TableSpec, rows: Sequence[TidyRow], notes: Sequence[str], demonstration: bool
+) -> TidyTable:
     sentences = tuple(notes) if rows else (NOTHING_YET,)
     return TidyTable(spec.name, spec.version, spec.columns, tuple(rows), sentences, demonstration)
 
 
-def counted(value: int, n: int, people: int) -> Estimate:
+def build_count_estimate(value: int, n: int, people: int) -> Estimate:
     return Estimate(value, n, people, reason=COUNTED)
 
 
@@ -53,12 +55,12 @@ def people_of(found: DishQuerySet) -> int:
     return found.exclude(contributor=None).values("contributor").distinct().count()
 
 
-def totals(filters: Filters) -> TidyTable:
+def compute_totals(filters: Filters) -> TidyTable:
     """`overview.totals`."""
-    found, demonstration = dishes()
+    found, demonstration = select_counted_dishes()
     n = found.count()
     if not n:
-        return made(TOTALS, (), (), False)
+        return build_overview_table(TOTALS, (), (), False)
     people = people_of(found)
     withdrawn = Dish.objects.filter(state=Dish.State.WITHDRAWN)
     of_kind = {"source": Source.DEMONSTRATION}
@@ -70,9 +72,11 @@ def totals(filters: Filters) -> TidyTable:
         "languages": DishLanguage.objects.filter(dish__in=found).exclude(code="mis").values("code").distinct().count(),
         "photos": Photo.objects.filter(dish__in=found, state=Photo.State.ACCEPTED).count(),
     }
-    rows = [TidyRow({"what": what}, "number", counted(number, n, people)) for what, number in numbers.items()]
+    rows = [
+        TidyRow({"what": what}, "number", build_count_estimate(number, n, people)) for what, number in numbers.items()
+    ]
     notes = (COUNTS, "Languages without a code are not counted.", *about_names(found))
-    return made(TOTALS, rows, notes, demonstration)
+    return build_overview_table(TOTALS, rows, notes, demonstration)
 
 
 def about_names(found: DishQuerySet) -> Iterator[str]:
@@ -94,27 +98,33 @@ def by_country(found: DishQuerySet) -> dict[str, tuple[int, int]]:
     return {name: (n, people) for name, n, people in counts}
 
 
-def countries(filters: Filters) -> TidyTable:
+def compute_country_counts(filters: Filters) -> TidyTable:
     """`overview.countries`."""
-    found, demonstration = dishes()
-    rows = [TidyRow({"country": name}, "dishes", counted(n, n, who)) for name, (n, who) in by_country(found).items()]
-    return made(COUNTRIES, rows, (COUNTS, TWICE, *about_names(found)), demonstration)
+    found, demonstration = select_counted_dishes()
+    rows = [
+        TidyRow({"country": name}, "dishes", build_count_estimate(n, n, who))
+        for name, (n, who) in by_country(found).items()
+    ]
+    return build_overview_table(COUNTRIES, rows, (COUNTS, TWICE, *about_names(found)), demonstration)
 
 
-def growth(filters: Filters) -> TidyTable:
+def compute_growth(filters: Filters) -> TidyTable:
     """`overview.growth`."""
-    found, demonstration = dishes()
+    found, demonstration = select_counted_dishes()
     new = Counter(month_of(at) for at in found.values_list("created_at", flat=True))
     firsts = found.exclude(contributor=None).order_by().values("contributor").annotate(first=Min("created_at"))
     came = Counter(month_of(row["first"]) for row in firsts)
     rows: list[TidyRow] = []
     total = 0
-    for month in months(new):
+    for month in iterate_months(new):
         total += new[month]
         numbers = {"dishes": new[month], "so_far": total, "new_contributors": came[month]}
-        rows += [TidyRow({"month": month}, name, counted(n, new[month], came[month])) for name, n in numbers.items()]
+        rows += [
+            TidyRow({"month": month}, name, build_count_estimate(n, new[month], came[month]))
+            for name, n in numbers.items()
+        ]
     entered = "The month in which a dish entered this platform; imported ones entered with their import."
-    return made(
+    return build_overview_table(
         GROWTH, rows, (entered, "Here n are the new dishes of the month, clusters its new people."), demonstration
     )
 
@@ -123,7 +133,7 @@ def month_of(at: datetime) -> str:
     return f"{at:%Y-%m}"
 
 
-def months(found: Mapping[str, int]) -> Iterator[str]:
+def iterate_months(found: Mapping[str, int]) -> Iterator[str]:
     """Every month from the first to the last, also those in which nothing came."""
     if not found:
         return
@@ -136,9 +146,9 @@ def band_of(percent: float) -> str:
     return BANDS[min(int(percent // 25), 3)]
 
 
-def coverage(filters: Filters) -> TidyTable:
+def compute_internet_coverage(filters: Filters) -> TidyTable:
     """`overview.coverage`."""
-    found, demonstration = dishes()
+    found, demonstration = select_counted_dishes()
     per_code = Counter(
         dict(
             DishCountry.objects.filter(dish__in=found)
@@ -149,7 +159,7 @@ def coverage(filters: Filters) -> TidyTable:
         )
     )
     if not per_code:
-        return made(COVERAGE, (), (), False)
+        return build_overview_table(COVERAGE, (), (), False)
     figures = internet_use()
     members = {band: [code for code, use in figures.items() if band_of(use.percent) == band] for band in BANDS}
     if without := [code for code in per_code if code not in figures]:
@@ -160,7 +170,7 @@ def coverage(filters: Filters) -> TidyTable:
         f"{TWICE} A share of countries is of all that have a figure, not of a sample: no interval is claimed.",
         "Whom one reached decides too: recruitment through African networks may explain more than access does.",
     )
-    return made(COVERAGE, rows, notes, demonstration)
+    return build_overview_table(COVERAGE, rows, notes, demonstration)
 
 
 def band_rows(band: str, codes: Sequence[str], per_code: Mapping[str, int]) -> Iterator[TidyRow]:
@@ -170,16 +180,16 @@ def band_rows(band: str, codes: Sequence[str], per_code: Mapping[str, int]) -> I
     every = "all of them are represented: only those with dishes are known here" if band == NO_FIGURE else ""
     share = there / len(codes) if codes and not every else None
     estimates = {
-        "countries": counted(len(codes), len(codes), len(codes)),
+        "countries": build_count_estimate(len(codes), len(codes), len(codes)),
         "represented": Estimate(share, len(codes), len(codes), reason=every or COUNTED),
-        "dishes": counted(number, number, there),
+        "dishes": build_count_estimate(number, number, there),
     }
     yield from (TidyRow({"internet_use": band}, metric, estimate) for metric, estimate in estimates.items())
 
 
-def devices(filters: Filters) -> TidyTable:
+def compute_device_shares(filters: Filters) -> TidyTable:
     """`overview.devices`."""
-    found, demonstration = dishes()
+    found, demonstration = select_counted_dishes()
     sent = Submission.objects.filter(dish__in=found, purpose=Submission.Purpose.DISH)
     told = (Submission.Device.MOBILE, Submission.Device.DESKTOP)
     known = list(sent.filter(device__in=told).order_by("pk").values_list("device", "contributor"))
@@ -204,21 +214,28 @@ def devices(filters: Filters) -> TidyTable:
             told, values.T, one_way(values, clusters, bounds=SHARE, what="people"), strict=True
         )
     ]
-    return made(DEVICES, rows, notes, demonstration)
+    return build_overview_table(DEVICES, rows, notes, demonstration)
 
 
-def spec(
+def build_overview_spec(
     name: str, title: str, column: str, metrics: Mapping[str, str], compute: Callable[[Filters], TidyTable]
 ) -> TableSpec:
     """A table of one column whose values are its only filter."""
     return TableSpec(f"overview.{name}", title, "Own", "1", (column,), metrics, INPUTS, (column,), compute)
 
 
-TOTALS = replace(spec("totals", _("What there is"), "what", {"number": _("How many there are.")}, totals), figure=False)
-COUNTRIES = spec(
-    "countries", _("Dishes by country"), "country", {"dishes": _("Accepted dishes of the country.")}, countries
+TOTALS = replace(
+    build_overview_spec("totals", _("What there is"), "what", {"number": _("How many there are.")}, compute_totals),
+    figure=False,
 )
-GROWTH = spec(
+COUNTRIES = build_overview_spec(
+    "countries",
+    _("Dishes by country"),
+    "country",
+    {"dishes": _("Accepted dishes of the country.")},
+    compute_country_counts,
+)
+GROWTH = build_overview_spec(
     "growth",
     _("Growth by month"),
     "month",
@@ -227,9 +244,9 @@ GROWTH = spec(
         "so_far": _("Accepted dishes that came until the end of the month."),
         "new_contributors": _("People whose first accepted dish came in the month."),
     },
-    growth,
+    compute_growth,
 )
-COVERAGE = spec(
+COVERAGE = build_overview_spec(
     "coverage",
     _("Coverage beside internet use"),
     "internet_use",
@@ -238,15 +255,15 @@ COVERAGE = spec(
         "represented": _("Share of these countries that have an accepted dish."),
         "dishes": _("Accepted dishes of these countries."),
     },
-    coverage,
+    compute_internet_coverage,
 )
 DEVICES = replace(
-    spec(
+    build_overview_spec(
         "devices",
         _("Devices that dishes were sent from"),
         "device",
         {"share": _("Share of the dishes whose device is known.")},
-        devices,
+        compute_device_shares,
     ),
     version="2",
 )

@@ -43,13 +43,13 @@ class Waiting:
 KINDS: list[Kind] = []
 
 
-def register(kind: Kind) -> None:
+def register_todo_kind(kind: Kind) -> None:
     """Adds a kind to the overview, once."""
     if kind.label not in [known.label for known in KINDS]:
         KINDS.append(kind)
 
 
-def listed(name: str, query: str) -> Callable[[], str]:
+def make_admin_list_address(name: str, query: str) -> Callable[[], str]:
     """The address of an admin list with its filter."""
     return lambda: f"{reverse(f'admin:{name}_changelist')}?{query}"
 
@@ -73,24 +73,24 @@ def waiting_photos(user: User) -> QuerySet[Any] | None:
 
 
 COLLECTION = (
-    Kind(_("dishes"), waiting_dishes, listed("collection_dish", "state__exact=waiting")),
-    Kind(_("photos"), waiting_photos, listed("collection_photo", "state__exact=waiting")),
+    Kind(_("dishes"), waiting_dishes, make_admin_list_address("collection_dish", "state__exact=waiting")),
+    Kind(_("photos"), waiting_photos, make_admin_list_address("collection_photo", "state__exact=waiting")),
     Kind(
         _("reports about dishes and photos"),
         with_permission("collection.view_report", lambda: Report.objects.filter(state=Report.State.OPEN)),
-        listed("collection_report", "state__exact=open"),
+        make_admin_list_address("collection_report", "state__exact=open"),
     ),
     Kind(
         _("withdrawals without a code"),
         with_permission(
             "collection.view_withdrawal", lambda: Withdrawal.objects.filter(undone_at=None, erase_after=None)
         ),
-        listed("collection_withdrawal", "decision=waiting"),
+        make_admin_list_address("collection_withdrawal", "decision=waiting"),
     ),
 )
 
 
-def waiting(user: User) -> list[Waiting]:
+def list_pending_work(user: User) -> list[Waiting]:
     """What waits, as far as this person may see it; one query for each kind."""
     found = []
     for kind in (*COLLECTION, *KINDS):

@@ -8,7 +8,7 @@ from django.utils.module_loading import import_string
 
 from evaluation.contracts.table import TableSpec
 from evaluation.models import Plan, Run, Unit
-from evaluation.registry.lookup import spec
+from evaluation.registry.lookup import find_table_spec
 from evaluation.registry.names import EVIDENCE
 
 RUNS = "runs."
@@ -64,16 +64,16 @@ def of_plan(plan: Plan) -> list[Data]:
     studies = dict(Run.objects.filter(slug__in=plan.runs).values_list("slug", "study"))
     found |= {Data("units", studies.get(name, ""), name) for name in plan.runs}
     for listed in plan.tables:
-        found |= of_table(spec(listed["table"]), listed["filters"])
+        found |= of_table(find_table_spec(listed["table"]), listed["filters"])
     return sorted(found)
 
 
-def meet(some: Iterable[Data], others: Iterable[Data]) -> bool:
+def has_overlapping_data(some: Iterable[Data], others: Iterable[Data]) -> bool:
     held = list(others)
     return any(one.meets(other) for one in some for other in held)
 
 
-def evidence(plan: Plan) -> list[dict[str, Any]]:
+def count_existing_data(plan: Plan) -> list[dict[str, Any]]:
     """What exists now of the data of a plan: `asdict` of each Data with its count."""
     return [{**asdict(data), "count": data.count() or 0} for data in of_plan(plan)]
 

@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from evaluation.models import Plan
-from evaluation.models.plans import FROZEN, FrozenPlan
-from evaluation.plans.evidence import evidence
-from evaluation.registry.lookup import spec
+from evaluation.models.plans import FROZEN, PlanFrozenError
+from evaluation.plans.evidence import count_existing_data
+from evaluation.registry.lookup import find_table_spec
 
 FORMAT = "world-wide-dishes-plan/1"
 FIELDS = (
@@ -36,7 +36,7 @@ FIELDS = (
 )
 
 
-def content(plan: Plan) -> dict[str, Any]:
+def build_plan_content(plan: Plan) -> dict[str, Any]:
     """What a plan says, when it was frozen, and what there was then. Plain values only."""
     return {
         "format": FORMAT,
@@ -47,45 +47,45 @@ def content(plan: Plan) -> dict[str, Any]:
     }
 
 
-def canonical(document: dict[str, Any]) -> str:
+def encode_canonical_json(document: dict[str, Any]) -> str:
     """One text for one content: keys sorted, no spaces, letters as they are. Its UTF-8 bytes are what is hashed."""
     return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def digest(plan: Plan) -> str:
+def compute_plan_hash(plan: Plan) -> str:
     """SHA-256 (64 hex digits) of the canonical content."""
-    return hashlib.sha256(canonical(content(plan)).encode()).hexdigest()
+    return hashlib.sha256(encode_canonical_json(build_plan_content(plan)).encode()).hexdigest()
 
 
-def intact(plan: Plan) -> bool:
+def is_plan_intact(plan: Plan) -> bool:
     """Whether a frozen plan still says what was hashed when it was frozen."""
-    return plan.frozen_at is not None and plan.sha256 == digest(plan)
+    return plan.frozen_at is not None and plan.sha256 == compute_plan_hash(plan)
 
 
-def freeze(plan: Plan, by: AbstractBaseUser) -> Plan:
+def freeze_plan(plan: Plan, by: AbstractBaseUser) -> Plan:
     """Freezes a draft: the time of the database, what data there is at that moment, the hash. Raises FrozenPlan."""
     with transaction.atomic():
         held = Plan.objects.select_for_update().get(pk=plan.pk)
         if held.frozen_at:
-            raise FrozenPlan(str(FROZEN))
-        held.tables = [{**listed, "version": version(listed["table"])} for listed in held.tables]
+            raise PlanFrozenError(str(FROZEN))
+        held.tables = [{**listed, "version": get_table_version(listed["table"])} for listed in held.tables]
         held.frozen_at = Plan.objects.filter(pk=held.pk).values_list(Now(), flat=True).get()
-        held.evidence = evidence(held)
+        held.evidence = count_existing_data(held)
         held.frozen_by_id = by.pk
-        held.sha256 = digest(held)
+        held.sha256 = compute_plan_hash(held)
         held.save()
     return held
 
 
-def version(table: str) -> str:
+def get_table_version(table: str) -> str:
     """The version of a table's definition: a later one is not what was planned."""
-    return spec(table).version
+    return find_table_spec(table).version
 
 
-def published(plan: Plan) -> dict[str, Any]:
+def build_published_plan(plan: Plan) -> dict[str, Any]:
     """The plan as a file: its content, the hash, and how to compute it again."""
     return {
-        "plan": content(plan),
+        "plan": build_plan_content(plan),
         "sha256": plan.sha256,
         "how": "SHA-256 of the UTF-8 bytes of `plan` as JSON with sorted keys, without spaces, letters not escaped: "
         "Python's json.dumps(plan, ensure_ascii=False, sort_keys=True, separators=(',', ':')).",

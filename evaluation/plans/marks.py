@@ -83,7 +83,7 @@ def in_short(rows: Sequence[TidyRow]) -> str:
     return f"In part exploratory: {planned} of {len(rows)} numbers were planned." if planned else "Exploratory."
 
 
-def mark(
+def mark_planned_rows(
     table: TidyTable, filters: Mapping[str, str], listed: Sequence[Listed], others: Sequence[str] = ()
 ) -> tuple[TidyTable, Standing]:
     """`table` with its planned rows marked and a note that says how it stands, and the standing itself.

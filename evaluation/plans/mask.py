@@ -13,17 +13,17 @@ from evaluation.contracts.table import About, Filters, TableSpec
 from evaluation.metrics.ordering import in_order
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Plan, PlanAct
-from evaluation.plans.evidence import Data, data_of, meet, of_table
+from evaluation.plans.evidence import Data, data_of, has_overlapping_data, of_table
 from evaluation.plans.mask_names import Names, kind_of
-from evaluation.plans.mask_pairs import turned
+from evaluation.plans.mask_pairs import order_masked_pair
 from evaluation.plans.mask_text import Words
 from evaluation.plans.registered import frozen_plans
-from evaluation.registry.lookup import spec
+from evaluation.registry.lookup import find_table_spec
 
 LIFTED = (PlanAct.Kind.UNMASKED, PlanAct.Kind.EARLY)
 
 
-class UnknownMaskedName(ValueError):
+class MaskedNameNotFound(ValueError):
     """A value that the mask does not know; the text tells nothing of what it knows."""
 
 
@@ -52,7 +52,7 @@ class Mask:
             return shown
         found = self._names.value(column, shown)
         if found is None:
-            raise UnknownMaskedName(f"While names are masked, {column} is chosen by its masked name, such as A.")
+            raise MaskedNameNotFound(f"While names are masked, {column} is chosen by its masked name, such as A.")
         return found if column != "model" or not titles else self._names.titles.get(found, found)
 
     def text(self, text: str) -> str:
@@ -73,13 +73,13 @@ class Mask:
         if self.plan is None:
             return table
         self._names.learn(row.groups for row in table.rows)
-        rows = [turned(self._row(row)) for row in table.rows]
+        rows = [order_masked_pair(self._row(row)) for row in table.rows]
         metrics = list(dict.fromkeys(row.metric for row in table.rows))
         extra = {self.text(key): self.text(v) if isinstance(v, str) else v for key, v in table.extra.items()}
         return replace(
             table,
             rows=in_order(rows, table.columns, metrics),
-            notes=(about(self.plan, self.places), *self._words.notes(table.notes)),
+            notes=(describe_mask(self.plan, self.places), *self._words.notes(table.notes)),
             about=mask_metadata(table.about, self),
             extra=dict(sorted(extra.items())),
         )
@@ -106,7 +106,7 @@ class Mask:
 NO_MASK = Mask()
 
 
-def about(plan: Plan, places: bool) -> str:
+def describe_mask(plan: Plan, places: bool) -> str:
     """The sentence that stands first under a masked table."""
     what = "Models, countries and continents" if places else "Models"
     return (
@@ -127,7 +127,7 @@ def masked_plans(plans: Sequence[Plan]) -> list[Plan]:
 def plans_over(spec: TableSpec, filters: Filters, plans: Sequence[Plan]) -> list[Plan]:
     """The masked plans about any of the data of a table, the oldest first."""
     data = of_table(spec, filters)
-    return [plan for plan in masked_plans(plans) if meet(data, data_of(plan.evidence))]
+    return [plan for plan in masked_plans(plans) if has_overlapping_data(data, data_of(plan.evidence))]
 
 
 def mask_for(name: str, filters: Filters, plans: Sequence[Plan] | None = None) -> Mask:
@@ -135,14 +135,14 @@ def mask_for(name: str, filters: Filters, plans: Sequence[Plan] | None = None) -
 
     Where several plans mask the same data, the oldest gives the names, and places are hidden if any wishes it.
     """
-    over = plans_over(spec(name), filters, frozen_plans() if plans is None else plans)
+    over = plans_over(find_table_spec(name), filters, frozen_plans() if plans is None else plans)
     return Mask(over[0], any(plan.mask_places for plan in over)) if over else NO_MASK
 
 
 def masks_run(study: str, slug: str) -> bool:
     """Whether a plan masks what comes out of a run: then its page shows no numbers beside the names of models."""
     run = [Data("units", study, slug)]
-    return any(meet(run, data_of(plan.evidence)) for plan in masked_plans(frozen_plans()))
+    return any(has_overlapping_data(run, data_of(plan.evidence)) for plan in masked_plans(frozen_plans()))
 
 
 def mask_of_models(plans: Sequence[Plan] | None = None) -> Mask:

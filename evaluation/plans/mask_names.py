@@ -24,7 +24,7 @@ def kind_of(column: str, *, places: bool) -> Kind | None:
     return kind if kind == Kind.MODEL or places else None
 
 
-def letters(number: int) -> str:
+def number_to_letters(number: int) -> str:
     """A for 0, Z for 25, AA for 26."""
     text = ""
     number += 1
@@ -115,7 +115,9 @@ class Names:
             held = set(MaskedName.objects.filter(plan=self.plan, kind=kind).values_list("value", flat=True))
             new = self._shuffled(kind, values - held) + self._shuffled(kind, self._known(kind) - values - held)
             MaskedName.objects.bulk_create(
-                MaskedName(plan=self.plan, kind=kind, value=value, shown=PREFIX[kind] + letters(len(held) + number))
+                MaskedName(
+                    plan=self.plan, kind=kind, value=value, shown=PREFIX[kind] + number_to_letters(len(held) + number)
+                )
                 for number, value in enumerate(new)
             )
         self._held = {}

@@ -68,7 +68,7 @@ class MaskedPagesMiddleware:
             return response
         mask = reader_mask(request)
         places = mask.places and request.path_info.startswith(WITH_PLACES)
-        return hidden(response, Redaction(replace(mask, places=places))) if mask.active else response
+        return redact_response(response, Redaction(replace(mask, places=places))) if mask.active else response
 
 
 def is_meant(request: HttpRequest) -> bool:
@@ -130,7 +130,7 @@ class Redaction:
         return text if shown == plain else html.escape(shown)
 
 
-def hidden(response: HttpResponse, redaction: Redaction) -> HttpResponse:
+def redact_response(response: HttpResponse, redaction: Redaction) -> HttpResponse:
     """The response without hidden names, in its content and in where it leads."""
     kind = response.headers.get("Content-Type", "").partition(";")[0]
     charset = response.charset or "utf-8"

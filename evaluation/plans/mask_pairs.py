@@ -9,12 +9,12 @@ MIRRORED: Mapping[str, str] = {"first_mean": "second_mean", "second_mean": "firs
 TURNED = "difference"
 
 
-def turned(row: TidyRow) -> TidyRow:
+def order_masked_pair(row: TidyRow) -> TidyRow:
     """`row` with the earlier letter first, where it compares two models; all numbers follow."""
     groups = row.groups
     if groups.get("compared") != "models" or groups["first"] <= groups["second"]:
         return row
-    estimate = negative(row.estimate) if row.metric == TURNED else row.estimate
+    estimate = negate_estimate(row.estimate) if row.metric == TURNED else row.estimate
     return replace(
         row,
         groups={**groups, "first": groups["second"], "second": groups["first"]},
@@ -23,7 +23,7 @@ def turned(row: TidyRow) -> TidyRow:
     )
 
 
-def negative(estimate: Estimate) -> Estimate:
+def negate_estimate(estimate: Estimate) -> Estimate:
     """The difference the other way round."""
     value, low, high = (None if number is None else -number for number in (estimate.value, estimate.low, estimate.high))
     return replace(estimate, value=value, low=high, high=low)

@@ -16,14 +16,14 @@ LIST = re.compile(r"(?P<head>[^;:]*: )?(?P<parts>.*; .*?)(?P<end>\.?)", re.DOTAL
 SHORT = 5
 
 
-def numbered(name: str) -> bool:
+def has_digit(name: str) -> bool:
     """Names with a digit, such as dalle3, are found within anything; others may be a part of common words."""
     return any(sign.isdigit() for sign in name)
 
 
 def looked_for(name: str) -> str:
     """The pattern that finds a name: anywhere if it holds a digit, else as whole words."""
-    return re.escape(name) if numbered(name) else rf"(?<!\w){re.escape(name)}(?!\w)"
+    return re.escape(name) if has_digit(name) else rf"(?<!\w){re.escape(name)}(?!\w)"
 
 
 class Words:
@@ -59,7 +59,7 @@ class Words:
         models = [model for model in self._names.models if model.role in MASKED_ROLES]
         keys = {model_key(name) for model in models for name in (model.title, model.slug, model.identifier)}
         revisions = {model.revision.casefold() for model in models}
-        return {trace for trace in {*filter(numbered, keys), *revisions} if len(trace) >= SHORT}
+        return {trace for trace in {*filter(has_digit, keys), *revisions} if len(trace) >= SHORT}
 
     def hidden(self, text: str) -> str:
         """`text` with masked names in the place of real ones, or a sentence that says that it is hidden.

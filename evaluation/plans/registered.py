@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Plan
-from evaluation.plans.evidence import data_of, meet, of_table
-from evaluation.plans.freezing import intact
-from evaluation.plans.marks import Listed, Standing, mark
+from evaluation.plans.evidence import data_of, has_overlapping_data, of_table
+from evaluation.plans.freezing import is_plan_intact
+from evaluation.plans.marks import Listed, Standing, mark_planned_rows
 
 
 def frozen_plans() -> list[Plan]:
@@ -15,9 +15,9 @@ def frozen_plans() -> list[Plan]:
     return list(Plan.objects.exclude(frozen_at=None).select_related("amends").order_by("frozen_at", "pk"))
 
 
-def listed(plan: Plan, table: str) -> list[Listed]:
+def list_planned_analyses(plan: Plan, table: str) -> list[Listed]:
     """What a frozen plan lists of the table named `table`."""
-    counts = plan.before_data and intact(plan)
+    counts = plan.before_data and is_plan_intact(plan)
     frozen = f"{plan.frozen_at:%Y-%m-%d %H:%M} UTC"
     return [
         Listed(
@@ -28,11 +28,13 @@ def listed(plan: Plan, table: str) -> list[Listed]:
     ]
 
 
-def marked(
+def mark_registered_rows(
     spec: TableSpec, filters: Mapping[str, str], table: TidyTable, plans: Iterable[Plan]
 ) -> tuple[TidyTable, Standing]:
     """`table` of `filters` with what `plans` planned of it."""
     held = list(plans)
     data = of_table(spec, filters)
-    about = [plan.title for plan in held if plan.before_data and meet(data, data_of(plan.evidence))]
-    return mark(table, filters, [one for plan in held for one in listed(plan, spec.name)], about)
+    about = [plan.title for plan in held if plan.before_data and has_overlapping_data(data, data_of(plan.evidence))]
+    return mark_planned_rows(
+        table, filters, [one for plan in held for one in list_planned_analyses(plan, spec.name)], about
+    )

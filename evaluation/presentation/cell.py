@@ -12,9 +12,18 @@ from django.utils.translation import ngettext
 from evaluation.drilldown.cells import Behind, Cell, Observed
 from evaluation.models import Outcome, Unit
 from evaluation.plans.mask import Mask
-from evaluation.presentation.images import Asked, PictureRow, User, by_id, controls, model_name, rows_for, user_of
-from evaluation.presentation.table import cell as number_of
-from evaluation.presentation.table import decimals
+from evaluation.presentation.images import (
+    Asked,
+    PictureRow,
+    User,
+    build_image_controls,
+    by_id,
+    model_name,
+    rows_for,
+    user_of,
+)
+from evaluation.presentation.table import choose_decimals
+from evaluation.presentation.table import format_cell as number_of
 from evaluation.registry.names import READ_ANSWERS
 
 
@@ -34,11 +43,13 @@ class UnitRow:
         return str(self.unit.payload.get("question", ""))
 
 
-def context(request: HttpRequest, cell: Cell, found: Behind, after: int) -> dict[str, Any]:
+def build_drilldown_context(request: HttpRequest, cell: Cell, found: Behind, after: int) -> dict[str, Any]:
     """What `evaluation/pictures/behind.html` needs beside the title."""
     asked, user, mask = Asked.of(request), user_of(request), cell.mask
     ids, following = found.page(after)
-    told = sentences(found.observed(ids) if ids else (), found.by_people and not user.has_perm(READ_ANSWERS))
+    told = describe_observations(
+        found.observed(ids) if ids else (), found.by_people and not user.has_perm(READ_ANSWERS)
+    )
     if found.kind == "units":
         shown: Mapping[str, Any] = {"units": unit_rows(ids, user, asked, mask, told)}
     else:
@@ -48,24 +59,24 @@ def context(request: HttpRequest, cell: Cell, found: Behind, after: int) -> dict
     pictured = "rows" in shown or any(row.picture for row in shown["units"])
     return {
         **shown,
-        **controls(request, asked),
+        **build_image_controls(request, asked),
         "pictured": pictured,
         "next": following_address,
         "first": cell.query if after else "",
     }
 
 
-def sentences(observed: Iterable[Observed], only_counts: bool) -> dict[int, list[str]]:
+def describe_observations(observed: Iterable[Observed], only_counts: bool) -> dict[int, list[str]]:
     """Id of a row → what the cell counted of it; how many answers where single ones may not be read."""
     found: dict[int, list[Observed]] = defaultdict(list)
     for each in observed:
         found[each.of].append(each)
     if only_counts:
-        return {of: [counts(each)] for of, each in found.items()}
+        return {of: [describe_answer_counts(each)] for of, each in found.items()}
     return {of: [one.sentence for one in each] for of, each in found.items()}
 
 
-def counts(observed: Sequence[Observed]) -> str:
+def describe_answer_counts(observed: Sequence[Observed]) -> str:
     n = sum(each.value is not None for each in observed)
     counted = ngettext("%(n)d answer counted", "%(n)d answers counted", n) % {"n": n}
     left = len(observed) - n
@@ -98,11 +109,11 @@ def image_of(row: Outcome) -> int | None:
     return image if isinstance(image, int) else None
 
 
-def about(cell: Cell) -> dict[str, Any]:
+def build_cell_number_context(cell: Cell) -> dict[str, Any]:
     """The number itself, as the table shows it."""
     if cell.row is None:
         return {}
-    return {"cell": number_of(cell.row.estimate, decimals([cell.row.estimate]))}
+    return {"cell": number_of(cell.row.estimate, choose_decimals([cell.row.estimate]))}
 
 
 def title_of(cell: Cell) -> str:

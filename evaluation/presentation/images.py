@@ -149,31 +149,31 @@ def rows_for(
     images = [found[key] for key in dict.fromkeys(image_ids) if key in found]
     may_see, why = user.has_perm(SEE), files.why_not(images)
     told = [image for image in images if beside and not files.is_withdrawn(image)]
-    scores, opinions = machine_scores.about(told), opinions_of([image.pk for image in told], user)
+    scores, opinions = machine_scores.collect_machine_scores(told), opinions_of([image.pk for image in told], user)
     hiding = mask_of_models() if mask is None else mask
     return [
         PictureRow(
             image=image,
             withdrawn=files.is_withdrawn(image),
-            why=why[image.pk] or missing(image, may_see and asked.shows(image.pk)),
+            why=why[image.pk] or explain_missing_file(image, may_see and asked.shows(image.pk)),
             may_see=may_see,
             asked=asked,
             mask=hiding,
-            scores=[masked(score, hiding) for score in scores.get(image.pk, ())],
+            scores=[mask_score(score, hiding) for score in scores.get(image.pk, ())],
             opinions=opinions.get(image.pk, ()),
         )
         for image in images
     ]
 
 
-def masked(score: Score, mask: Mask) -> Score:
+def mask_score(score: Score, mask: Mask) -> Score:
     """A run's name may tell a model."""
     if not mask.active:
         return score
     return replace(score, run="", lines=[(label, mask.text(words)) for label, words in score.lines])
 
 
-def missing(image: GeneratedImage, wanted: bool) -> str:
+def explain_missing_file(image: GeneratedImage, wanted: bool) -> str:
     """Why a picture that is about to be shown would stay blank; only then the storage is asked."""
     return _("The file of the picture is missing in the storage.") if wanted and not files.is_there(image) else ""
 
@@ -186,13 +186,15 @@ def opinions_of(image_ids: Sequence[int], user: User) -> Mapping[int, Sequence[O
     return found
 
 
-def context(request: HttpRequest, image_ids: Sequence[int], mask: Mask | None = None) -> dict[str, Any]:
+def build_image_list_context(
+    request: HttpRequest, image_ids: Sequence[int], mask: Mask | None = None
+) -> dict[str, Any]:
     """What `evaluation/pictures/rows.html` needs to list these pictures."""
     asked = Asked.of(request)
-    return {"rows": rows_for(image_ids, user_of(request), asked, mask), **controls(request, asked)}
+    return {"rows": rows_for(image_ids, user_of(request), asked, mask), **build_image_controls(request, asked)}
 
 
-def controls(request: HttpRequest, asked: Asked) -> dict[str, Any]:
+def build_image_controls(request: HttpRequest, asked: Asked) -> dict[str, Any]:
     """What stands above a list of pictures: show all of them, cover all, or why neither is offered."""
     return {
         "may_see": request.user.has_perm(SEE),

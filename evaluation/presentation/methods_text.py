@@ -16,7 +16,9 @@ COUNTED_LAST = ("reviewers", "dishes", "pictures", "clusters")
 LONGEST_NOTE = 400
 
 
-def paragraph(spec: TableSpec, table: TidyTable, filters: Filters, computed_at: datetime | None) -> list[str]:
+def write_methods_paragraph(
+    spec: TableSpec, table: TidyTable, filters: Filters, computed_at: datetime | None
+) -> list[str]:
     """Definition, source, denominators, versions, interval, counts, circumstances, date and command of `table`.
 
     `filters` as the reader wrote them. Sentences in the order in which they are read.
@@ -33,7 +35,7 @@ def paragraph(spec: TableSpec, table: TidyTable, filters: Filters, computed_at: 
     ]
 
 
-def definitions(spec: TableSpec) -> dict[str, str]:
+def list_metric_definitions(spec: TableSpec) -> dict[str, str]:
     """Metric, as it is read → its definition."""
     return {metric.replace("_", " "): _(text) for metric, text in spec.metrics.items()}
 
@@ -45,7 +47,7 @@ def _what(spec: TableSpec, table: TidyTable) -> Iterator[str]:
         "version": table.version,
         "source": spec.source,
     }
-    for metric, definition in definitions(spec).items():
+    for metric, definition in list_metric_definitions(spec).items():
         yield f"{metric}: {definition}"
     if table.demonstration:
         yield _("Demonstration: these numbers come from stand-ins and are no measurement.")
@@ -121,7 +123,7 @@ def _range(numbers: list[int]) -> str:
 
 
 def _intervals(table: TidyTable) -> Iterator[str]:
-    made = presentation_table.methods(table)
+    made = presentation_table.list_interval_methods(table)
     if made:
         yield _("95 %% intervals: %(methods)s.") % {"methods": "; ".join(made)}
     else:
@@ -141,4 +143,4 @@ def _circumstances(found: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
 def _made(spec: TableSpec, table: TidyTable, filters: Filters, computed_at: datetime | None) -> Iterator[str]:
     if computed_at:
         yield _("Computed on %(date)s.") % {"date": computed_at.strftime("%Y-%m-%d %H:%M UTC")}
-    yield _("The same numbers: %(command)s") % {"command": presentation_table.command(spec.name, filters)}
+    yield _("The same numbers: %(command)s") % {"command": presentation_table.build_table_command(spec.name, filters)}

@@ -8,9 +8,9 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from evaluation.models import MaskedName, Model, Plan, PlanAct
-from evaluation.plans.freezing import intact
+from evaluation.plans.freezing import is_plan_intact
 from evaluation.plans.mask import LIFTED
-from evaluation.unmasking import Analysis, analyses, incomplete
+from evaluation.unmasking import Analysis, list_missing_data, list_plan_analyses
 
 
 class Shown:
@@ -21,7 +21,7 @@ class Shown:
 
     @cached_property
     def intact(self) -> bool:
-        return intact(self.plan)
+        return is_plan_intact(self.plan)
 
     @cached_property
     def acts(self) -> list[PlanAct]:
@@ -45,11 +45,11 @@ class Shown:
 
     @cached_property
     def analyses(self) -> list[Analysis]:
-        return analyses(self.plan)
+        return list_plan_analyses(self.plan)
 
     @cached_property
     def incomplete(self) -> list[str]:
-        return incomplete(self.plan) if self.plan.frozen_at else []
+        return list_missing_data(self.plan) if self.plan.frozen_at else []
 
     @property
     def ready(self) -> bool:

@@ -15,7 +15,7 @@ from evaluation.contracts import table as contracts_table
 from evaluation.models import Plan
 from evaluation.presentation.run_form import WordsField
 from evaluation.registry import lookup
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 LINES = 3
 MOST_LINES = 40
@@ -59,8 +59,8 @@ class LineForm(forms.Form):
         values = super().clean() or {}
         if "table" in values:
             try:
-                spec = lookup.spec(values["table"].strip())
-            except lookup.UnknownTable as error:
+                spec = lookup.find_table_spec(values["table"].strip())
+            except lookup.TableNotFound as error:
                 self.add_error("table", str(error))
             else:
                 values["listed"] = {
@@ -85,7 +85,7 @@ class LineForm(forms.Form):
         chosen = [name for name in re.split(r"[,\s]+", text) if name]
         for name in chosen:
             if name not in spec.metrics:
-                self.add_error("metrics", unknown("metric", name, spec.metrics))
+                self.add_error("metrics", describe_unknown_name("metric", name, spec.metrics))
         return chosen or list(spec.metrics)
 
 
@@ -151,7 +151,9 @@ class Draft:
         shown = copied or plan
         initial = {**self._copy(copied), "amends": copied} if copied else {}
         self.form = PlanForm(data, instance=plan, initial=initial)
-        self.lines = Lines(data, prefix="lines", initial=[line(listed) for listed in shown.tables] if shown else [])
+        self.lines = Lines(
+            data, prefix="lines", initial=[format_listed_table(listed) for listed in shown.tables] if shown else []
+        )
 
     @staticmethod
     def _copy(plan: Plan) -> dict[str, Any]:
@@ -187,7 +189,7 @@ class Draft:
         return plan
 
 
-def line(listed: Mapping[str, Any]) -> dict[str, str]:
+def format_listed_table(listed: Mapping[str, Any]) -> dict[str, str]:
     """A listed table as it is typed."""
     filters = " ".join(shlex.quote(f"{name}={value}") for name, value in listed["filters"].items())
     return {"table": listed["table"], "filters": filters, "metrics": ", ".join(listed["metrics"])}

@@ -12,7 +12,16 @@ from evaluation import cached_counts, runner
 from evaluation.models import Outcome, Run, Unit
 from evaluation.runner.control import AGAIN
 from evaluation.runner.forecast import Forecast
-from evaluation.runner.progress import Counted, Refusals, Rewritten, labelled, labels_of, refusals, rewritten, units
+from evaluation.runner.progress import (
+    Counted,
+    Refusals,
+    Rewritten,
+    count_refusals,
+    count_rewritten_prompts,
+    count_units_by_subject,
+    group_units_by_label,
+    labels_of,
+)
 
 KIND = "run"
 MOST_REASONS = 30
@@ -72,34 +81,36 @@ class Standing:
         return timeuntil(start + timedelta(seconds=seconds), start, depth=1)
 
 
-def standing(run: Run) -> Standing:
+def get_run_status(run: Run) -> Standing:
     """How `run` stands: counted now, or, where it has very many units, as a worker counted it last."""
-    if not cached_counts.large(Unit.objects.filter(run=run)):
-        return from_content(run, counted(run))
-    return stood(run, cached_counts.read(KIND, [run.pk], settled={run.pk: run.finished_at})[run.pk])
+    if not cached_counts.exceeds_count_limit(Unit.objects.filter(run=run)):
+        return from_content(run, compute_run_counts(run))
+    return restore_run_status(
+        run, cached_counts.read_cached_counts(KIND, [run.pk], settled={run.pk: run.finished_at})[run.pk]
+    )
 
 
-def stood(run: Run, held: cached_counts.Kept) -> Standing:
+def restore_run_status(run: Run, held: cached_counts.Kept) -> Standing:
     """A large run as it was counted; nothing but its state while it is first being counted."""
     if held.content is None:
         return Standing(run, [], Forecast(0, 0, {}, {}), [], [], [], [], counting=True)
     return replace(from_content(run, held.content), counted_at=held.counted_at)
 
 
-def counted(run: Run) -> cached_counts.Content:
+def compute_run_counts(run: Run) -> cached_counts.Content:
     """All that the page says, as JSON holds it."""
-    found, labels = units(run), labels_of(run, "country")
+    found, labels = count_units_by_subject(run), labels_of(run, "country")
     states, of_models = Counter[str](), Counter[tuple[str, str]]()
     for _subject, model, state, n in found:
         states[state] += n
         of_models[model, state] += n
     return {
         "states": states,
-        "forecast": asdict(runner.forecast(run, of_models)),
-        "countries": [[row.label, row.model, dict(row.states)] for row in labelled(found, labels)],
-        "refusals": [astuple(row) for row in refusals(run, labels=labels)],
-        "rewritten": [astuple(row) for row in rewritten(run, labels=labels)],
-        "failures": [astuple(row) for row in failures(run)],
+        "forecast": asdict(runner.forecast_run(run, of_models)),
+        "countries": [[row.label, row.model, dict(row.states)] for row in group_units_by_label(found, labels)],
+        "refusals": [astuple(row) for row in count_refusals(run, labels=labels)],
+        "rewritten": [astuple(row) for row in count_rewritten_prompts(run, labels=labels)],
+        "failures": [astuple(row) for row in list_failure_reasons(run)],
     }
 
 
@@ -117,16 +128,16 @@ def from_content(run: Run, content: cached_counts.Content) -> Standing:
     )
 
 
-def count(pk: int) -> cached_counts.Content | None:
+def recount_run(pk: int) -> cached_counts.Content | None:
     """For the worker; None where the run is gone."""
     run = Run.objects.filter(pk=pk).first()
-    return counted(run) if run else None
+    return compute_run_counts(run) if run else None
 
 
-cached_counts.makers[KIND] = count
+cached_counts.makers[KIND] = recount_run
 
 
-def failures(run: Run) -> list[Failure]:
+def list_failure_reasons(run: Run) -> list[Failure]:
     """The commonest reasons of failure."""
     rows = Outcome.objects.filter(unit__run=run, unit__state=Unit.State.FAILED)
     grouped = rows.values_list("reason").annotate(n=Count("pk"), unit=Min("unit")).order_by("-n", "reason")

@@ -129,7 +129,7 @@ class Offered:
 def step_forms(data: Any = None, preset: str = "") -> list[StepForm]:
     """A form for every study, in the order of the table of studies; at first as the preset says."""
     offered = Offered()
-    return [StepForm(studies.load(slug), offered, data, preset) for slug in studies.STUDIES]
+    return [StepForm(studies.load_study(slug), offered, data, preset) for slug in studies.STUDIES]
 
 
 def steps_of(forms_given: Sequence[StepForm]) -> list[Step]:
@@ -159,7 +159,7 @@ class Planned:
         return sorted(self.preview.countries.items()) if self.preview else []
 
 
-def planned(steps: Sequence[Step]) -> list[Planned]:
+def preview_steps(steps: Sequence[Step]) -> list[Planned]:
     """What each step would be.
 
     Nothing stays in the database and nothing is sent. Raises ConfigError.
@@ -169,5 +169,5 @@ def planned(steps: Sequence[Step]) -> list[Planned]:
         later = any(isinstance(value, str) and value.startswith(CHAIN) for value in config.values())
         if later and PICTURES_FROM not in {earlier.study for earlier in found}:
             raise ConfigError(str(_("This chain makes no pictures: take the study “generation” too, or name a run.")))
-        found.append(Planned(slug, None if later else runner.preview(slug, config)))
+        found.append(Planned(slug, None if later else runner.preview_run(slug, config)))
     return found

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from collection.models import Photo
 from evaluation.images.shared_photos import shared_photos
-from evaluation.metrics.ordering import place
+from evaluation.metrics.ordering import group_value_sort_key
 from evaluation.models import GeneratedImage, Subject
 from evaluation.presentation.images import SEE, Asked, PictureRow, User, rows_for
 
@@ -61,7 +61,7 @@ def grid_of(subject: Subject, user: User, asked: Asked, after: int) -> Grid:
     ids = list(images.values_list("pk", flat=True)[: PER_PAGE + 1])
     rows = rows_for(ids[:PER_PAGE], user, asked)
     numbers = sorted({key_of(row) for row in rows})
-    models = sorted({row.model for row in rows}, key=lambda model: place("model", model))
+    models = sorted({row.model for row in rows}, key=lambda model: group_value_sort_key("model", model))
     lines = [
         (model, [[row for row in rows if row.model == model and key_of(row) == key] for key in numbers])
         for model in models

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 
 from evaluation.contracts.table import TableSpec
 from evaluation.drilldown.cells import cell_query
-from evaluation.figures.layout import drawable
-from evaluation.figures.palette import Palette, colour
+from evaluation.figures.layout import is_drawable
+from evaluation.figures.palette import Palette, get_model_colour
 from evaluation.metrics.tidy import Estimate, TidyTable
-from evaluation.tables.format import number
+from evaluation.tables.format import format_number
 
 # Lines of a page; the files hold all.
 MOST_LINES = 500
@@ -78,29 +78,33 @@ class Line:
         return mark_safe("".join(cell.html if cell else empty for cell in self.cells))  # noqa: S308  (parts are safe)
 
 
-def shown(spec: TableSpec, table: TidyTable, filters: Mapping[str, str], colours: Palette) -> dict[str, Any]:
+def build_table_context(
+    spec: TableSpec, table: TidyTable, filters: Mapping[str, str], colours: Palette
+) -> dict[str, Any]:
     """What the page of a table shows of its numbers."""
     metrics = list(spec.metrics)
-    found = lines(table, metrics)
+    found = build_table_lines(table, metrics)
     return {
         "lines": [
-            leading(coloured(line, table.columns, colours), table.columns, metrics, filters)
+            add_drilldown_links(add_line_heads(line, table.columns, colours), table.columns, metrics, filters)
             for line in found[:MOST_LINES]
         ],
         "left_out": max(0, len(found) - MOST_LINES),
-        "drawn": spec.figure and drawable(spec.to_draw(table), spec.drawn),
-        "reasons": reasons(table),
-        "methods": methods(table),
+        "drawn": spec.figure and is_drawable(spec.to_draw(table), spec.drawn),
+        "reasons": group_missing_reasons(table),
+        "methods": list_interval_methods(table),
     }
 
 
-def coloured(line: Line, columns: Sequence[str], colours: Palette) -> Line:
+def add_line_heads(line: Line, columns: Sequence[str], colours: Palette) -> Line:
     """The line with the heads of its groups."""
     pairs = zip(columns, line.groups, strict=True)
-    return replace(line, heads=tuple(Head(name, colour(name, colours) if c == "model" else "") for c, name in pairs))
+    return replace(
+        line, heads=tuple(Head(name, get_model_colour(name, colours) if c == "model" else "") for c, name in pairs)
+    )
 
 
-def leading(line: Line, columns: Sequence[str], metrics: Sequence[str], filters: Mapping[str, str]) -> Line:
+def add_drilldown_links(line: Line, columns: Sequence[str], metrics: Sequence[str], filters: Mapping[str, str]) -> Line:
     """The line with the way to what stands behind each of its cells, under the same `filters`."""
     groups = dict(zip(columns, line.groups, strict=True))
     pairs = zip(line.cells, metrics, strict=True)
@@ -111,17 +115,17 @@ def leading(line: Line, columns: Sequence[str], metrics: Sequence[str], filters:
     )
 
 
-def lines(table: TidyTable, metrics: Iterable[str]) -> list[Line]:
+def build_table_lines(table: TidyTable, metrics: Iterable[str]) -> list[Line]:
     """One line per group in the table's order, one cell per metric; None where the table has no such row."""
     names = list(metrics)
     found: dict[tuple[str, ...], dict[str, Estimate]] = {}
     for row in table.rows:
         found.setdefault(tuple(row.groups[column] for column in table.columns), {})[row.metric] = row.estimate
     planned = {(tuple(row.groups[c] for c in table.columns), row.metric) for row in table.rows if row.planned}
-    digits = {name: decimals(row.estimate for row in table.rows if row.metric == name) for name in names}
+    digits = {name: choose_decimals(row.estimate for row in table.rows if row.metric == name) for name in names}
 
     def shown(groups: tuple[str, ...], name: str, estimate: Estimate) -> Cell:
-        made = cell(estimate, digits[name])
+        made = format_cell(estimate, digits[name])
         return replace(made, exploratory=True) if planned and (groups, name) not in planned else made
 
     return [
@@ -130,18 +134,18 @@ def lines(table: TidyTable, metrics: Iterable[str]) -> list[Line]:
     ]
 
 
-def decimals(estimates: Iterable[Estimate]) -> int:
+def choose_decimals(estimates: Iterable[Estimate]) -> int:
     """Digits after the point: three; four where all values are below a tenth, or where one would read as nothing."""
     values = [abs(estimate.value) for estimate in estimates if estimate.value is not None]
     return 4 if values and (max(values) < 0.1 or any(0 < value < 0.0005 for value in values)) else 3
 
 
-def cell(estimate: Estimate, digits: int) -> Cell:
+def format_cell(estimate: Estimate, digits: int) -> Cell:
     interval = None
     if estimate.low is not None and estimate.high is not None:
-        interval = f"{number(estimate.low, digits)}, {number(estimate.high, digits)}"
+        interval = f"{format_number(estimate.low, digits)}, {format_number(estimate.high, digits)}"
     return Cell(
-        value=None if estimate.value is None else number(estimate.value, digits),
+        value=None if estimate.value is None else format_number(estimate.value, digits),
         exact="" if estimate.value is None else repr(estimate.value),
         n=estimate.n,
         clusters=estimate.clusters,
@@ -151,12 +155,12 @@ def cell(estimate: Estimate, digits: int) -> Cell:
     )
 
 
-def methods(table: TidyTable) -> list[str]:
+def list_interval_methods(table: TidyTable) -> list[str]:
     """How the intervals that are claimed were made."""
     return sorted({row.estimate.method for row in table.rows if row.estimate.low is not None})
 
 
-def reasons(table: TidyTable) -> dict[str, list[str]]:
+def group_missing_reasons(table: TidyTable) -> dict[str, list[str]]:
     """Why something is not measured or not claimed → the groups and metrics that this concerns."""
     found: dict[str, dict[str, list[str]]] = {}
     for row in table.rows:
@@ -169,7 +173,7 @@ def reasons(table: TidyTable) -> dict[str, list[str]]:
     }
 
 
-def command(name: str, filters: Mapping[str, str], form: str = "csv") -> str:
+def build_table_command(name: str, filters: Mapping[str, str], form: str = "csv") -> str:
     """The line that prints the same table on the command line."""
     pairs = [shlex.quote(f"{key}={value}") for key, value in sorted(filters.items())]
     return " ".join(["manage.py tables", name, f"--format {form}", *(["--filter", *pairs] if pairs else [])])

@@ -49,7 +49,7 @@ class Chip:
     without: str
 
 
-def label(name: str) -> str:
+def get_filter_label(name: str) -> str:
     return _(NAMES[name]) if name in NAMES else name.replace("_", " ").capitalize()
 
 
@@ -58,7 +58,7 @@ def in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
 
 
-def fields(spec: TableSpec, filters: Filters, options: Mapping[str, Sequence[str]]) -> list[Field]:
+def build_filter_fields(spec: TableSpec, filters: Filters, options: Mapping[str, Sequence[str]]) -> list[Field]:
     """The selects of a table; one that leaves no choice is left out."""
     found = []
     for name in in_order(spec.filters):
@@ -67,21 +67,24 @@ def fields(spec: TableSpec, filters: Filters, options: Mapping[str, Sequence[str
         if value and value not in held:
             held.append(value)
         if len(held) > 1 or value:
-            found.append(Field(name, label(name), value, tuple(held)))
+            found.append(Field(name, get_filter_label(name), value, tuple(held)))
     return found
 
 
-def chips(filters: Filters) -> list[Chip]:
+def build_filter_chips(filters: Filters) -> list[Chip]:
     """What is chosen, each with the way to take it back."""
-    return [Chip(label(name), filters[name], query(filters, without=name)) for name in in_order(filters)]
+    return [
+        Chip(get_filter_label(name), filters[name], build_filter_query(filters, without=name))
+        for name in in_order(filters)
+    ]
 
 
-def query(filters: Filters, *, without: str = "") -> str:
+def build_filter_query(filters: Filters, *, without: str = "") -> str:
     """`?name=value…`, a lone question mark where nothing is left: an address that forgets the present query."""
     return f"?{urlencode({name: value for name, value in filters.items() if name != without})}"
 
 
-def runs(spec: TableSpec) -> list[str]:
+def list_finished_runs(spec: TableSpec) -> list[str]:
     """Names of the finished runs that the table can be made from, the latest first."""
     if not spec.study or "run" not in spec.filters:
         return []

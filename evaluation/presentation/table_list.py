@@ -49,9 +49,12 @@ class Group:
     tables: tuple[Listed, ...]
 
 
-def groups(names: Iterable[str]) -> list[Group]:
+def group_tables(names: Iterable[str]) -> list[Group]:
     """The tables of `names` in their groups: people first, then studies. Three queries."""
-    specs = [lookup.spec(name) for name in sorted(names, key=lambda name: (place(slug_of(name)), name))]
+    specs = [
+        lookup.find_table_spec(name)
+        for name in sorted(names, key=lambda name: (table_group_sort_key(slug_of(name)), name))
+    ]
     rows = store.rows_of((spec, {}) for spec in specs)
     counted = dict(InputCounter.objects.values_list("name", "value"))
     none = store.filters_hash({})
@@ -65,7 +68,7 @@ def slug_of(name: str) -> str:
     return name.partition(".")[0]
 
 
-def place(slug: str) -> tuple[int, str]:
+def table_group_sort_key(slug: str) -> tuple[int, str]:
     """People and what was put together come first, studies after them in the order of the alphabet."""
     order = list(TITLES)
     return (order.index(slug), slug) if slug in order else (len(order), slug)
@@ -74,7 +77,7 @@ def place(slug: str) -> tuple[int, str]:
 def title_of(slug: str) -> str:
     if slug in TITLES:
         return _(TITLES[slug])
-    return _(studies.load(slug).title) if slug in studies.STUDIES else slug.capitalize()
+    return _(studies.load_study(slug).title) if slug in studies.STUDIES else slug.capitalize()
 
 
 def _listed(spec: TableSpec, row: StoredTable | None, counted: dict[str, int]) -> Listed:
@@ -82,5 +85,5 @@ def _listed(spec: TableSpec, row: StoredTable | None, counted: dict[str, int]) -
         return Listed(spec, "never", None)
     if row.error:
         return Listed(spec, "failed", row.computed_at)
-    fresh = row.fingerprint == store.fingerprint(spec, counted)
+    fresh = row.fingerprint == store.compute_table_fingerprint(spec, counted)
     return Listed(spec, "fresh" if fresh else "stale", row.computed_at)

@@ -49,12 +49,12 @@ class WorldMap:
 
 
 @lru_cache(maxsize=1)
-def atlas() -> Mapping[str, Any]:
+def load_atlas() -> Mapping[str, Any]:
     content: Mapping[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return content
 
 
-def shade(number: int) -> int:
+def find_shade(number: int) -> int:
     return sum(number >= step for step in STEPS)
 
 
@@ -62,27 +62,29 @@ def world_map(dishes: Mapping[str, int]) -> WorldMap:
     """The map of `dishes`: name of a country → number."""
     codes = {name: code_for(name) for name in dishes}
     named = {code: name for name, code in codes.items() if code}
-    drawn = atlas()
+    drawn = load_atlas()
     shown = {**drawn["shapes"], **drawn["dots"]}
     elsewhere = sorted((name, number) for name, number in dishes.items() if codes[name] not in shown)
     numbers = {code: (name, dishes[name]) for code, name in named.items()}
-    return WorldMap(drawn["width"], drawn["height"], tuple(countries(numbers)), tuple(legend()), tuple(elsewhere))
+    return WorldMap(
+        drawn["width"], drawn["height"], tuple(draw_countries(numbers)), tuple(build_map_legend()), tuple(elsewhere)
+    )
 
 
-def countries(numbers: Mapping[str, tuple[str, int]]) -> Iterator[Country]:
+def draw_countries(numbers: Mapping[str, tuple[str, int]]) -> Iterator[Country]:
     """All shapes, then all dots, so that a small country is never hidden."""
-    drawn = atlas()
+    drawn = load_atlas()
     for code, path in drawn["shapes"].items():
-        yield Country(*look(numbers.get(code)), path=path)
+        yield Country(*describe_country_count(numbers.get(code)), path=path)
     for code, (x, y) in drawn["dots"].items():
-        yield Country(*look(numbers.get(code)), x=x, y=y)
+        yield Country(*describe_country_count(numbers.get(code)), x=x, y=y)
 
 
-def look(found: tuple[str, int] | None) -> tuple[int, str]:
-    return (shade(found[1]), f"{found[0]}: {found[1]}") if found else (0, "")
+def describe_country_count(found: tuple[str, int] | None) -> tuple[int, str]:
+    return (find_shade(found[1]), f"{found[0]}: {found[1]}") if found else (0, "")
 
 
-def legend() -> Iterator[Step]:
+def build_map_legend() -> Iterator[Step]:
     yield Step(0, "0")
     for number, (start, end) in enumerate(zip(STEPS, (*STEPS[1:], None), strict=True), 1):
         last = end - 1 if end else None

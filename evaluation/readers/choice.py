@@ -89,7 +89,7 @@ AMBIGUOUS = Choice("ambiguous")
 def read_choice(raw: str, choices: Mapping[str, str]) -> Choice:
     """The option of `choices` (letter → its words) that `raw` names. Never raises; time does not grow with `raw`."""
     given = {unicodedata.normalize("NFKC", key).upper(): key for key in choices}
-    found = read_plain(plain(raw), {letter: choices[key] for letter, key in given.items()})
+    found = read_plain(strip_formatting(raw), {letter: choices[key] for letter, key in given.items()})
     return Choice(found.state, given.get(found.letter, "")) if found.letter else found
 
 
@@ -118,7 +118,7 @@ def one_of(letters: set[str]) -> Choice:
     return Choice("answered", next(iter(letters))) if len(letters) == 1 else AMBIGUOUS
 
 
-def plain(raw: str) -> str:
+def strip_formatting(raw: str) -> str:
     """Without thoughts, invisible characters and marks of form; letters of full width as usual ones."""
     text = THOUGHT.sub(" ", str(raw)[:MOST_WITH_THOUGHTS])
     text = text[text.rfind(THOUGHT_END) + len(THOUGHT_END) :] if THOUGHT_END in text else text
@@ -130,15 +130,15 @@ def plain(raw: str) -> str:
     return re.sub(r"[*_`#]+", "", text).strip()
 
 
-def spoken(text: str) -> str:
+def extract_spoken_words(text: str) -> str:
     """The words alone, to be compared."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def bare_letters(text: str, choices: Mapping[str, str]) -> set[str]:
     """Options of which `text` is the letter or the words, and nothing else."""
-    words = spoken(text)
-    found = {letter for letter, option in choices.items() if words and words == spoken(option)}
+    words = extract_spoken_words(text)
+    found = {letter for letter, option in choices.items() if words and words == extract_spoken_words(option)}
     bare = BARE.fullmatch(text)
     return found | ({bare.group(1).upper()} & set(choices) if bare else set())
 
@@ -166,12 +166,12 @@ def says_no(text: str) -> bool:
 
 
 def with_words(line: str, choices: Mapping[str, str]) -> set[str]:
-    words = spoken(line)
-    return {letter for letter, option in choices.items() if words == f"{letter.lower()} {spoken(option)}"}
+    words = extract_spoken_words(line)
+    return {letter for letter, option in choices.items() if words == f"{letter.lower()} {extract_spoken_words(option)}"}
 
 
 @lru_cache(64)
-def alone(others: str) -> "re.Pattern[str]":
+def compile_letter_pattern(others: str) -> "re.Pattern[str]":
     """Capitals of the Latin script, and `others`, that are no part of a longer word.
 
     Scripts without spaces write words next to a Latin letter, which still stands alone.
@@ -185,7 +185,7 @@ def letters_in(text: str, choices: Mapping[str, str]) -> list[Place]:
     others = "".join(sorted(letter for letter in choices if len(letter) == 1 and not "A" <= letter <= "Z"))
     places = [
         Place(found.group(), found.start(), found.end())
-        for found in alone(others).finditer(text)
+        for found in compile_letter_pattern(others).finditer(text)
         if not is_word(found, text, choices)
     ]
     places = places or list(small_letters(text))
@@ -206,7 +206,9 @@ def is_word(found: "re.Match[str]", text: str, choices: Mapping[str, str]) -> bo
     if PART_OF_NAME.search(before) or GOES_ON_AS_NAME.match(after):
         return True
     if (after[:1] == "-" and after[1:2].islower()) or (letter == "A" and NAME.match(after)):
-        return not any(spoken(after).startswith(spoken(option)) for option in choices.values())
+        return not any(
+            extract_spoken_words(after).startswith(extract_spoken_words(option)) for option in choices.values()
+        )
     if letter in "OI" and letter not in choices:
         return True
     if letter == "I":
@@ -218,7 +220,7 @@ def is_word(found: "re.Match[str]", text: str, choices: Mapping[str, str]) -> bo
 
 def by_letter(place: Place, text: str, choices: Mapping[str, str]) -> Choice:
     """One letter is named: it counts unless it is denied, asked, or beside the words of other options alone."""
-    if place.letter not in choices or denied(place, text, choices[place.letter]):
+    if place.letter not in choices or is_letter_denied(place, text, choices[place.letter]):
         return AMBIGUOUS
     named = options_in(text, choices)
     if named and place.letter not in named:
@@ -226,7 +228,7 @@ def by_letter(place: Place, text: str, choices: Mapping[str, str]) -> Choice:
     return Choice("answered", place.letter)
 
 
-def denied(place: Place, text: str, option: str) -> bool:
+def is_letter_denied(place: Place, text: str, option: str) -> bool:
     """Whether the words around the letter say that it is not the answer, or only ask."""
     own = re.compile(WORD_EDGE.format(re.escape(option)), re.IGNORECASE)
     before = CLAUSE.split(own.sub(" ", text[: place.start]))[-1]
@@ -236,7 +238,7 @@ def denied(place: Place, text: str, option: str) -> bool:
         return True
     if any(NOT_THIS.search(text[: found.start()][-20:]) for found in own.finditer(text)) and not yes_or_no(option):
         return True
-    return bool(re.match(r"[^.!;\n]*\?", rest)) and len(spoken(before).split()) > 1
+    return bool(re.match(r"[^.!;\n]*\?", rest)) and len(extract_spoken_words(before).split()) > 1
 
 
 def by_words(text: str, choices: Mapping[str, str]) -> Choice:
@@ -247,8 +249,8 @@ def by_words(text: str, choices: Mapping[str, str]) -> Choice:
     if len(named) > 1:
         return AMBIGUOUS
     option = choices[named[0]]
-    first = spoken(SENTENCE_END.split(re.split(r"[,:–—-]", text, maxsplit=1)[0], maxsplit=1)[0])
-    if first == spoken(option):
+    first = extract_spoken_words(SENTENCE_END.split(re.split(r"[,:–—-]", text, maxsplit=1)[0], maxsplit=1)[0])
+    if first == extract_spoken_words(option):
         return Choice("answered", named[0])
     rest = re.sub(WORD_EDGE.format(re.escape(option)), " ", text, flags=re.IGNORECASE)
     sentences = [part for part in SENTENCE_END.split(text) if part.strip()]
@@ -258,14 +260,14 @@ def by_words(text: str, choices: Mapping[str, str]) -> Choice:
 
 def yes_or_no(option: str) -> bool:
     """Words so short that they stand in sentences which say something else."""
-    return spoken(option) in ("yes", "no", "other", "none")
+    return extract_spoken_words(option) in ("yes", "no", "other", "none")
 
 
 def options_in(text: str, choices: Mapping[str, str]) -> list[str]:
     """Letters of the options whose words occur, those left out that occur only within a longer one."""
-    folded = spoken(text)
-    for letter, option in sorted(choices.items(), key=lambda item: -len(spoken(item[1]))):
-        words = spoken(option)
+    folded = extract_spoken_words(text)
+    for letter, option in sorted(choices.items(), key=lambda item: -len(extract_spoken_words(item[1]))):
+        words = extract_spoken_words(option)
         if words and (found := re.search(WORD_EDGE.format(re.escape(words)), folded)):
             folded = f"{folded[: found.start()]}\0{letter}\0{folded[found.end() :]}"
     return [letter for letter in choices if f"\0{letter}\0" in folded]

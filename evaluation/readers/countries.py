@@ -13,7 +13,7 @@ from typing import Literal
 
 from evaluation.readers.choice import NEGATION, State
 from evaluation.readers.country_names import CAPITALS, NAMES, NO_COUNTRY, PART_OF, SHARED
-from evaluation.readers.text import broken, folded, readable
+from evaluation.readers.text import extract_answer_text, fold_words, is_server_error
 
 Kind = Literal["name", "people", "part", "none"]
 MOST_NAMED = 5
@@ -74,23 +74,25 @@ def read_countries(raw: str, about: str = "") -> Countries:
 
     Never raises; time does not grow with `raw`.
     """
-    text = readable(raw)
+    text = extract_answer_text(raw)
     if not text:
         return NO_ANSWER
-    if broken(text):
+    if is_server_error(text):
         return Countries("failed")
-    if whole := exact(text):
+    if whole := find_exact_country(text):
         return Countries("answered", (whole,))
-    text = without(text, readable(about))
-    kept = [found for found in islice(places_in(text), MOST_PLACES) if counts(found, text)]
+    text = blank_dish_name(text, extract_answer_text(about))
+    kept = [found for found in islice(places_in(text), MOST_PLACES) if is_name_asserted(found, text)]
     named, people = [found for found in kept if found.kind == "name"], [each for each in kept if each.kind == "people"]
-    codes, beside = specific(named), specific(people)
+    codes, beside = select_specific_codes(named), select_specific_codes(people)
     if codes and beside and not all(any(same_place(one, other) for other in codes) for one in beside):
         return Countries("ambiguous")
-    codes = codes or beside or specific(kept)
+    codes = codes or beside or select_specific_codes(kept)
     if not codes:
         return NO_ANSWER
-    if len(codes) > 1 and (len(codes) > MOST_NAMED or EXAMPLES.search(around(named or people or kept, text))):
+    if len(codes) > 1 and (
+        len(codes) > MOST_NAMED or EXAMPLES.search(extract_sentences(named or people or kept, text))
+    ):
         return Countries("ambiguous")
     return Countries("answered", codes)
 
@@ -99,8 +101,10 @@ def countries_in(text: str) -> tuple[str, ...]:
     """All countries that a list names, such as those of a dish: no sentence, so nothing in it is denied."""
     text = text[:LONGEST_LIST]
     parts = [part.strip() for part in re.split(r",(?![^(]{0,80}\))|[;/\n]|\band\b", text) if part.strip()][:MOST_PARTS]
-    codes = [code for part in [text, *parts] if (code := exact(part))]
-    return specific_codes([*codes, *(found.code for found in places_in(readable(text)) if found.kind != "none")])
+    codes = [code for part in [text, *parts] if (code := find_exact_country(part))]
+    return specific_codes(
+        [*codes, *(found.code for found in places_in(extract_answer_text(text)) if found.kind != "none")]
+    )
 
 
 def same_place(one: str, other: str) -> bool:
@@ -112,20 +116,20 @@ def same_place(one: str, other: str) -> bool:
     return False
 
 
-def right(named: Iterable[str], truth: Iterable[str]) -> bool:
+def is_country_correct(named: Iterable[str], truth: Iterable[str]) -> bool:
     """Whether one of the countries that an answer names is one of the dish's."""
     wanted = list(truth)
     return any(same_place(one, other) for one in named for other in wanted)
 
 
 @lru_cache(1)
-def known() -> Names:
+def load_country_names() -> Names:
     """Folded words of a name → its code and what kind of name it is. What is in the list first wins."""
     found: Names = {}
 
     def add(names: str, code: str, kind: Kind) -> None:
         for name in names.split(";"):
-            found.setdefault(tuple(folded(ARTICLE.sub("", name)).split()), (code, kind))
+            found.setdefault(tuple(fold_words(ARTICLE.sub("", name)).split()), (code, kind))
 
     add(NO_COUNTRY.replace("\n", " "), "", "none")
     lines = [[cell.strip() for cell in line.split("|")] for line in NAMES.splitlines()]
@@ -142,7 +146,7 @@ def known() -> Names:
 
 
 @lru_cache(1)
-def unspaced() -> tuple[tuple[str, str], ...]:
+def load_unspaced_names() -> tuple[tuple[str, str], ...]:
     """Names in scripts without spaces and their codes, the longest first."""
     found = [
         (name.strip(), line.partition("|")[0].strip())
@@ -153,19 +157,19 @@ def unspaced() -> tuple[tuple[str, str], ...]:
     return tuple(sorted(found, key=lambda pair: -len(pair[0])))
 
 
-def exact(text: str) -> str:
+def find_exact_country(text: str) -> str:
     """The code of the place of which `text` is the name and nothing else; empty where it is none."""
-    words = folded(ARTICLE.sub("", text)).split()
+    words = fold_words(ARTICLE.sub("", text)).split()
     for form in (words, words[1:] if words[:1] == ["the"] else []):
         if not 0 < len(form) <= LONGEST_NAME:
             continue
-        code, kind = known().get(tuple(form), ("", "none"))
+        code, kind = load_country_names().get(tuple(form), ("", "none"))
         if kind in ("name", "part"):
             return code
-    return dict(unspaced()).get(text.strip(" .。"), "")
+    return dict(load_unspaced_names()).get(text.strip(" .。"), "")
 
 
-def without(text: str, name: str) -> str:
+def blank_dish_name(text: str, name: str) -> str:
     """`text` with the dish's own name blanked out."""
     if len(name) < 3:
         return text
@@ -175,32 +179,32 @@ def without(text: str, name: str) -> str:
 def places_in(text: str) -> Iterator[Found]:
     """Every name of the list in `text`, the longest that begins at a word; words within it do not count again."""
     tokens = list(TOKEN.finditer(text))[:MOST_TOKENS]
-    words = [folded(ARTICLE.sub("", token.group())) for token in tokens]
+    words = [fold_words(ARTICLE.sub("", token.group())) for token in tokens]
     casual = text.islower()
     place = 0
     while place < len(tokens):
         found = None
         for length in range(min(LONGEST_NAME, len(tokens) - place), 0, -1):
-            found = at(text, tokens[place : place + length], words[place : place + length], casual)
+            found = match_country_at(text, tokens[place : place + length], words[place : place + length], casual)
             if found:
                 if found.kind != "none":
                     yield found
                 break
         place += length if found else 1
-    for name, code in unspaced():
+    for name, code in load_unspaced_names():
         if (start := text.find(name)) >= 0:
             yield Found(code, "name", start, start + len(name))
 
 
-def at(text: str, tokens: Sequence["re.Match[str]"], words: Sequence[str], casual: bool) -> Found | None:
+def match_country_at(text: str, tokens: Sequence["re.Match[str]"], words: Sequence[str], casual: bool) -> Found | None:
     """The place of exactly these words. Names are written with a capital, unless nothing in the text is."""
     forms = [tuple(words)]
     if words[-1].endswith("s") and len(words[-1]) > 4:
         forms.append((*words[:-1], words[-1][:-1]))
     for number, form in enumerate(forms):
-        if form not in known() or any(len(gap) > 2 for gap in gaps(text, tokens)):
+        if form not in load_country_names() or any(len(gap) > 2 for gap in find_word_gaps(text, tokens)):
             continue
-        code, kind = known()[form]
+        code, kind = load_country_names()[form]
         first = tokens[0].group()
         short = "".join(token.group() for token in tokens)
         if (number and kind != "people") or (short.upper() in CAPITALS and not short.isupper()):
@@ -210,12 +214,12 @@ def at(text: str, tokens: Sequence["re.Match[str]"], words: Sequence[str], casua
     return None
 
 
-def gaps(text: str, tokens: Sequence["re.Match[str]"]) -> list[str]:
+def find_word_gaps(text: str, tokens: Sequence["re.Match[str]"]) -> list[str]:
     """What stands between the words of a name: at most a blank, a hyphen, or a full stop and a blank."""
     return [text[one.end() : other.start()] for one, other in pairwise(tokens)]
 
 
-def counts(found: Found, text: str) -> bool:
+def is_name_asserted(found: Found, text: str) -> bool:
     """Whether nothing around a name denies it, compares with it or asks for it."""
     before = text[max(0, found.start - 200) : found.start]
     clause = CLAUSE_END.split(before)[-1]
@@ -226,14 +230,14 @@ def counts(found: Found, text: str) -> bool:
     return not (ends and ends.group() in "?؟")
 
 
-def around(found: Sequence[Found], text: str) -> str:
+def extract_sentences(found: Sequence[Found], text: str) -> str:
     """The sentences in which the names stand: whether they are examples is told there."""
     start = max([0, *(end.end() for end in SENTENCE_END.finditer(text, 0, found[0].start))])
     end = SENTENCE_END.search(text, found[-1].end)
     return text[start : end.start() if end else len(text)]
 
 
-def specific(found: Sequence[Found]) -> tuple[str, ...]:
+def select_specific_codes(found: Sequence[Found]) -> tuple[str, ...]:
     return specific_codes([each.code for each in found])
 
 

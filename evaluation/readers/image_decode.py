@@ -61,7 +61,7 @@ class Header:
 
 
 @contextmanager
-def opened(content: bytes) -> Iterator[Image.Image]:
+def open_image(content: bytes) -> Iterator[Image.Image]:
     """The image, not decoded yet. Whatever Pillow says of it becomes an ImageError."""
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as image:
@@ -78,13 +78,13 @@ def opened(content: bytes) -> Iterator[Image.Image]:
 
 def read_header(content: bytes) -> Header:
     """Kind and size of an image, without its pixels. Raises ImageError."""
-    with opened(content) as image:
+    with open_image(content) as image:
         return _header(image, content)
 
 
-def decode(content: bytes) -> Image.Image:
+def decode_image(content: bytes) -> Image.Image:
     """The image as 8-bit RGB in sRGB, upright, over GROUND. Raises ImageError."""
-    with opened(content) as image:
+    with open_image(content) as image:
         return decode_opened(image)
 
 
@@ -95,7 +95,7 @@ def decode_reduced(
 
     `room` is entered with the number of pixels while they are decoded. Raises ImageError, and what `room` raises.
     """
-    with opened(content) as image:
+    with open_image(content) as image:
         image.draft(None, (side, side))
         with room(image.width * image.height):
             return decode_opened(image)
@@ -103,7 +103,7 @@ def decode_reduced(
 
 def decode_pixels(content: bytes) -> Pixels:
     """The same as an array, (height, width, 3). Raises ImageError."""
-    return np.asarray(decode(content))
+    return np.asarray(decode_image(content))
 
 
 def decode_opened(image: Image.Image) -> Image.Image:
@@ -153,7 +153,7 @@ def as_sent(content: bytes) -> tuple[bytes, str]:
     if header.plain:
         return content, header.media_type
     out = io.BytesIO()
-    decode(content).save(out, "PNG")
+    decode_image(content).save(out, "PNG")
     return out.getvalue(), MEDIA_TYPES["PNG"]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from evaluation.readers.image_decode import decode, read_header
+from evaluation.readers.image_decode import decode_image, read_header
 
 SIDE = 256
 BLACK = 16.0
@@ -30,29 +30,31 @@ class Looks(NamedTuple):
     flaw: str
 
 
-def look(content: bytes) -> Looks:
+def assess_image_quality(content: bytes) -> Looks:
     """Decodes a picture once, whatever it was said to be. Raises ImageError."""
     header = read_header(content)
-    return Looks(header.media_type, header.width, header.height, flaw(grey(decode(content))))
+    return Looks(
+        header.media_type, header.width, header.height, find_image_flaw(compute_luminance(decode_image(content)))
+    )
 
 
-def grey(picture: Image.Image) -> npt.NDArray[np.float64]:
+def compute_luminance(picture: Image.Image) -> npt.NDArray[np.float64]:
     """Luminance 0 to 255 of a decoded picture, the longest side 256 pixels at most."""
     small = picture.convert("L")
     small.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
     return np.asarray(small, dtype=np.float64)
 
 
-def flaw(light: npt.NDArray[np.float64]) -> str:
+def find_image_flaw(light: npt.NDArray[np.float64]) -> str:
     """Why a picture of this luminance (height, width) is held back; empty where nothing is wrong."""
     if np.percentile(light, 99) < BLACK:
         return BLACK_REASON
     if light.std() < FLAT:
         return FLAT_REASON
-    return BLURRED_REASON if sharpness(light) < BLURRED else ""
+    return BLURRED_REASON if compute_sharpness(light) < BLURRED else ""
 
 
-def sharpness(light: npt.NDArray[np.float64]) -> float:
+def compute_sharpness(light: npt.NDArray[np.float64]) -> float:
     """Variance of the Laplacian (Pech-Pacheco et al. 2000), infinite where the picture is too small for one."""
     if min(light.shape) < 3:
         return float("inf")

@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from evaluation.readers.choice import State
 from evaluation.readers.ingredient_names import DESCRIBING, IRREGULAR, SAME
-from evaluation.readers.lists import LONGEST_ITEM, cleaned, read_list
-from evaluation.readers.text import folded, readable
+from evaluation.readers.lists import LONGEST_ITEM, clean_items, read_list
+from evaluation.readers.text import extract_answer_text, fold_words
 
 MOST_INGREDIENTS = 60
 PARENTHESES = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]")
@@ -40,8 +40,8 @@ def read_ingredients(raw: str) -> Ingredients:
 
 def ingredients_in(text: str) -> frozenset[str]:
     """The ingredients of a dish as its contributor wrote them: separated by commas, lines or *and*."""
-    plain = PARENTHESES.sub(" ", readable(text))
-    return normal_forms(cleaned([SECTION.sub("", part) for part in re.split(r"[,;\n،、]", plain)]))
+    plain = PARENTHESES.sub(" ", extract_answer_text(text))
+    return normal_forms(clean_items([SECTION.sub("", part) for part in re.split(r"[,;\n،、]", plain)]))
 
 
 def normal_forms(items: tuple[str, ...]) -> frozenset[str]:
@@ -57,27 +57,27 @@ def normal_forms(items: tuple[str, ...]) -> frozenset[str]:
 
 def normal_form(name: str) -> str:
     """One ingredient's name to compare by; empty where nothing is left of it."""
-    words = [singular(word) for word in folded(AMOUNT.sub(" ", name)).split()]
-    aliased = aliases().get(" ".join(words))
+    words = [singularise_word(word) for word in fold_words(AMOUNT.sub(" ", name)).split()]
+    aliased = load_ingredient_aliases().get(" ".join(words))
     if aliased:
         return aliased
     kept = [word for word in words if word not in DESCRIBING and not word.isdigit()]
     form = " ".join(kept)
-    return aliases().get(form, form)
+    return load_ingredient_aliases().get(form, form)
 
 
 @lru_cache(1)
-def aliases() -> dict[str, str]:
+def load_ingredient_aliases() -> dict[str, str]:
     """Name in the singular → the first name of its line. A name stands for the line that holds it first."""
     found: dict[str, str] = {}
     for line in SAME.splitlines():
-        names = [" ".join(singular(word) for word in folded(name).split()) for name in line.split(";")]
+        names = [" ".join(singularise_word(word) for word in fold_words(name).split()) for name in line.split(";")]
         for name in names:
             found.setdefault(name, names[0])
     return found
 
 
-def singular(word: str) -> str:
+def singularise_word(word: str) -> str:
     """A word of an English name in the singular, by its ending."""
     if word in IRREGULAR:
         return IRREGULAR[word]

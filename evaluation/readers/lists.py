@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.readers.choice import NEGATION, State
-from evaluation.readers.text import NOTHING_KNOWN, broken, folded, readable
+from evaluation.readers.text import NOTHING_KNOWN, extract_answer_text, fold_words, is_server_error
 
 MOST_ITEMS = 100
 MOST_DEPTH = 8
@@ -44,15 +44,15 @@ NO_ANSWER = Listed("no answer")
 
 def read_list(raw: str) -> Listed:
     """The items that `raw` lists. Never raises; time does not grow with `raw`."""
-    text = readable(raw)
+    text = extract_answer_text(raw)
     if not text:
         return NO_ANSWER
-    if broken(text):
+    if is_server_error(text):
         return Listed("failed")
-    found = structured(text)
+    found = parse_structured_list(text)
     if found is None or (len(found) == 1 and len(SEPARATED.split(found[0])) > 3):
         found = in_prose(found[0] if found else text)
-    items = cleaned(found)
+    items = clean_items(found)
     return Listed("answered", items) if items else NO_ANSWER
 
 
@@ -61,12 +61,12 @@ def read_options(raw: str, options: Mapping[str, Sequence[str]]) -> Listed:
 
     A structured list counts by its items; prose by the words in it that nothing denies.
     """
-    text = readable(raw)
+    text = extract_answer_text(raw)
     if not text:
         return NO_ANSWER
-    if broken(text):
+    if is_server_error(text):
         return Listed("failed")
-    listed = structured(text)
+    listed = parse_structured_list(text)
     if listed is not None:
         codes = {code for item in listed[:MOST_ITEMS] for code in named_in(item, options)}
     else:
@@ -74,11 +74,11 @@ def read_options(raw: str, options: Mapping[str, Sequence[str]]) -> Listed:
     return Listed("answered", tuple(code for code in options if code in codes)) if codes else NO_ANSWER
 
 
-def structured(text: str) -> list[str] | None:
+def parse_structured_list(text: str) -> list[str] | None:
     """Items of a list that is written as one; None where the text is none."""
     start = next((place for place, char in enumerate(text) if char == "[" or (char in OPENING and not place)), -1)
     if start >= 0:
-        return as_json(text[start:]) or scanned(text[start:])
+        return as_json(text[start:]) or scan_bracketed_list(text[start:])
     lines = [found.group(1) for line in text.splitlines() if (found := BULLET.match(line))]
     return [EXPLAINED.split(line, maxsplit=1)[0] for line in lines] if lines else None
 
@@ -86,15 +86,15 @@ def structured(text: str) -> list[str] | None:
 def as_json(text: str) -> list[str]:
     """Items where the text is JSON of moderate depth; empty where it is not."""
     end = max(text.rfind(char) for char in "]}") + 1
-    if depth(text[:end]) > MOST_DEPTH:
+    if measure_bracket_depth(text[:end]) > MOST_DEPTH:
         return []
     try:
-        return list(strings(json.loads(text[:end])))[:MOST_ITEMS]
+        return list(collect_json_strings(json.loads(text[:end])))[:MOST_ITEMS]
     except ValueError:
         return []
 
 
-def depth(text: str) -> int:
+def measure_bracket_depth(text: str) -> int:
     """How deep brackets are nested at most, wherever they stand."""
     deepest = now = 0
     for char in text:
@@ -103,19 +103,19 @@ def depth(text: str) -> int:
     return deepest
 
 
-def strings(value: Any) -> Iterator[str]:
+def collect_json_strings(value: Any) -> Iterator[str]:
     """Texts of what JSON holds; of an object what it calls a name or an answer, else its values."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
         for each in value:
-            yield from strings(each)
+            yield from collect_json_strings(each)
     elif isinstance(value, dict):
         held = next((value[name] for name in NAMED if name in value), None)
-        yield from strings(list(value.values()) if held is None else held)
+        yield from collect_json_strings(list(value.values()) if held is None else held)
 
 
-def scanned(text: str) -> list[str]:
+def scan_bracketed_list(text: str) -> list[str]:
     """Items of a bracketed list, quoted or not, whatever is nested in it; ends where its bracket closes.
 
     A quote ends an item only before a comma, a bracket, a colon or the end: an apostrophe stays in its word.
@@ -133,20 +133,20 @@ def scanned(text: str) -> list[str]:
         elif char in ",;: \n\t\r":
             place += 1
         else:
-            item, place = quoted(text, place) if char in "'\"" else unquoted(text, place)
+            item, place = read_quoted_item(text, place) if char in "'\"" else read_unquoted_item(text, place)
             if not (place < end and text[place] == ":" and char in "'\""):
                 found.append(item)
     return found
 
 
-def quoted(text: str, start: int) -> tuple[str, int]:
+def read_quoted_item(text: str, start: int) -> tuple[str, int]:
     """The item whose quote opens at `start`, and the place after its closing quote."""
     quote, place, end = text[start], start + 1, min(len(text), start + 1 + 4 * LONGEST_ITEM)
     kept: list[str] = []
     while place < end:
         char = text[place]
         if char == "\\" and place + 1 < end:
-            written, place = escaped(text, place + 1)
+            written, place = read_escape_sequence(text, place + 1)
             kept.append(written)
             continue
         if char == quote and (place + 1 == len(text) or re.match(r"\s*(?:[,;:\])}]|\Z)", text[place + 1 : place + 9])):
@@ -158,14 +158,14 @@ def quoted(text: str, start: int) -> tuple[str, int]:
     return "".join(kept), place
 
 
-def escaped(text: str, place: int) -> tuple[str, int]:
+def read_escape_sequence(text: str, place: int) -> tuple[str, int]:
     """What the sign after a backslash stands for, and the place after it."""
     if coded := CODED.match(text, place):
         return chr(int(coded.group(1), 16)), coded.end()
     return ({"n": " ", "t": " ", "r": " "}.get(text[place], text[place]), place + 1)
 
 
-def unquoted(text: str, start: int) -> tuple[str, int]:
+def read_unquoted_item(text: str, start: int) -> tuple[str, int]:
     """The item that begins at `start`: up to the next comma or bracket, what stands in parentheses included."""
     place, inner = start, 0
     while place < len(text):
@@ -193,14 +193,14 @@ def in_prose(text: str) -> list[str]:
     return parts if len(parts) > 1 or len(sentence.split()) <= 4 else []
 
 
-def cleaned(items: Sequence[str]) -> tuple[str, ...]:
+def clean_items(items: Sequence[str]) -> tuple[str, ...]:
     """Items without quotes and full stops around them, each once, the empty and the overlong left out."""
-    plain = [bare(item) for item in items[:MOST_ITEMS]]
-    kept = {folded(item): item for item in reversed(plain) if 0 < len(item) <= LONGEST_ITEM and folded(item)}
-    return tuple(dict.fromkeys(item for item in plain if kept.get(folded(item)) == item))
+    plain = [strip_item(item) for item in items[:MOST_ITEMS]]
+    kept = {fold_words(item): item for item in reversed(plain) if 0 < len(item) <= LONGEST_ITEM and fold_words(item)}
+    return tuple(dict.fromkeys(item for item in plain if kept.get(fold_words(item)) == item))
 
 
-def bare(item: str) -> str:
+def strip_item(item: str) -> str:
     """The item without full stops around it, and without a pair of quotes."""
     plain = item.strip(" \t\n.,;*")
     return plain[1:-1].strip() if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "'\"" else plain
@@ -208,9 +208,9 @@ def bare(item: str) -> str:
 
 def named_in(item: str, options: Mapping[str, Sequence[str]], most: int = 4 * LONGEST_ITEM) -> set[str]:
     """Codes of the options whose words stand in `item`, those left out that stand only within a longer one."""
-    text = f" {folded(item[:most].replace('_', ' '))} "
+    text = f" {fold_words(item[:most].replace('_', ' '))} "
     codes = set()
-    words = [(folded(word), code) for code, names in options.items() for word in names]
+    words = [(fold_words(word), code) for code, names in options.items() for word in names]
     for word, code in sorted(words, key=lambda pair: -len(pair[0])):
         if word and f" {word} " in text:
             codes.add(code)

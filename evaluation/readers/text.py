@@ -21,7 +21,7 @@ NOTHING_KNOWN = re.compile(
 )
 
 
-def readable(raw: str) -> str:
+def extract_answer_text(raw: str) -> str:
     """The answer alone: at most 8,000 characters, NFKC, one kind of quotes, without marks of form."""
     text = str(raw)[:MOST_WITH_THOUGHTS]
     text = THOUGHT.sub(" ", text)
@@ -34,12 +34,12 @@ def readable(raw: str) -> str:
     return MARKS.sub("", text).strip()
 
 
-def broken(text: str) -> bool:
+def is_server_error(text: str) -> bool:
     """Whether this is no answer at all but what a server says when something went wrong."""
     return bool(BROKEN.match(text))
 
 
-def folded(text: str) -> str:
+def fold_words(text: str) -> str:
     """Words alone, without case and accents, to be compared: `Côte d'Ivoire` → `cote d ivoire`."""
     plain = unicodedata.normalize("NFKD", text.replace("ı", "i")).casefold()
     plain = "".join(char for char in plain if not unicodedata.combining(char) or ord(char) > 0x36F)

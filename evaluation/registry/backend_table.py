@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from django.utils.module_loading import import_string
 
 from evaluation.contracts.backend import BackendError, Reading
-from evaluation.contracts.parameters import IMPORT_ONLY, backend_problem, values
+from evaluation.contracts.parameters import IMPORT_ONLY, backend_problem, resolve_parameter_values
 from evaluation.contracts.study import ModelData
 
 BACKENDS: Mapping[str, Mapping[str, str]] = {
@@ -44,13 +44,13 @@ def path_of(model: ModelData) -> str:
     return BACKENDS[model.role][model.backend]
 
 
-def check(model: ModelData) -> str:
+def resolve_backend_path(model: ModelData) -> str:
     """Import path of the model's backend, where that knows all of its parameters. Raises BackendError."""
     path = path_of(model)
-    values(model)
+    resolve_parameter_values(model)
     return path
 
 
-def readings(model: ModelData) -> tuple[Reading, ...]:
+def list_vqa_readings(model: ModelData) -> tuple[Reading, ...]:
     """How answers of a model with the role vqa can be had; nothing is loaded. Raises BackendError."""
     return tuple(import_string(path_of(model).replace(":", ".")).readings)

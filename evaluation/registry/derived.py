@@ -22,7 +22,7 @@ def base_of(name: str) -> str:
     return base if kind in KINDS and base in TABLES else ""
 
 
-def derived(name: str, spec: Callable[[str], TableSpec]) -> TableSpec | None:
+def find_derived_table(name: str, spec: Callable[[str], TableSpec]) -> TableSpec | None:
     """The derived table named `name`; None where it is no such name, or the table has none of this kind."""
     base = base_of(name)
     if not base:
@@ -34,7 +34,7 @@ def derived(name: str, spec: Callable[[str], TableSpec]) -> TableSpec | None:
 
 def names_of(base: str, spec: Callable[[str], TableSpec]) -> list[str]:
     """The derived tables of a table."""
-    return [name for name in (f"{kind}.{base}" for kind in KINDS) if derived(name, spec)]
+    return [name for name in (f"{kind}.{base}" for kind in KINDS) if find_derived_table(name, spec)]
 
 
 def about_rescaled(base: TableSpec) -> Iterable[str]:

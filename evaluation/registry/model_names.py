@@ -8,7 +8,7 @@ from evaluation.metrics.ordering import model_key
 from evaluation.models import GeneratedImage, Model
 
 
-def canonical(table: TableSpec, filters: Filters) -> dict[str, str]:
+def normalise_model_filter(table: TableSpec, filters: Filters) -> dict[str, str]:
     """The filters with the model as this table writes it: by its title in tables of reviews, else by its slug.
 
     Any spelling of either will do, such as DALL-E 2, Dalle2, dalle2; one that fits no model or several stays as it is.
@@ -18,12 +18,12 @@ def canonical(table: TableSpec, filters: Filters) -> dict[str, str]:
         titles = "reviews" in table.inputs
         models = [Named(*row, titles) for row in Model.objects.values_list("pk", "slug", "title")]
         meant = [model for model in models if model.means(value)]
-        if chosen := only(meant):
+        if chosen := pick_single_model(meant):
             found["model"] = chosen.name
     return found
 
 
-def only(meant: Sequence["Named"]) -> "Named | None":
+def pick_single_model(meant: Sequence["Named"]) -> "Named | None":
     """The one model of those that have a name; of several the one whose pictures there are: a model that can be asked
     here and the one whose pictures were imported may be called alike."""
     if len(meant) > 1:

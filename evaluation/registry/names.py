@@ -41,16 +41,16 @@ TABLES: dict[str, str] = {
 
 # What cells count, by the beginning of the table's name, the longest first; see `evaluation/drilldown/cells.py`.
 DRILLDOWNS: dict[str, str] = {
-    "": "evaluation.drilldown.studies:group",
+    "": "evaluation.drilldown.studies:drill_down_group",
     "association.descriptors": "evaluation.drilldown.images:association_descriptors",
     "association.scores": "evaluation.drilldown.images:association_scores",
-    "colours.": "evaluation.drilldown.images:colours",
-    "colours.top": "evaluation.drilldown.studies:group",
-    "compare.": "evaluation.drilldown.derived:comparison",
-    "disparity.": "evaluation.drilldown.derived:disparity",
+    "colours.": "evaluation.drilldown.images:drill_down_colours",
+    "colours.top": "evaluation.drilldown.studies:drill_down_group",
+    "compare.": "evaluation.drilldown.derived:drill_down_comparison",
+    "disparity.": "evaluation.drilldown.derived:drill_down_disparity",
     "generation.": "evaluation.drilldown.units:of_units",
     "knowledge.": "evaluation.drilldown.units:of_units",
-    "stereotypes.": "evaluation.drilldown.images:stereotypes",
+    "stereotypes.": "evaluation.drilldown.images:drill_down_stereotypes",
     "stereotypes.readings": "evaluation.drilldown.images:stereotypes_readings",
 }
 
@@ -63,7 +63,7 @@ REGISTERED_OPINIONS: list[str] = []
 READ_ANSWERS = "review.read_answers"
 
 
-def register(
+def register_app_entries(
     tables: Mapping[str, str], drilldowns: Mapping[str, str], evidence: Mapping[str, str], opinions: Sequence[str]
 ) -> None:
     """Adds what an app brings: its tables, what their cells count, its kinds of data, people's opinions of images."""

@@ -17,17 +17,17 @@ class Announcement(NamedTuple):
     queue: str
 
 
-def announce(run: Run) -> None:
+def announce_run(run: Run) -> None:
     """Tells the workers, once the transaction is kept. Never raises: a lost announcement is made again by the sweep."""
-    transaction.on_commit(lambda: post(announcement(run.pk)))
+    transaction.on_commit(lambda: send_announcement(create_announcement(run.pk)))
 
 
-def announcement(run_id: int) -> Announcement:
+def create_announcement(run_id: int) -> Announcement:
     """The next announcement of a run, counted in the database."""
     Run.objects.filter(pk=run_id).update(announced=F("announced") + 1)
     return Announcement(*Run.objects.values_list("pk", "announced", "queue").get(pk=run_id))
 
 
-def post(given: Announcement) -> None:
+def send_announcement(given: Announcement) -> None:
     """Hands an announcement to the broker."""
     send_task("evaluation.tasks.work_on_run", given.run, given.number, queue=given.queue)

@@ -19,7 +19,7 @@ from evaluation.contracts.study import (
     SubjectData,
 )
 from evaluation.models import DescriptorSet, GeneratedImage, Model, PromptTemplate, QuestionSet, Run, Subject, Unit
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 AS_PUBLISHED = "as published"
 Versioned = TypeVar("Versioned", PromptTemplate, DescriptorSet, QuestionSet)
@@ -46,9 +46,9 @@ def version_of(rows: QuerySet[Versioned], what: str, slug: str, version: str) ->
     """
     found = {row.version: row for row in rows.filter(slug=slug).order_by("pk")}
     if not found:
-        raise ConfigError(unknown(what, slug, set(rows.values_list("slug", flat=True))))
+        raise ConfigError(describe_unknown_name(what, slug, set(rows.values_list("slug", flat=True))))
     if version and version not in found:
-        raise ConfigError(unknown(f"version of {what} {slug!r} named", version, found))
+        raise ConfigError(describe_unknown_name(f"version of {what} {slug!r} named", version, found))
     ours = [row for row in found.values() if row.version != AS_PUBLISHED]
     return found[version] if version else (ours or list(found.values()))[-1]
 
@@ -63,13 +63,13 @@ class DatabaseCatalogue:
     """The `Catalogue` of studies over the present database."""
 
     def subjects(self, selection: Mapping[str, Any]) -> Sequence[SubjectData]:
-        """See `evaluation.subjects.select` for what a selection may hold."""
-        return [subject_data(row) for row in subjects.select(selection)]
+        """See `evaluation.subjects.select_subjects` for what a selection may hold."""
+        return [subject_data(row) for row in subjects.select_subjects(selection)]
 
     def model(self, slug: str) -> ModelData:
         row = Model.objects.filter(slug=slug).first()
         if row is None:
-            raise ConfigError(unknown("model", slug, Model.objects.values_list("slug", flat=True)))
+            raise ConfigError(describe_unknown_name("model", slug, Model.objects.values_list("slug", flat=True)))
         return model_data(row)
 
     def prompt(self, slug: str, version: str = "") -> PromptData:
@@ -90,7 +90,7 @@ class DatabaseCatalogue:
     def images(self, run: str) -> Sequence[ImageData]:
         """The held pictures of a run, by the run's slug."""
         if not Run.objects.filter(slug=run).exists():
-            raise ConfigError(unknown("run", run, Run.objects.values_list("slug", flat=True)))
+            raise ConfigError(describe_unknown_name("run", run, Run.objects.values_list("slug", flat=True)))
         rows = GeneratedImage.objects.filter(run__slug=run, state=GeneratedImage.State.HELD)
         rows = rows.exclude(model=None).select_related("subject", "model").order_by("pk")
         return [
@@ -108,7 +108,7 @@ class DatabaseCatalogue:
     def answers(self, run: str) -> Sequence[AnswerData]:
         """The texts that the units of a run gave, by the run's slug; those about withdrawn dishes are left out."""
         if not Run.objects.filter(slug=run).exists():
-            raise ConfigError(unknown("run", run, Run.objects.values_list("slug", flat=True)))
+            raise ConfigError(describe_unknown_name("run", run, Run.objects.values_list("slug", flat=True)))
         rows = Unit.objects.filter(run__slug=run, state=Unit.State.DONE).exclude(outcome__text="")
         rows = rows.exclude(subject=None).exclude(subject__dish__state=Dish.State.WITHDRAWN)
         return [

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from evaluation.contracts.study import ConfigError
 from evaluation.models import Run
-from evaluation.runner.planning import create_run, create_waiting, fill
+from evaluation.runner.planning import create_run, create_waiting, plan_run_units
 
 Step = tuple[str, Mapping[str, Any]]
 
@@ -55,7 +55,7 @@ def plan_one(pk: int) -> Run | None:
             return None
         try:
             with transaction.atomic():
-                fill(run)
+                plan_run_units(run)
         except ConfigError as error:
             Run.objects.filter(pk=pk).update(state=Run.State.PAUSED, problem=str(error))
             return None

@@ -9,7 +9,7 @@ from django.db.models.functions import Concat, Now
 
 from collection.models import Dish
 from evaluation.models import EarlierOutcome, GeneratedImage, Outcome, Run, Unit
-from evaluation.runner.announcing import announce
+from evaluation.runner.announcing import announce_run
 
 ACTIVE = (Run.State.PLANNED, Run.State.RUNNING)
 OPEN = (Unit.State.PENDING, Unit.State.LEASED)
@@ -18,33 +18,33 @@ CHUNK = 1000
 logger = logging.getLogger(__name__)
 
 
-def pause(run: Run, problem: str = "") -> None:
+def pause_run(run: Run, problem: str = "") -> None:
     """Stops leasing; what is leased is finished. `problem` says why, where it was not a person who paused."""
     logger.warning("Run %s paused%s.", run.pk, "; its page says why" if problem else "")
     Run.objects.filter(pk=run.pk, state__in=ACTIVE).update(state=Run.State.PAUSED, problem=problem)
 
 
-def cancel(run: Run) -> None:
+def cancel_run(run: Run) -> None:
     """Ends a run before its end; what is leased is still finished. Its units stay, so that it could be resumed."""
     going = Q(state__in=(*ACTIVE, Run.State.PAUSED, Run.State.WAITING))
     Run.objects.filter(going, pk=run.pk).update(state=Run.State.CANCELLED, finished_at=Now(), problem="")
 
 
-def resume(run: Run) -> None:
+def resume_run(run: Run) -> None:
     """A paused or cancelled run goes on. One that was not planned yet waits again for the run before it."""
     stopped = Run.objects.filter(pk=run.pk, state__in=(Run.State.PAUSED, Run.State.CANCELLED))
     unplanned = run.after_id is not None and not Unit.objects.filter(run=run).exists()
     stopped.update(state=Run.State.WAITING if unplanned else Run.State.RUNNING, problem="", finished_at=None)
     if not unplanned:
-        announce(run)
+        announce_run(run)
 
 
-def prioritise(run: Run, priority: int) -> None:
+def set_run_priority(run: Run, priority: int) -> None:
     """Among runs of one queue, higher numbers are worked on first, from the next slice of time on."""
     Run.objects.filter(pk=run.pk).update(priority=priority)
 
 
-def retry(run: Run, states: Collection[str] = (Unit.State.FAILED,)) -> int:
+def retry_units(run: Run, states: Collection[str] = (Unit.State.FAILED,)) -> int:
     """Has the failed or refused units of a run tried again; returns how many. What they gave before is kept.
 
     Each outcome moves to `EarlierOutcome` with the number of its try, and the record of a refused picture keeps
@@ -59,7 +59,7 @@ def retry(run: Run, states: Collection[str] = (Unit.State.FAILED,)) -> int:
         tried += moved
     if tried:
         Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, finished_at=None, problem="")
-        announce(run)
+        announce_run(run)
     return tried
 
 

@@ -9,14 +9,14 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from evaluation import backends
-from evaluation.batching import chunks
-from evaluation.contracts.backend import BackendError, OutOfMemory
+from evaluation.batching import split_into_chunks
+from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.study import ModelData, Result, Study, Work
 from evaluation.models import Unit
 from evaluation.runner import inputs
 from evaluation.runner.catalogue import model_data
 from evaluation.runner.failure_streaks import Streak, Streaks
-from evaluation.runner.storing import checked
+from evaluation.runner.storing import clean_result
 from wwd.base.db_connections import LOST
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class Computed(NamedTuple):
     problem: str = ""
 
 
-class Stopped(Exception):
+class BatchStoppedError(Exception):
     """The batch is not gone on with: its units are no longer ours, or it has taken long enough."""
 
 
@@ -68,11 +68,11 @@ class Results(dict[str, Result]):
         if now - self.kept_at >= KEEP_SECONDS:
             new = self.pairs()
             if not self.keep(new):
-                raise Stopped
+                raise BatchStoppedError
             self.kept |= {unit.key for unit, _ in new}
             self.kept_at = time.monotonic()
         if now - self.begun >= MOST_SECONDS:
-            raise Stopped
+            raise BatchStoppedError
 
 
 @dataclass
@@ -89,28 +89,28 @@ loaded: dict[str, Loaded] = {}
 def backend_for(model: ModelData) -> Loaded:
     """The backend of a model, loaded once per process; the two used last stay. Raises BackendError."""
     key = repr(model)
-    found = loaded.pop(key, None) or Loaded(load(model))
+    found = loaded.pop(key, None) or Loaded(load_backend_or_evict(model))
     while len(loaded) >= MOST_LOADED:
         loaded.pop(next(iter(loaded)))
     loaded[key] = found
     return found
 
 
-def load(model: ModelData) -> Any:
+def load_backend_or_evict(model: ModelData) -> Any:
     """The backend, loaded anew, without the others beside it where memory does not suffice for all."""
     try:
-        return backends.load(model)
+        return backends.load_backend(model)
     except BackendError as error:
-        if not (memory_ended(error) and unload()):
+        if not (memory_ended(error) and unload_backends()):
             raise
-    return backends.load(model)
+    return backends.load_backend(model)
 
 
 def memory_ended(error: BackendError) -> bool:
-    return isinstance(error.__cause__, OutOfMemory | MemoryError)
+    return isinstance(error.__cause__, DeviceMemoryError | MemoryError)
 
 
-def unload(but: Loaded | None = None) -> bool:
+def unload_backends(but: Loaded | None = None) -> bool:
     """Lets go of all backends but one; False where there was no other."""
     others = [key for key, found in loaded.items() if found is not but]
     for key in others:
@@ -119,7 +119,7 @@ def unload(but: Loaded | None = None) -> bool:
     return bool(others)
 
 
-def compute(
+def compute_results(
     study: Study,
     units: Sequence[Unit],
     keep: Callable[[Pairs], bool] = lambda pairs: True,
@@ -134,13 +134,13 @@ def compute(
     try:
         for of_model in by_model(units):
             found = backend_for(model_data(of_model[0].model))
-            works, failures = inputs.load(of_model, getattr(found.backend, "preprocessing", ""))
+            works, failures = inputs.load_works(of_model, getattr(found.backend, "preprocessing", ""))
             results.update((failure.key, failure) for failure in failures)
-            for part in chunks(works, found.fits or max(1, len(works))):
-                execute(study, part, found, results)
+            for part in split_into_chunks(works, found.fits or max(1, len(works))):
+                execute_works(study, part, found, results)
     except BackendError as error:
         problem = str(error)
-    except Stopped:
+    except BatchStoppedError:
         logger.info("A batch of %s was stopped after %d of %d units.", study.slug, len(results), len(units))
     except LOST as error:
         # Nothing of that says anything about a unit: what came before is kept, the rest waits again.
@@ -154,53 +154,53 @@ def by_model(units: Sequence[Unit]) -> Iterator[list[Unit]]:
         yield list(group)
 
 
-def execute(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:
+def execute_works(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:
     """Adds a result for each of `works`. What a batch did not give is tried alone once, and then fails, saying why.
 
     Raises BackendError or Stopped; what came before is in `results`.
     """
     reason = "The study gave no result for it."
     try:
-        collect(study, works, found, results)
-    except (BackendError, Stopped, *LOST):
+        collect_results(study, works, found, results)
+    except (BackendError, BatchStoppedError, *LOST):
         raise
-    except (OutOfMemory, MemoryError) as error:
+    except (DeviceMemoryError, MemoryError) as error:
         reason = f"Memory does not suffice even for this unit alone: {error}"[:2000]
-        if unload(but=found):
-            execute(study, [work for work in works if work.key not in results], found, results)
+        if unload_backends(but=found):
+            execute_works(study, [work for work in works if work.key not in results], found, results)
         elif len(works) > 1:
-            halve(study, works, found, results)
+            execute_in_halves(study, works, found, results)
     except Exception as error:  # Whatever a study or a provider's client raises: it must not end the worker.
-        reason = sentence(error)
+        reason = describe_error(error)
         # The reason is kept with the units: it may quote what a person wrote, and logs never do.
         logger.warning("A batch of %d units of %s went wrong.", len(works), study.slug, exc_info=True)
     for work in works:
         if work.key in results:
             continue
         if len(works) > 1:
-            execute(study, [work], found, results)
+            execute_works(study, [work], found, results)
         else:
-            results.add(checked(Result(work.key, "failed", reason=reason)))
+            results.add(clean_result(Result(work.key, "failed", reason=reason)))
 
 
-def collect(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:
+def collect_results(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:
     """Adds what one call of the study gives, with the circumstances of the call."""
     wanted = {work.key for work in works} - set(results)
     call = {"batch": len(works), **({"halved": True} if found.fits else {})}
     for result in study.execute(works, found.backend):
         if result.key in wanted:
-            results.add(checked(replace(result, circumstances={**call, **result.circumstances})))
+            results.add(clean_result(replace(result, circumstances={**call, **result.circumstances})))
             results.look()
 
 
-def halve(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:
+def execute_in_halves(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:
     """The rest of a batch that was too large, in parts of half its size; later batches begin with that size."""
     found.fits = min(found.fits or len(works), len(works) // 2)
     logger.warning("Memory ended with %d units of %s; going on with %d.", len(works), study.slug, found.fits)
     left = [work for work in works if work.key not in results]
-    for part in chunks(left, found.fits):
-        execute(study, part, found, results)
+    for part in split_into_chunks(left, found.fits):
+        execute_works(study, part, found, results)
 
 
-def sentence(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:2000]

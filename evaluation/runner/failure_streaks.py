@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from evaluation.contracts.backend import BackendError
 from evaluation.contracts.study import Result
-from evaluation.readers.text_cleaning import cut
+from evaluation.readers.text_cleaning import truncate_text
 
 # So many subjects one after the other that fail alike pause a run; so many that fail each in its way.
 ALIKE = 5
@@ -43,16 +43,16 @@ class Streak:
         if len(self.alike) >= ALIKE or len(self.anyhow) >= ANYHOW:
             number, alike = max(len(self.alike), len(self.anyhow)), len(self.alike) >= ALIKE
             self.end()
-            raise BackendError(problem(number, alike, result.reason))
+            raise BackendError(describe_streak(number, alike, result.reason))
 
     def end(self) -> None:
         self.kind, self.alike, self.anyhow = "", set(), set()
 
 
-def problem(number: int, alike: bool, reason: str) -> str:
+def describe_streak(number: int, alike: bool, reason: str) -> str:
     how = "in the same way " if alike else ""
     return (
-        f"{number} subjects failed {how}one after the other. The last: {cut(reason, 1000)} "
+        f"{number} subjects failed {how}one after the other. The last: {truncate_text(reason, 1000)} "
         "Once that is mended, resume the run; what failed can be tried again."
     )
 

@@ -62,7 +62,7 @@ class Taken:
     output_tokens: float = 0
 
 
-def forecast(run: Run, counted: Counter[tuple[str, str]] | None = None) -> Forecast:
+def forecast_run(run: Run, counted: Counter[tuple[str, str]] | None = None) -> Forecast:
     """Where `run` stands now. `counted`: its units by model and state, where they are counted already."""
     if counted is None:
         rows = Unit.objects.filter(run=run).values_list("model__slug", "state").annotate(n=Count("pk")).order_by()
@@ -97,8 +97,8 @@ def known_price(model: Model) -> Price | None:
 
 def paid_for(run: Run, prices: Mapping[Model, Price]) -> dict[Model, tuple[float, float]]:
     """What the units of each model cost so far, earlier tries included, and what their last tries alone did."""
-    last = taken(Outcome.objects.filter(unit__run=run), "unit__state", prices)
-    before = taken(EarlierOutcome.objects.filter(unit__run=run), "state", prices)
+    last = sum_model_usage(Outcome.objects.filter(unit__run=run), "unit__state", prices)
+    before = sum_model_usage(EarlierOutcome.objects.filter(unit__run=run), "state", prices)
     found = {}
     for model, price in prices.items():
         current, earlier = (
@@ -108,7 +108,7 @@ def paid_for(run: Run, prices: Mapping[Model, Price]) -> dict[Model, tuple[float
     return found
 
 
-def taken(rows: "QuerySet[Any]", state: str, prices: Mapping[Model, Price]) -> dict[Model, Taken]:
+def sum_model_usage(rows: "QuerySet[Any]", state: str, prices: Mapping[Model, Price]) -> dict[Model, Taken]:
     """What was delivered of each model, with its tokens where these are paid for, in one query for all of them."""
     if not prices:
         return {}
@@ -116,7 +116,7 @@ def taken(rows: "QuerySet[Any]", state: str, prices: Mapping[Model, Price]) -> d
     counted = rows.filter(unit__model__in=list(prices)).order_by().values("unit__model").annotate(delivered=delivered)
     by_token = any(price.counts_tokens for price in prices.values())
     if by_token:
-        counted = counted.annotate(into=total("input_tokens"), out=total("output_tokens"))
+        counted = counted.annotate(into=sum_circumstance("input_tokens"), out=sum_circumstance("output_tokens"))
     held = {row["unit__model"]: row for row in counted}
     found = {}
     for model, price in prices.items():
@@ -125,7 +125,7 @@ def taken(rows: "QuerySet[Any]", state: str, prices: Mapping[Model, Price]) -> d
     return found
 
 
-def total(name: str) -> Coalesce:
+def sum_circumstance(name: str) -> Coalesce:
     """The sum of a number among the circumstances."""
     return Coalesce(Sum(Cast(KeyTextTransform(name, "circumstances"), FloatField())), 0.0)
 
@@ -142,7 +142,7 @@ def time_left(run: Run, left: int) -> float | None:
     took = recent.annotate(n=Subquery(outcomes)).aggregate(
         start=Min("created_at"),
         end=Max("finished_at"),
-        each=Avg(span(F("created_at"), F("finished_at"))),
+        each=Avg(build_duration(F("created_at"), F("finished_at"))),
         ended=Sum("n"),
         clock=Max(Now()),
     )
@@ -161,7 +161,7 @@ def under_way(batches: QuerySet[Batch], each: timedelta) -> tuple[float, int]:
     """Of batches that are worked on: units that are done by the time that one takes, and units that ended already."""
     done, kept = 0.0, 0
     counted = batches.annotate(
-        passed=span(F("created_at"), Now()),
+        passed=build_duration(F("created_at"), Now()),
         leased=Count("units", filter=Q(units__state=Unit.State.LEASED)),
         ended=Count("units", filter=~Q(units__state=Unit.State.LEASED)),
     )
@@ -171,5 +171,5 @@ def under_way(batches: QuerySet[Batch], each: timedelta) -> tuple[float, int]:
     return done, kept
 
 
-def span(start: Any, end: Any) -> ExpressionWrapper:
+def build_duration(start: Any, end: Any) -> ExpressionWrapper:
     return ExpressionWrapper(end - start, output_field=DurationField())

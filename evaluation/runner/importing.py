@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from evaluation import batching, studies
 from evaluation.contracts.study import ConfigError, Result, UnitPlan
-from evaluation.counters import bump
+from evaluation.counters import bump_input_counters
 from evaluation.models import Embedding, GeneratedImage, Outcome, Run, RunLabel, Unit
 from evaluation.runner import storing, units
 from wwd.base.planner_statistics import refresh_statistics
@@ -32,15 +32,15 @@ def import_run(
     cut short goes on. Commits chunk by chunk and writes files: never call it inside a transaction.
     Raises ConfigError for an unknown study or a slug that stands for something else.
     """
-    version = version or studies.load(study).version
+    version = version or studies.load_study(study).version
     run = run_for(study, slug, {"config": dict(config), "study_version": version, "definition": dict(definition or {})})
-    new = sum(import_chunk(run, chunk) for chunk in batching.chunks(results, CHUNK))
+    new = sum(import_chunk(run, chunk) for chunk in batching.split_into_chunks(results, CHUNK))
     if new:
         refresh_statistics(Unit, RunLabel, Outcome, GeneratedImage, Embedding)
     with transaction.atomic():
         finished = Run.objects.filter(pk=run.pk, finished_at=None).update(state=Run.State.DONE, finished_at=Now())
         if new or finished:
-            bump(f"runs.{study}")
+            bump_input_counters(f"runs.{study}")
     run.refresh_from_db()
     return run, new
 
@@ -63,7 +63,7 @@ def import_chunk(run: Run, given: Given) -> int:
     units.check_keys([plan for plan, _ in given], set())
     keys = [plan.key for plan, _ in given]
     held = set(Unit.objects.filter(run=run, key__in=keys).values_list("key", flat=True))
-    fresh = [(plan, storing.checked(result)) for plan, result in given if plan.key not in held]
+    fresh = [(plan, storing.clean_result(result)) for plan, result in given if plan.key not in held]
     if not fresh:
         return 0
     for plan, result in fresh:
@@ -72,8 +72,8 @@ def import_chunk(run: Run, given: Given) -> int:
     hashes = storing.keep_files(result for _, result in fresh)
     plans, results = [plan for plan, _ in fresh], [result for _, result in fresh]
     with transaction.atomic():
-        rows = units.insert(run, plans, [result.state for result in results])
-        storing.store(run, list(zip(rows, results, strict=True)), hashes)
+        rows = units.insert_units(run, plans, [result.state for result in results])
+        storing.store_results(run, list(zip(rows, results, strict=True)), hashes)
         if units.is_demonstration(plans) and not run.demonstration:
             run.demonstration = True
             run.save(update_fields=["demonstration"])

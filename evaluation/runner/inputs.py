@@ -9,14 +9,14 @@ from evaluation.runner.catalogue import model_data, subject_data
 from evaluation.tables.outcomes import vector_of
 
 
-def load(units: Sequence[Unit], preprocessing: str) -> tuple[list[Work], list[Result]]:
+def load_works(units: Sequence[Unit], preprocessing: str) -> tuple[list[Work], list[Result]]:
     """The work of these units, all of one model, and the failures of those whose picture is gone."""
     images = GeneratedImage.objects.in_bulk([image for unit in units if (image := image_id(unit))])
     vectors = stored_vectors(units, preprocessing)
     works, failures = [], []
     for unit in units:
         try:
-            content = picture(unit, images)
+            content = read_unit_image(unit, images)
         except LookupError as error:
             failures.append(Result(unit.key, "failed", reason=str(error.args[0])))
             continue
@@ -43,7 +43,7 @@ def vector_key(unit: Unit) -> int | str:
     return image_id(unit) or str(unit.payload.get("text", ""))
 
 
-def picture(unit: Unit, images: Mapping[int, GeneratedImage]) -> bytes | None:
+def read_unit_image(unit: Unit, images: Mapping[int, GeneratedImage]) -> bytes | None:
     """The bytes of the unit's picture; None where it has none or its picture was never held."""
     image = image_id(unit)
     if image is None:
@@ -53,7 +53,7 @@ def picture(unit: Unit, images: Mapping[int, GeneratedImage]) -> bytes | None:
     if not images[image].sha256:
         return None
     try:
-        return content_store.read(images[image].sha256)
+        return content_store.read_content(images[image].sha256)
     except FileNotFoundError:
         raise LookupError("The file of the picture is missing in the storage.") from None
 

@@ -25,28 +25,32 @@ KILLED = f"The worker ended without an answer {MOST_DELIVERIES} times."
 logger = logging.getLogger(__name__)
 
 
-def expiry() -> CombinedExpression:
+def compute_lease_expiry() -> CombinedExpression:
     """The end of a lease that begins now, by the database's clock."""
     return Now() + timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def lease(run: Run, worker: str, size: int, after: str = "") -> Batch | None:
+def lease_units(run: Run, worker: str, size: int, after: str = "") -> Batch | None:
     """Leases about `size` units to `worker`, whole affinities; None where nothing waits.
 
     The search begins at the affinity `after`, and from the first one where nothing is found there: whoever says where
     the last lease ended is spared what the index still holds of all that was done before.
     """
     with transaction.atomic():
-        found = fresh(run, size, after) or (after and fresh(run, size, "")) or returned(run)
+        found = (
+            lock_undelivered_units(run, size, after)
+            or (after and lock_undelivered_units(run, size, ""))
+            or lock_returned_unit(run)
+        )
         if not found:
             return None
-        batch = Batch.objects.create(run=run, worker=worker[:120], until=expiry())
+        batch = Batch.objects.create(run=run, worker=worker[:120], until=compute_lease_expiry())
         held = Unit.objects.filter(pk__in=found)
         held.update(state=Unit.State.LEASED, deliveries=F("deliveries") + 1, batch=batch)
     return batch
 
 
-def fresh(run: Run, size: int, start: str) -> list[int]:
+def lock_undelivered_units(run: Run, size: int, start: str) -> list[int]:
     """Locks units that were never delivered, whole affinities from `start` on until `size` are reached.
 
     Each statement goes along the index `waiting_units`, since the rows of a run are counted when it is planned, and
@@ -58,42 +62,42 @@ def fresh(run: Run, size: int, start: str) -> list[int]:
         rows = list(ahead.values_list("affinity", "pk")[: size - len(found)])
         if not rows:
             break
-        found += claimed(rows, waiting.filter(affinity__gte=rows[0][0], affinity__lte=rows[-1][0]))
+        found += lock_whole_affinities(rows, waiting.filter(affinity__gte=rows[0][0], affinity__lte=rows[-1][0]))
         ahead = waiting.filter(affinity__gt=rows[-1][0])
     return found
 
 
-def claimed(rows: Iterable[tuple[str, int]], among: QuerySet[Unit]) -> list[int]:
+def lock_whole_affinities(rows: Iterable[tuple[str, int]], among: QuerySet[Unit]) -> list[int]:
     """Locks those affinities of `rows` whose lowest unit can be locked: whoever holds that has the whole affinity."""
     heads: dict[str, int] = {}
     for affinity, pk in rows:
         heads.setdefault(affinity, pk)
-    held = set(locked(among.filter(pk__in=heads.values())))
-    return locked(among.filter(affinity__in=[affinity for affinity, pk in heads.items() if pk in held]))
+    held = set(lock_units(among.filter(pk__in=heads.values())))
+    return lock_units(among.filter(affinity__in=[affinity for affinity, pk in heads.items() if pk in held]))
 
 
-def returned(run: Run) -> list[int]:
+def lock_returned_unit(run: Run) -> list[int]:
     """Locks one unit that came back from a worker that ended."""
     waiting = Unit.objects.filter(run=run, state=Unit.State.PENDING, deliveries__gt=0)
-    return locked(waiting.order_by("affinity", "pk")[:1])
+    return lock_units(waiting.order_by("affinity", "pk")[:1])
 
 
-def locked(units: QuerySet[Unit]) -> list[int]:
+def lock_units(units: QuerySet[Unit]) -> list[int]:
     """Ids of those of `units` that nobody else has locked."""
     return list(units.select_for_update(skip_locked=True).values_list("pk", flat=True))
 
 
-def renew(batch: Batch) -> bool:
+def renew_lease(batch: Batch) -> bool:
     """Prolongs the lease; False where it is no longer held."""
-    return bool(Batch.objects.filter(pk=batch.pk, finished_at=None).update(until=expiry()))
+    return bool(Batch.objects.filter(pk=batch.pk, finished_at=None).update(until=compute_lease_expiry()))
 
 
-def close(batches: Iterable[UUID]) -> int:
+def close_batches(batches: Iterable[UUID]) -> int:
     """Ends open batches. Whoever ends a batch holds its row until the transaction is over: nobody else can."""
     return Batch.objects.filter(pk__in=list(batches), finished_at=None).update(finished_at=Now())
 
 
-def finish(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> int:
+def finish_units(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> int:
     """Ends the units of a batch with their results; returns how many. Units without a result wait again.
 
     Unless this is the `last` of it: then the lease is renewed and they stay. Zero where the lease ran out and was
@@ -102,7 +106,7 @@ def finish(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> int:
     hashes = storing.keep_files(result for _, result in pairs)
     given = Unit.objects.filter(batch=batch, pk__in=[unit.pk for unit, _ in pairs])
     with transaction.atomic():
-        held = close([batch.pk]) if last else renew(batch)
+        held = close_batches([batch.pk]) if last else renew_lease(batch)
         # Locked and counted before they change: what was stored already, or erased meanwhile, is not stored again.
         left = (
             set(given.filter(state=Unit.State.LEASED).select_for_update().values_list("pk", flat=True)) if held else ()
@@ -131,10 +135,10 @@ def final_states(pairs: storing.Pairs) -> Case | Value:
     return Case(*whens, default=F("state"))
 
 
-def release(batch: Batch) -> None:
+def release_batch(batch: Batch) -> None:
     """Gives the units back as if they had never been delivered."""
     with transaction.atomic():
-        if close([batch.pk]):
+        if close_batches([batch.pk]):
             give_back(batch)
 
 
@@ -157,7 +161,7 @@ def release_expired(most: int = 500) -> int:
         Unit.objects.filter(pk__in=[unit.pk for unit in killers]).update(state=Unit.State.FAILED)
         Outcome.objects.bulk_create(Outcome(unit=unit, batch_id=unit.batch_id, reason=KILLED) for unit in killers)
         held.update(state=Unit.State.PENDING, batch=None)
-        return close(batches)
+        return close_batches(batches)
 
 
 class Heartbeat:
@@ -178,7 +182,7 @@ class Heartbeat:
     def beat(self) -> None:
         while not self.stop.wait(settings.LEASE_SECONDS / 3):
             try:
-                if not renew(self.batch):
+                if not renew_lease(self.batch):
                     return
             except DatabaseError:
                 logger.warning("The lease of batch %s could not be renewed.", self.batch.pk, exc_info=True)

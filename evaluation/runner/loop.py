@@ -11,15 +11,15 @@ from django.db.models.functions import Now
 
 from evaluation import studies
 from evaluation.contracts.study import Study
-from evaluation.counters import bump
+from evaluation.counters import bump_input_counters
 from evaluation.models import Batch, Run, Unit
-from evaluation.readers.text_cleaning import words
+from evaluation.readers.text_cleaning import clean_foreign_text
 from evaluation.runner import failure_streaks, leases
-from evaluation.runner.announcing import Announcement, announce, announcement
+from evaluation.runner.announcing import Announcement, announce_run, create_announcement
 from evaluation.runner.chains import plan_due
-from evaluation.runner.control import ACTIVE, OPEN, pause
-from evaluation.runner.execution import Pairs, compute
-from wwd.base.db_connections import LOST, persist
+from evaluation.runner.control import ACTIVE, OPEN, pause_run
+from evaluation.runner.execution import Pairs, compute_results
+from wwd.base.db_connections import LOST, retry_on_lost_connection
 
 # A worker goes through a run for so long and then lets the next message have its turn.
 SLICE_SECONDS = 30
@@ -29,23 +29,23 @@ MOST_CALLS = 16
 logger = logging.getLogger(__name__)
 
 
-def hear(run_id: int, number: int) -> bool:
+def accept_announcement(run_id: int, number: int) -> bool:
     """True for the first announcement since work last began; older ones and copies are spent."""
     return bool(Run.objects.filter(pk=run_id, heard__lt=number).update(heard=F("announced")))
 
 
-def serve(run_id: int, worker: str, stop: Callable[[], bool] = lambda: False) -> int:
+def serve_queue(run_id: int, worker: str, stop: Callable[[], bool] = lambda: False) -> int:
     """Works for a slice of time on the run that was announced, or on one of its queue that is more urgent."""
     run = Run.objects.get(pk=run_id)
-    urgent = waiting(Run.objects.filter(queue=run.queue, priority__gt=run.priority))
+    urgent = filter_waiting_runs(Run.objects.filter(queue=run.queue, priority__gt=run.priority))
     first = urgent.order_by("-priority", "pk").first() or run
-    ended = work(first.pk, worker, stop=stop)
-    if first != run and waiting(Run.objects.filter(pk=run.pk)).exists():
-        announce(run)
+    ended = process_run(first.pk, worker, stop=stop)
+    if first != run and filter_waiting_runs(Run.objects.filter(pk=run.pk)).exists():
+        announce_run(run)
     return ended
 
 
-def work(
+def process_run(
     run_id: int,
     worker: str,
     seconds: float = SLICE_SECONDS,
@@ -58,19 +58,19 @@ def work(
     after every batch.
     """
     run = Run.objects.get(pk=run_id)
-    study, end, ended, called, after = studies.load(run.study), time.monotonic() + seconds, 0, False, ""
+    study, end, ended, called, after = studies.load_study(run.study), time.monotonic() + seconds, 0, False, ""
     size = min(study.batch_size, MOST_CALLS) if run.queue == "api" else study.batch_size
     while time.monotonic() < end and not stop() and (batch := next_batch(run, worker, size, after)):
-        if not called and waiting(Run.objects.filter(pk=run.pk)).exists():
-            announce(run)
+        if not called and filter_waiting_runs(Run.objects.filter(pk=run.pk)).exists():
+            announce_run(run)
         called = True
         units = list(Unit.objects.filter(batch=batch).select_related("subject", "model").order_by("pk"))
         after = max((unit.affinity for unit in units), default="")
         ended += work_batch(run, study, batch, units)
         report()
-    settle(Run.objects.filter(pk=run.pk))
+    complete_finished_runs(Run.objects.filter(pk=run.pk))
     for follower in plan_due(Run.objects.filter(after=run.pk)):
-        announce(follower)
+        announce_run(follower)
     return ended
 
 
@@ -78,7 +78,7 @@ def next_batch(run: Run, worker: str, size: int, after: str) -> Batch | None:
     """A leased batch of a run that goes on; None where it is paused, cancelled or has nothing that waits."""
     if not Run.objects.filter(pk=run.pk, state__in=ACTIVE).exists():
         return None
-    batch = leases.lease(run, worker, size, after)
+    batch = leases.lease_units(run, worker, size, after)
     if batch and not after:
         Run.objects.filter(pk=run.pk, state=Run.State.PLANNED).update(state=Run.State.RUNNING)
     return batch
@@ -93,52 +93,54 @@ def work_batch(run: Run, study: Study, batch: Batch, units: Sequence[Unit]) -> i
 
     def keep(pairs: Pairs) -> bool:
         nonlocal ended
-        stored = persist(lambda: leases.finish(batch, pairs, last=False), settings.LEASE_SECONDS)
+        stored = retry_on_lost_connection(lambda: leases.finish_units(batch, pairs, last=False), settings.LEASE_SECONDS)
         ended += stored
         return stored > 0
 
     with leases.Heartbeat(batch):
         try:
-            computed = compute(study, units, keep, failure_streaks.of_run(run.pk))
+            computed = compute_results(study, units, keep, failure_streaks.of_run(run.pk))
             problem = computed.problem
             if computed.pairs:
-                ended += persist(lambda: leases.finish(batch, computed.pairs), settings.LEASE_SECONDS)
+                ended += retry_on_lost_connection(
+                    lambda: leases.finish_units(batch, computed.pairs), settings.LEASE_SECONDS
+                )
             else:
-                persist(lambda: leases.release(batch))
+                retry_on_lost_connection(lambda: leases.release_batch(batch))
         except LOST:
             raise
         except Exception as error:  # A full disk, a storage that is away: no other batch would fare better.
             logger.exception("The results of batch %s could not be kept.", batch.pk)
-            persist(lambda: leases.release(batch))
-            problem = f"The results could not be kept: {words(f'{type(error).__name__}: {error}')}"
+            retry_on_lost_connection(lambda: leases.release_batch(batch))
+            problem = f"The results could not be kept: {clean_foreign_text(f'{type(error).__name__}: {error}')}"
     if problem and Unit.objects.filter(run=run, state__in=OPEN).exists():
-        persist(lambda: pause(run, problem))
+        retry_on_lost_connection(lambda: pause_run(run, problem))
     return ended
 
 
-def waiting(runs: QuerySet[Run]) -> QuerySet[Run]:
+def filter_waiting_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
     """Those of `runs` that go on and have units that nobody holds."""
     pending = Unit.objects.filter(run=OuterRef("pk"), state=Unit.State.PENDING)
     return runs.filter(Exists(pending), state__in=ACTIVE)
 
 
-def settle(runs: QuerySet[Run]) -> None:
+def complete_finished_runs(runs: QuerySet[Run]) -> None:
     """Those of `runs` in which no unit is open are done."""
     open_units = Unit.objects.filter(run=OuterRef("pk"), state__in=OPEN)
     for run in runs.filter(~Exists(open_units), state__in=ACTIVE):
         with transaction.atomic():
             if Run.objects.filter(pk=run.pk, state__in=ACTIVE).update(state=Run.State.DONE, finished_at=Now()):
-                bump(f"runs.{run.study}")
+                bump_input_counters(f"runs.{run.study}")
 
 
-def sweep() -> list[Announcement]:
+def sweep_runs() -> list[Announcement]:
     """Takes back expired leases, ends finished runs, plans those that waited for them.
 
     Returns what to announce: runs that wait with nobody at work.
     """
     leases.release_expired()
-    settle(Run.objects.all())
+    complete_finished_runs(Run.objects.all())
     plan_due()
     live = Batch.objects.filter(run=OuterRef("pk"), finished_at=None, until__gte=Now())
-    idle = waiting(Run.objects.filter(~Exists(live))).order_by("-priority", "pk")
-    return [announcement(run.pk) for run in idle]
+    idle = filter_waiting_runs(Run.objects.filter(~Exists(live))).order_by("-priority", "pk")
+    return [create_announcement(run.pk) for run in idle]

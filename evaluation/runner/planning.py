@@ -17,7 +17,7 @@ from evaluation.models import Run, Unit
 from evaluation.registry import backend_table
 from evaluation.runner import units
 from evaluation.runner.catalogue import DatabaseCatalogue
-from evaluation.studies.config import as_json, parse
+from evaluation.studies.config import as_json, parse_config
 from wwd.base.planner_statistics import refresh_statistics
 
 QUEUES = ("cpu", "gpu", "api")
@@ -39,7 +39,7 @@ def create_run(
     with transaction.atomic():
         run, new = row_for(study, config, slug, {"queue": queue, "priority": priority}, started_by)
         if new:
-            fill(run)
+            plan_run_units(run)
     return run
 
 
@@ -55,21 +55,21 @@ def row_for(
     study: str, config: Mapping[str, Any], slug: str, values: Mapping[str, Any], started_by: AbstractBaseUser | None
 ) -> tuple[Run, bool]:
     """The run as a row, without units, and whether it is new. Raises ConfigError."""
-    found = studies.load(study)
-    written = json.loads(json.dumps(as_json(parse(found, config))))
+    found = studies.load_study(study)
+    written = json.loads(json.dumps(as_json(parse_config(found, config))))
     slug = checked_slug(slug or default_slug(study, found.version, written))
     existing = Run.objects.filter(slug=slug).first()
     if existing:
-        return same(existing, found, written), False
+        return check_same_run(existing, found, written), False
     made_by = started_by.pk if started_by else None
     named = {"study": study, "study_version": found.version, "slug": slug, "config": written}
     return Run.objects.create(**named, **values, started_by_id=made_by), True
 
 
-def fill(run: Run) -> None:
+def plan_run_units(run: Run) -> None:
     """Plans a run that has no units yet, inside the caller's transaction. Raises ConfigError."""
-    study = studies.load(run.study)
-    plan = study.plan(parse(study, run.config), DatabaseCatalogue())
+    study = studies.load_study(run.study)
+    plan = study.plan(parse_config(study, run.config), DatabaseCatalogue())
     run.definition = json.loads(json.dumps(plan.definition))
     run.demonstration, run.queue = insert_all(run, plan.units, run.queue)
     run.state = Run.State.PLANNED
@@ -93,7 +93,7 @@ def checked_slug(slug: str) -> str:
     return slug
 
 
-def same(run: Run, study: Study, config: Mapping[str, Any]) -> Run:
+def check_same_run(run: Run, study: Study, config: Mapping[str, Any]) -> Run:
     """The existing run, if it is of this study, version and configuration. Raises ConfigError."""
     wanted = {"study": study.slug, "study_version": study.version, "config": config, "imported": False}
     changed = [name for name, value in wanted.items() if getattr(run, name) != value]
@@ -106,12 +106,12 @@ def insert_all(run: Run, plans: Iterable[UnitPlan], queue: str) -> tuple[bool, s
     """Inserts all units; returns whether the run is a demonstration, and its queue."""
     seen: set[str] = set()
     demonstration, queues = False, set()
-    for chunk in batching.chunks(plans):
+    for chunk in batching.split_into_chunks(plans):
         units.check_keys(chunk, seen)
         for model in {plan.model.slug: plan.model for plan in chunk}.values():
             check_backend(model)
             queues.add(str(model.parameters.get("queue", "cpu")))
-        units.insert(run, chunk, [Unit.State.PENDING] * len(chunk))
+        units.insert_units(run, chunk, [Unit.State.PENDING] * len(chunk))
         demonstration = demonstration or units.is_demonstration(chunk)
     if not seen:
         raise ConfigError("The plan holds no unit: there is nothing to compute.")
@@ -121,7 +121,7 @@ def insert_all(run: Run, plans: Iterable[UnitPlan], queue: str) -> tuple[bool, s
 def check_backend(model: ModelData) -> None:
     """Raises ConfigError where nothing could execute the units of this model."""
     try:
-        backend_table.check(model)
+        backend_table.resolve_backend_path(model)
     except BackendError as error:
         raise ConfigError(str(error)) from error
 

@@ -13,7 +13,7 @@ from evaluation.models import Model
 from evaluation.models.cost import price_of
 from evaluation.runner.catalogue import DatabaseCatalogue
 from evaluation.runner.planning import check_backend
-from evaluation.studies.config import parse
+from evaluation.studies.config import parse_config
 
 NOWHERE = "no country"
 
@@ -29,12 +29,12 @@ class Preview:
     unpriced: list[str] = field(default_factory=list)
 
 
-def preview(study: str, config: Mapping[str, Any]) -> Preview:
+def preview_run(study: str, config: Mapping[str, Any]) -> Preview:
     """Plans the run and undoes it: nothing of it stays in the database. Raises ConfigError."""
-    found = studies.load(study)
-    parsed = parse(found, config)
+    found = studies.load_study(study)
+    parsed = parse_config(found, config)
     with transaction.atomic():
-        counted = count(found.plan(parsed, DatabaseCatalogue()).units)
+        counted = count_planned_units(found.plan(parsed, DatabaseCatalogue()).units)
         transaction.set_rollback(True)
     if not counted.units:
         raise ConfigError("The plan holds no unit: there is nothing to compute.")
@@ -42,7 +42,7 @@ def preview(study: str, config: Mapping[str, Any]) -> Preview:
     return counted
 
 
-def count(plans: Iterable[UnitPlan]) -> Preview:
+def count_planned_units(plans: Iterable[UnitPlan]) -> Preview:
     found = Preview()
     for plan in plans:
         if plan.model.slug not in found.models:

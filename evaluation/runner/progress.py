@@ -49,13 +49,13 @@ class Rewritten:
     countries_kept: int = 0
 
 
-def progress(run: Run) -> dict[str, int]:
+def count_units_by_state(run: Run) -> dict[str, int]:
     """Unit state → number, every state named."""
     counted = dict(Unit.objects.filter(run=run).values_list("state").annotate(Count("pk")).order_by())
     return {state: counted.get(state, 0) for state in Unit.State.values}
 
 
-def reasons(run: Run) -> list[tuple[str, str, int]]:
+def count_failure_reasons(run: Run) -> list[tuple[str, str, int]]:
     """Why units gave nothing: state, reason and how many, the most frequent first."""
     unhappy = (Unit.State.FAILED, Unit.State.REFUSED, Unit.State.FILTERED, Unit.State.EMPTY)
     rows = Outcome.objects.filter(unit__run=run, unit__state__in=unhappy).values_list("unit__state", "reason")
@@ -64,16 +64,16 @@ def reasons(run: Run) -> list[tuple[str, str, int]]:
 
 def by_label(run: Run, dimension: str) -> list[Counted]:
     """Units by label of `dimension` ("country", "language") and model. A subject of two countries counts in both."""
-    return labelled(units(run), labels_of(run, dimension))
+    return group_units_by_label(count_units_by_subject(run), labels_of(run, dimension))
 
 
-def units(run: Run) -> list[tuple[int | None, str, str, int]]:
+def count_units_by_subject(run: Run) -> list[tuple[int | None, str, str, int]]:
     """How many units of a run there are by subject, model and state."""
     rows = Unit.objects.filter(run=run).values_list("subject", "model__slug", "state").annotate(n=Count("pk"))
     return list(rows.order_by())
 
 
-def labelled(units: Iterable[tuple[int | None, str, str, int]], labels: Labels) -> list[Counted]:
+def group_units_by_label(units: Iterable[tuple[int | None, str, str, int]], labels: Labels) -> list[Counted]:
     """See `by_label`."""
     found: dict[tuple[str, str], Counted] = {}
     for subject, model, state, n in units:
@@ -91,7 +91,7 @@ def labels_of(run: Run, dimension: str) -> Labels:
     return found
 
 
-def refusals(run: Run, dimension: str = "country", labels: Labels | None = None) -> list[Refusals]:
+def count_refusals(run: Run, dimension: str = "country", labels: Labels | None = None) -> list[Refusals]:
     """Refusals by label, model and the provider's category. `labels`: `labels_of`, where they are read already."""
     labels = labels_of(run, dimension) if labels is None else labels
     counted: Counter[tuple[str, str, str]] = Counter()
@@ -105,20 +105,20 @@ def refusals(run: Run, dimension: str = "country", labels: Labels | None = None)
     return [Refusals(*key, counted[key], words[key]) for key in sorted(counted)]
 
 
-def rewritten(run: Run, dimension: str = "country", labels: Labels | None = None) -> list[Rewritten]:
+def count_rewritten_prompts(run: Run, dimension: str = "country", labels: Labels | None = None) -> list[Rewritten]:
     """Rewritten prompts by label and model. `labels`: as for `refusals`."""
     labels = labels_of(run, dimension) if labels is None else labels
     found: dict[tuple[str, str], Rewritten] = {}
     rows = Outcome.objects.filter(unit__run=run).exclude(Q(image=None) | Q(image__prompt_revised=""))
     grouped = rows.values_list("unit__subject", "unit__model__slug").annotate(
-        Count("pk"), names=Sum(number("name_kept")), countries=Sum(number("countries_kept"))
+        Count("pk"), names=Sum(build_number_cast("name_kept")), countries=Sum(build_number_cast("countries_kept"))
     )
     for subject, model, n, names, countries in grouped.order_by():
         add_rewritten(found, labels.get(subject, ("",)), model, (n, int(names or 0), int(countries or 0)))
     return [found[key] for key in sorted(found)]
 
 
-def number(name: str) -> Cast:
+def build_number_cast(name: str) -> Cast:
     return Cast(KeyTransform(name, "numbers"), FloatField())
 
 

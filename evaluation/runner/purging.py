@@ -30,11 +30,11 @@ ENDED = (Run.State.DONE, Run.State.CANCELLED)
 GOING = "It is being purged: what is left of it counts in no table."
 
 
-class Needed(ValueError):
+class RunNeededError(ValueError):
     """The run cannot go yet; the text says all the reasons."""
 
 
-def obstacles(run: Run) -> list[str]:
+def list_purge_obstacles(run: Run) -> list[str]:
     """Why `run` cannot be purged, one sentence each: what still works on it, comes after it, names or shows it."""
     found = []
     if run.state not in ENDED:
@@ -61,18 +61,18 @@ def plan_names(plan: Plan, slug: str) -> bool:
     return slug in plan.runs or slug in listed
 
 
-def purge(run: Run) -> Counter[str]:
+def purge_run(run: Run) -> Counter[str]:
     """Removes `run`; returns how many rows of what went. Files without a row go with the daily job. Raises Needed.
 
     From its first moment on no table is made from the run.
     """
-    if reasons := obstacles(run):
-        raise Needed(" ".join(reasons))
+    if reasons := list_purge_obstacles(run):
+        raise RunNeededError(" ".join(reasons))
     with transaction.atomic():
         Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, problem=GOING)
-        counters.bump(f"runs.{run.study}")
+        counters.bump_input_counters(f"runs.{run.study}")
     gone: Counter[str] = Counter()
-    for step in (units, images, labels, batches):
+    for step in (purge_units, purge_images, purge_labels, purge_batches):
         while removed := step(run):
             gone += removed
     gone += removed_from(StoredTable.objects.filter(filters__run=run.slug))
@@ -81,9 +81,9 @@ def purge(run: Run) -> Counter[str]:
 
 
 @transaction.atomic
-def units(run: Run) -> Counter[str]:
+def purge_units(run: Run) -> Counter[str]:
     """Up to 1,000 units with what they gave; a vector goes where no other unit gave the same one."""
-    ids = first(Unit.objects.filter(run=run))
+    ids = list_first_ids(Unit.objects.filter(run=run))
     outcomes = Outcome.objects.filter(unit__in=ids)
     vectors = list(outcomes.exclude(embedding=None).values_list("embedding", flat=True))
     gone = removed_from(EarlierOutcome.objects.filter(unit__in=ids)) + removed_from(outcomes)
@@ -93,24 +93,24 @@ def units(run: Run) -> Counter[str]:
 
 
 @transaction.atomic
-def images(run: Run) -> Counter[str]:
+def purge_images(run: Run) -> Counter[str]:
     """Up to 1,000 pictures that the run made, with vectors of them."""
-    ids = first(GeneratedImage.objects.filter(run=run))
+    ids = list_first_ids(GeneratedImage.objects.filter(run=run))
     gone = removed_from(Embedding.objects.filter(image__in=ids))
     return gone + removed_from(GeneratedImage.objects.filter(pk__in=ids))
 
 
 @transaction.atomic
-def labels(run: Run) -> Counter[str]:
-    return removed_from(RunLabel.objects.filter(pk__in=first(RunLabel.objects.filter(run=run))))
+def purge_labels(run: Run) -> Counter[str]:
+    return removed_from(RunLabel.objects.filter(pk__in=list_first_ids(RunLabel.objects.filter(run=run))))
 
 
 @transaction.atomic
-def batches(run: Run) -> Counter[str]:
-    return removed_from(Batch.objects.filter(pk__in=first(Batch.objects.filter(run=run))))
+def purge_batches(run: Run) -> Counter[str]:
+    return removed_from(Batch.objects.filter(pk__in=list_first_ids(Batch.objects.filter(run=run))))
 
 
-def first(rows: QuerySet[Any]) -> list[Any]:
+def list_first_ids(rows: QuerySet[Any]) -> list[Any]:
     return list(rows.order_by("pk").values_list("pk", flat=True)[:CHUNK])
 
 
@@ -120,12 +120,12 @@ def removed_from(rows: QuerySet[Any]) -> Counter[str]:
     return Counter({label.partition(".")[2]: n for label, n in kinds.items() if n})
 
 
-def counted(gone: Counter[str]) -> str:
+def describe_counts(gone: Counter[str]) -> str:
     """The numbers in words, the largest first."""
     return ", ".join(f"{n} {kind}" for kind, n in gone.most_common()) or _("nothing")
 
 
-def sizes(run: Run) -> dict[str, int]:
+def count_purgeable_rows(run: Run) -> dict[str, int]:
     """How many rows would go: units and pictures."""
     of_run: dict[str, type[Model]] = {"units": Unit, "pictures": GeneratedImage}
     return {name: model._default_manager.filter(Q(run=run)).count() for name, model in of_run.items()}

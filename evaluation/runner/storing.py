@@ -13,7 +13,7 @@ from evaluation import content_store
 from evaluation.contracts.study import ImageResult, Result
 from evaluation.models import Batch, Embedding, GeneratedImage, Outcome, Run, Unit, hash_of
 from evaluation.readers import text_cleaning
-from evaluation.readers.text_cleaning import clean
+from evaluation.readers.text_cleaning import make_text_storable
 
 Pairs = Sequence[tuple[Unit, Result]]
 IMAGE_STATES = {
@@ -27,16 +27,21 @@ UNSTORABLE = (DataError, IntegrityError, ProgrammingError, TypeError, ValueError
 logger = logging.getLogger(__name__)
 
 
-def checked(result: Result) -> Result:
+def clean_result(result: Result) -> Result:
     """The result with storable texts and circumstances; failed where a number or vector is not finite."""
-    told = {text_cleaning.clean(str(name)): text_cleaning.plain(value) for name, value in result.circumstances.items()}
-    result = replace(result, text=clean(result.text), reason=clean(result.reason), circumstances=told)
+    told = {
+        text_cleaning.make_text_storable(str(name)): text_cleaning.convert_to_plain_json(value)
+        for name, value in result.circumstances.items()
+    }
+    result = replace(
+        result, text=make_text_storable(result.text), reason=make_text_storable(result.reason), circumstances=told
+    )
     bad = [name for name, value in result.numbers.items() if not is_finite(value)]
     if result.vector is not None and not np.isfinite(result.vector.vector).all():
         bad.append("the vector")
     if not bad:
         return result
-    reason = clean(f"Not a finite number: {', '.join(map(str, bad))}.")
+    reason = make_text_storable(f"Not a finite number: {', '.join(map(str, bad))}.")
     return Result(result.key, "failed", text=result.text, reason=reason, circumstances=told)
 
 
@@ -50,7 +55,7 @@ def is_finite(value: Any) -> bool:
 def keep_files(results: Iterable[Result]) -> dict[str, str]:
     """Writes the pictures of `results` and returns unit key → SHA-256. Never called inside a transaction."""
     held = (result for result in results if result.image and result.image.content)
-    return {result.key: content_store.keep(result.image.content) for result in held if result.image}
+    return {result.key: content_store.store_content(result.image.content) for result in held if result.image}
 
 
 def store_each(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
@@ -60,25 +65,27 @@ def store_each(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch |
     """
     try:
         with transaction.atomic():
-            store(run, pairs, hashes, batch)
+            store_results(run, pairs, hashes, batch)
     except UNSTORABLE as error:
         if len(pairs) > 1:
             for pair in pairs:
                 store_each(run, [pair], hashes, batch)
             return
         for unit, _ in pairs:
-            fail(unit, error, batch)
+            fail_unit(unit, error, batch)
 
 
-def fail(unit: Unit, error: Exception, batch: Batch | None) -> None:
+def fail_unit(unit: Unit, error: Exception, batch: Batch | None) -> None:
     """Ends a unit whose result cannot be stored."""
     logger.warning("The result of unit %s could not be stored: %s", unit.pk, type(error).__name__)
-    reason = f"The result could not be stored: {text_cleaning.words(f'{type(error).__name__}: {error}', 300)}"
+    reason = (
+        f"The result could not be stored: {text_cleaning.clean_foreign_text(f'{type(error).__name__}: {error}', 300)}"
+    )
     Unit.objects.filter(pk=unit.pk).update(state=Unit.State.FAILED)
     Outcome.objects.create(unit=unit, batch=batch, reason=reason)
 
 
-def store(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
+def store_results(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
     """Inserts images, vectors and outcomes of units. Called inside the transaction that ends the units."""
     images = store_images(run, pairs, hashes)
     vectors = store_vectors(pairs)
@@ -102,13 +109,13 @@ def store_images(run: Run, pairs: Pairs, hashes: Mapping[str, str]) -> dict[str,
     rows = {
         unit.key: image_row(run, unit, result, result.image, hashes.get(unit.key, ""))
         for unit, result in pairs
-        if result.image is not None and kept(result) and unit.subject_id
+        if result.image is not None and is_image_recorded(result) and unit.subject_id
     }
     GeneratedImage.objects.bulk_create(rows.values())
     return rows
 
 
-def kept(result: Result) -> bool:
+def is_image_recorded(result: Result) -> bool:
     """Whether a picture or its absence is recorded. Where nothing came at all there is nothing to say about it."""
     return result.state in IMAGE_STATES and not (
         result.state == "empty" and not (result.image and result.image.content)
@@ -125,8 +132,8 @@ def image_row(run: Run, unit: Unit, result: Result, image: ImageResult, sha256: 
         model_id=unit.model_id,
         run=run,
         prompt_id=image.prompt_id,
-        prompt_sent=clean(image.prompt_sent),
-        prompt_revised=clean(image.prompt_revised),
+        prompt_sent=make_text_storable(image.prompt_sent),
+        prompt_revised=make_text_storable(image.prompt_revised),
         seed=image.seed,
         sample=image.sample,
         state=state,
@@ -146,20 +153,20 @@ def store_vectors(pairs: Pairs) -> dict[str, int]:
             model_id=unit.model_id,
             preprocessing=given.preprocessing,
             image_id=given.image_id,
-            text=clean(given.text),
-            text_hash=hash_of(clean(given.text)),
+            text=make_text_storable(given.text),
+            text_hash=hash_of(make_text_storable(given.text)),
             dimensions=len(given.vector),
             vector=given.vector.astype("<f4").tobytes(),
         )
         for unit, given in found
     ]
     Embedding.objects.bulk_create(rows, ignore_conflicts=True)
-    stored = embeddings(rows)
+    stored = find_stored_embeddings(rows)
     keys = [(row.model_id, row.preprocessing, row.image_id, row.text) for row in rows]
     return {unit.key: stored[key] for (unit, _), key in zip(found, keys, strict=True)}
 
 
-def embeddings(rows: Sequence[Embedding]) -> dict[tuple[int, str, int | None, str], int]:
+def find_stored_embeddings(rows: Sequence[Embedding]) -> dict[tuple[int, str, int | None, str], int]:
     """Ids of the stored embeddings that stand for `rows`, two queries at most per encoder."""
     stored: dict[tuple[int, str, int | None, str], int] = {}
     for model in {row.model_id for row in rows}:

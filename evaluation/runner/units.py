@@ -8,7 +8,7 @@ from evaluation.models import Run, RunLabel, Unit
 from evaluation.subjects import WRITTEN
 
 
-def insert(run: Run, plans: Sequence[UnitPlan], states: Iterable[str]) -> list[Unit]:
+def insert_units(run: Run, plans: Sequence[UnitPlan], states: Iterable[str]) -> list[Unit]:
     """Inserts units of these states; none of the keys may exist in the run."""
     freeze_labels(run, [plan.subject for plan in plans if plan.subject])
     return Unit.objects.bulk_create(

@@ -7,11 +7,11 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from evaluation import content_store
-from evaluation.counters import bump
+from evaluation.counters import bump_input_counters
 from evaluation.models import Embedding, Model, Outcome, Run, Unit
 from evaluation.readers import image_decode
 from evaluation.readers.image_decode import IMPORTED, UNKNOWN
-from evaluation.runner.announcing import announce
+from evaluation.runner.announcing import announce_run
 from evaluation.runner.control import keep_earlier
 
 CHUNK = 200
@@ -46,7 +46,7 @@ def renew_vectors() -> Renewal:
         with transaction.atomic():
             renew_some(rows, done)
     for run in Run.objects.filter(pk__in=done.runs):
-        announce(run)
+        announce_run(run)
     return done
 
 
@@ -68,7 +68,7 @@ def renew_some(rows: Sequence[Embedding], done: Renewal) -> None:
         if not prefix:
             compute_again(row, done)
             continue
-        rename(row, f"{prefix} {row.preprocessing}"[:LONGEST_NAME])
+        rename_vector(row, f"{prefix} {row.preprocessing}"[:LONGEST_NAME])
         if prefix.startswith(UNKNOWN):
             done.unknown += 1
         else:
@@ -78,14 +78,14 @@ def renew_some(rows: Sequence[Embedding], done: Renewal) -> None:
 def prefix_of(row: Embedding) -> str:
     """What the name of the vector begins with now; empty where its image has other pixels in the present decode."""
     try:
-        content = content_store.read(row.image.sha256) if row.image and row.image.sha256 else b""
+        content = content_store.read_content(row.image.sha256) if row.image and row.image.sha256 else b""
         header = image_decode.read_header(content)
     except (FileNotFoundError, image_decode.ImageError):
         return UNKNOWN
     return image_decode.VERSION if header.plain else ""
 
 
-def rename(row: Embedding, name: str) -> None:
+def rename_vector(row: Embedding, name: str) -> None:
     """Gives the vector its name; where one of that name is there already, its outcomes take that one."""
     other = Embedding.objects.filter(model=row.model_id, image=row.image_id, preprocessing=name).first()
     if other is None:
@@ -105,6 +105,6 @@ def compute_again(row: Embedding, done: Renewal) -> None:
     runs = Run.objects.filter(pk__in={unit.run_id for unit in units})
     runs.filter(state=Run.State.DONE).update(state=Run.State.RUNNING, finished_at=None, problem="")
     for run in runs:
-        bump(f"runs.{run.study}")
+        bump_input_counters(f"runs.{run.study}")
         done.runs.add(run.pk)
     done.again += 1

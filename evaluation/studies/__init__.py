@@ -3,7 +3,7 @@
 from django.utils.module_loading import import_string
 
 from evaluation.contracts.study import ConfigError, Study
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 STUDIES = {
     "generation": "evaluation.studies.generation:Generation",
@@ -15,10 +15,10 @@ STUDIES = {
 }
 
 
-def load(slug: str) -> Study:
+def load_study(slug: str) -> Study:
     """The study named `slug`. Raises ConfigError with the near names."""
     if slug not in STUDIES:
-        raise ConfigError(unknown("study", slug, STUDIES))
+        raise ConfigError(describe_unknown_name("study", slug, STUDIES))
     found = import_string(STUDIES[slug].replace(":", "."))
     assert issubclass(found, Study)
     return found()

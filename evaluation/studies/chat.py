@@ -20,11 +20,11 @@ def chat_model(catalogue: Catalogue, slug: str) -> ModelData:
     return model
 
 
-def checked(asked: QuestionsData, codes: Collection[str], placeholders: Collection[str]) -> QuestionsData:
+def check_chat_questions(asked: QuestionsData, codes: Collection[str], placeholders: Collection[str]) -> QuestionsData:
     """The set, where all of it can be asked. Raises ConfigError that names the first question that cannot."""
     seen: set[str] = set()
     for number, question in enumerate(asked.questions, start=1):
-        if wrong := flaw(question, codes, placeholders, seen):
+        if wrong := find_chat_question_flaw(question, codes, placeholders, seen):
             raise ConfigError(f"questions: question {number} of {asked.slug} {asked.version} {wrong}.")
         seen.add(question["code"])
     if not seen:
@@ -32,7 +32,9 @@ def checked(asked: QuestionsData, codes: Collection[str], placeholders: Collecti
     return asked
 
 
-def flaw(question: Any, codes: Collection[str], placeholders: Collection[str], seen: Collection[str]) -> str:
+def find_chat_question_flaw(
+    question: Any, codes: Collection[str], placeholders: Collection[str], seen: Collection[str]
+) -> str:
     """What keeps a question from being asked; empty where nothing does."""
     code = question.get("code") if isinstance(question, Mapping) else None
     if code not in codes or code in seen:
@@ -45,12 +47,12 @@ def flaw(question: Any, codes: Collection[str], placeholders: Collection[str], s
     return ""
 
 
-def filled(messages: Sequence[str], words: Mapping[str, str]) -> list[str]:
+def fill_messages(messages: Sequence[str], words: Mapping[str, str]) -> list[str]:
     """The messages with `{name}` replaced by `words[name]`, each word as it is: braces in it mean nothing."""
-    return [replaced(text, words) for text in messages]
+    return [replace_placeholders(text, words) for text in messages]
 
 
-def replaced(text: str, words: Mapping[str, str]) -> str:
+def replace_placeholders(text: str, words: Mapping[str, str]) -> str:
     parts = [text]
     for name, word in words.items():
         parts = [piece for part in parts for piece in split_around(part, f"{{{name}}}", word)]
@@ -68,7 +70,7 @@ def split_around(part: str, name: str, word: str) -> list[str]:
     return [piece for number, text in enumerate(pieces) for piece in ([Word(word), text] if number else [text])]
 
 
-def definition(models: Sequence[ModelData], asked: QuestionsData) -> dict[str, Any]:
+def build_chat_definition(models: Sequence[ModelData], asked: QuestionsData) -> dict[str, Any]:
     """What never mixes: the words that were asked, and what each model is."""
     return {
         "questions": f"{asked.slug} {asked.version}",
@@ -84,9 +86,9 @@ def definition(models: Sequence[ModelData], asked: QuestionsData) -> dict[str, A
     }
 
 
-def results(units: Sequence[Work], backend: Chat) -> Iterator[Result]:
+def iterate_chat_results(units: Sequence[Work], backend: Chat) -> Iterator[Result]:
     """The answer to the messages of each unit, as they come."""
-    asked = [conversation(unit.payload) for unit in units]
+    asked = [build_conversation(unit.payload) for unit in units]
     for unit, answer in zip(units, backend.converse(asked), strict=True):
         yield Result(
             unit.key,
@@ -97,6 +99,6 @@ def results(units: Sequence[Work], backend: Chat) -> Iterator[Result]:
         )
 
 
-def conversation(payload: Mapping[str, Any]) -> Conversation:
+def build_conversation(payload: Mapping[str, Any]) -> Conversation:
     messages = tuple({"role": "user", "content": text} for text in payload["messages"])
     return Conversation(messages, int(payload["seed"]))

@@ -98,14 +98,14 @@ class Colours(Study):
                 yield Result(unit.key, "failed", reason="The picture is not held.", asked=False)
         held = [unit for unit in units if unit.image_bytes is not None]
         for unit, pixels in zip(held, backend.pixels([unit.image_bytes or b"" for unit in held]), strict=True):
-            shares = {str(box): float(share) for box, share in enumerate(metrics.histogram(pixels))}
+            shares = {str(box): float(share) for box, share in enumerate(metrics.colour_histogram(pixels))}
             yield Result(unit.key, numbers={"colourfulness": metrics.colourfulness(pixels), **shares})
 
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: object) -> TidyTable:
         if table not in self.tables:
             raise ValueError(f"colours has no table {table!r}")
         if table == "top":
-            return top(outcomes)
+            return build_colours_top(outcomes)
         cells: dict[tuple[str, str], list[OutcomeData]] = defaultdict(list)
         for outcome in outcomes:
             for country in outcome.labels.get("country", ()) if outcome.state == "done" else ():
@@ -113,7 +113,7 @@ class Colours(Study):
         rows = [
             TidyRow({"country": country, "model": model}, metric, estimate)
             for (country, model), members in sorted(cells.items())
-            for metric, estimate in estimates(members).items()
+            for metric, estimate in estimate_colour_metrics(members).items()
         ]
         notes = ("A picture of several countries counts in each. Intervals are over dishes.",)
         return TidyTable(DIVERSITY.name, DIVERSITY.version, DIVERSITY.columns, tuple(rows), notes)
@@ -129,7 +129,7 @@ class Colours(Study):
         )
 
 
-def top(outcomes: Iterable[OutcomeData]) -> TidyTable:
+def build_colours_top(outcomes: Iterable[OutcomeData]) -> TidyTable:
     """`colours.top`: five pictures at either end of each model, fewer where it has fewer than ten."""
     found: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for row in outcomes:
@@ -146,12 +146,12 @@ def top(outcomes: Iterable[OutcomeData]) -> TidyTable:
     return TidyTable(TOP.name, TOP.version, TOP.columns, tuple(rows), notes)
 
 
-def estimates(members: Sequence[OutcomeData]) -> dict[str, Estimate]:
+def estimate_colour_metrics(members: Sequence[OutcomeData]) -> dict[str, Estimate]:
     """Both metrics of the pictures of one country and model; colourfulness with an interval over dishes."""
     clusters = np.array([row.cluster for row in members])
     shares = np.array([[row.numbers[str(box)] for box in range(metrics.BINS)] for row in members])
     parts = np.column_stack([shares, entropy(shares), np.ones(len(members))])
-    value = float(metrics.divergence(parts.sum(axis=0, keepdims=True))[0, 0])
+    value = float(metrics.jensen_shannon_divergence(parts.sum(axis=0, keepdims=True))[0, 0])
     colourful = np.array([[row.numbers["colourfulness"]] for row in members])
     [beside] = one_way(colourful, clusters, bounds=AMOUNT)
     n, many = len(members), len(np.unique(clusters))

@@ -6,7 +6,7 @@ from typing import Any, get_origin, get_type_hints
 
 from evaluation.contracts.study import ConfigError, Study
 from evaluation.studies import presets
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 KINDS: Mapping[type, tuple[tuple[type, ...], str]] = {
     str: ((str,), "a text"),
@@ -20,27 +20,27 @@ KINDS: Mapping[type, tuple[tuple[type, ...], str]] = {
 }
 
 
-def parse(study: Study, given: Any) -> Any:
+def parse_config(study: Study, given: Any) -> Any:
     """The study's Config, of a preset where one is named. Raises ConfigError that names the field."""
     if not isinstance(given, Mapping):
         raise ConfigError("The configuration is an object with fields, such as {…}.")
-    given = presets.filled(study.slug, given)
+    given = presets.apply_preset(study.slug, given)
     known = {field.name: field for field in fields(study.Config)}
     for name in given:
         if name not in known:
-            raise ConfigError(unknown(f"field of study {study.slug!r} named", str(name), known))
+            raise ConfigError(describe_unknown_name(f"field of study {study.slug!r} named", str(name), known))
     for name, field in known.items():
         if name not in given and field.default is MISSING and field.default_factory is MISSING:
             raise ConfigError(f"{name} is missing. The study {study.slug!r} needs it.")
     hints = get_type_hints(study.Config)
-    values = {name: checked(name, hints[name], value) for name, value in given.items()}
+    values = {name: check_field_value(name, hints[name], value) for name, value in given.items()}
     try:
         return study.Config(**values)
     except (TypeError, ValueError) as error:
         raise ConfigError(str(error)) from error
 
 
-def checked(name: str, hint: Any, value: Any) -> Any:
+def check_field_value(name: str, hint: Any, value: Any) -> Any:
     """`value` where it fits the annotation; lists become tuples where the annotation says so."""
     kind = get_origin(hint) or hint
     if kind not in KINDS:

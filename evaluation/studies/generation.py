@@ -33,7 +33,7 @@ from evaluation.readers import image_quality
 from evaluation.readers.image_decode import ImageError
 from evaluation.studies import prompts
 from evaluation.studies.observe import of_outcomes
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 MOST_IMAGES = 1000
 PLACEHOLDER = re.compile(r"\{(\w*)\}")
@@ -64,7 +64,7 @@ COUNTS = TableSpec(
 
 @dataclass(frozen=True)
 class GenerationConfig:
-    """`subjects`: see `evaluation.subjects.select`. `prompt_version` empty: ours that was added last.
+    """`subjects`: see `evaluation.subjects.select_subjects`. `prompt_version` empty: ours that was added last.
 
     `allow_long_prompts`: prompts that the model does not read to their end are sent all the same, and marked.
     """
@@ -104,18 +104,18 @@ class Generation(Study):
         if not subjects:
             raise ConfigError("subjects: nothing is selected. Are there accepted dishes of these countries?")
         for subject in subjects[:1]:
-            filled(prompt, subject)
-        return Plan(units_of(config, model, prompt, subjects), definition(config, model, prompt))
+            fill_prompt(prompt, subject)
+        return Plan(units_of(config, model, prompt, subjects), build_generation_definition(config, model, prompt))
 
     def execute(self, units: Sequence[Work], backend: ImageGenerator) -> Iterator[Result]:
         """Pictures as the backend gives them; long prompts are not sent, useless pictures are held back."""
-        lengths = {unit.key: prompts.length(unit, backend) for unit in units}
+        lengths = {unit.key: prompts.measure_prompt_length(unit, backend) for unit in units}
         for key, found in lengths.items():
             if found.reason:
                 yield Result(key, "failed", reason=found.reason, circumstances=found.circumstances, asked=False)
         sent = {unit.key: unit for unit in units if not lengths[unit.key].reason}
-        for result in backend.generate([request(unit) for unit in sent.values()]) if sent else ():
-            yield examined(result, sent[result.key], lengths[result.key].circumstances)
+        for result in backend.generate([build_image_request(unit) for unit in sent.values()]) if sent else ():
+            yield examine_result(result, sent[result.key], lengths[result.key].circumstances)
 
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
         """`generation.counts`: how many pictures per country and model came about, and what became of the others."""
@@ -151,39 +151,39 @@ def units_of(
     seeded = bool(model.parameters.get("seeds", True))
     long = {prompts.LONG: True} if config.allow_long_prompts else {}
     for subject in subjects:
-        text = filled(prompt, subject)
+        text = fill_prompt(prompt, subject)
         for number in range(config.images_per_subject):
             place = {"seed": derived_seed(config.seed, subject.key, number)} if seeded else {"sample": number}
             payload = {"prompt": text, "prompt_id": prompt.id, **place, **long}
-            name = short(subject.key)
+            name = shorten_key(subject.key)
             yield UnitPlan(f"{name}/{number}", model, subject, payload, name)
 
 
-def examined(result: Result, unit: Work, notes: Mapping[str, Any]) -> Result:
+def examine_result(result: Result, unit: Work, notes: Mapping[str, Any]) -> Result:
     """The result with what is noted about the prompt; a picture that shows nothing is held back as empty."""
     result = replace(result, circumstances={**notes, **result.circumstances})
     image = result.image
     if image is None:
         return result
     if image.prompt_revised and unit.subject:
-        numbers = prompts.survived(image.prompt_revised, unit.subject)
+        numbers = prompts.check_preserved_terms(image.prompt_revised, unit.subject)
         result = replace(result, numbers={**result.numbers, **numbers})
     if result.state != "done" or not image.content:
         return result
     try:
-        found = image_quality.look(image.content)
+        found = image_quality.assess_image_quality(image.content)
     except ImageError as error:
         return replace(result, state="failed", image=None, reason=str(error))
     image = replace(image, media_type=found.media_type, width=found.width, height=found.height)
     return replace(result, state="empty" if found.flaw else "done", image=image, reason=found.flaw)
 
 
-def short(key: str) -> str:
+def shorten_key(key: str) -> str:
     """The key, or its hash where it is too long for a unit."""
     return key if len(key) <= 80 else hashlib.sha256(key.encode()).hexdigest()
 
 
-def definition(config: GenerationConfig, model: ModelData, prompt: PromptData) -> dict[str, Any]:
+def build_generation_definition(config: GenerationConfig, model: ModelData, prompt: PromptData) -> dict[str, Any]:
     return {
         "prompt": f"{prompt.slug} {prompt.version}",
         "prompt_sha256": hashlib.sha256(prompt.text.encode()).hexdigest(),
@@ -200,7 +200,7 @@ def derived_seed(seed: int, key: str, number: int) -> int:
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def filled(prompt: PromptData, subject: SubjectData) -> str:
+def fill_prompt(prompt: PromptData, subject: SubjectData) -> str:
     """The prompt with the subject's own words in it. Raises ConfigError for a placeholder that it cannot fill."""
     written = subject.labels.get("written_country") or subject.labels.get("country", ())
     values = {"place": subject.name}
@@ -208,11 +208,13 @@ def filled(prompt: PromptData, subject: SubjectData) -> str:
         values = {"local_name": subject.name, "countries": ", ".join(written)}
     for name in PLACEHOLDER.findall(prompt.text):
         if name not in values:
-            raise ConfigError(f"prompt {prompt.slug} for a {subject.kind}: {unknown('placeholder', name, values)}")
+            raise ConfigError(
+                f"prompt {prompt.slug} for a {subject.kind}: {describe_unknown_name('placeholder', name, values)}"
+            )
     return PLACEHOLDER.sub(lambda match: values[match[1]], prompt.text)
 
 
-def request(unit: Work) -> ImageRequest:
+def build_image_request(unit: Work) -> ImageRequest:
     payload = unit.payload
     return ImageRequest(
         unit.key,

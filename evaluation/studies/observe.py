@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
-from evaluation.metrics.observations import Labels, Observations, coded, none_of
+from evaluation.metrics.observations import Labels, Observations, hash_labels, none_of
 
 
 def of_outcomes(
@@ -19,7 +19,7 @@ def of_outcomes(
     return Observations(
         values={metric: np.array([value[metric] for value in values], dtype=np.float64) for metric in table.observed},
         groups={**places, "model": Labels.each(row.image_model for row in rows)},
-        dishes=coded(row.cluster for row in rows),
+        dishes=hash_labels(row.cluster for row in rows),
         raters=None,
         images=np.array([row.image_id or 0 for row in rows], dtype=np.int64),
         units=np.array([row.unit_id for row in rows], dtype=np.int64),

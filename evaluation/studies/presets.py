@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.contracts.study import ConfigError
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 FIELD = "preset"
 FOLDER = Path(__file__).resolve().parent.parent / "prompts"
@@ -24,7 +24,7 @@ def of_study(study: str) -> dict[str, Mapping[str, Any]]:
     return {row["slug"]: row["config"] for row in read_rows("presets.json") if row["study"] == study}
 
 
-def filled(study: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def apply_preset(study: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """`given` with what its preset says; what stands beside the preset counts more. Raises ConfigError.
 
     The name itself is gone afterwards: a run stores what was asked for, word for word.
@@ -33,5 +33,5 @@ def filled(study: str, given: Mapping[str, Any]) -> dict[str, Any]:
         return dict(given)
     known = of_study(study)
     if given[FIELD] not in known:
-        raise ConfigError(unknown(f"preset of study {study!r} named", str(given[FIELD]), known))
+        raise ConfigError(describe_unknown_name(f"preset of study {study!r} named", str(given[FIELD]), known))
     return {**known[given[FIELD]], **{name: value for name, value in given.items() if name != FIELD}}

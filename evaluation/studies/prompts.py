@@ -18,17 +18,17 @@ class Length(NamedTuple):
     circumstances: Mapping[str, Any]
 
 
-def length(unit: Work, backend: Any) -> Length:
+def measure_prompt_length(unit: Work, backend: Any) -> Length:
     """Counts with the model's own tokenizer where the backend has one, else the characters that a provider states."""
     prompt, parameters, allowed = unit.payload["prompt"], unit.model.parameters, unit.payload.get(LONG) is True
     if hasattr(backend, "excess"):
-        return judged(backend.excess(prompt), "tokens", "text encoder", allowed)
+        return judge_prompt_length(backend.excess(prompt), "tokens", "text encoder", allowed)
     if "max_characters" in parameters:
-        return judged(len(prompt) - int(parameters["max_characters"]), "characters", "provider", allowed)
+        return judge_prompt_length(len(prompt) - int(parameters["max_characters"]), "characters", "provider", allowed)
     return Length("", NOT_CHECKED)
 
 
-def judged(excess: int, what: str, reader: str, allowed: bool) -> Length:
+def judge_prompt_length(excess: int, what: str, reader: str, allowed: bool) -> Length:
     if excess <= 0:
         return Length("", {})
     cut = {"prompt_cut": excess}
@@ -37,19 +37,19 @@ def judged(excess: int, what: str, reader: str, allowed: bool) -> Length:
     return Length(f"The prompt is {excess} {what} longer than the {reader} reads. It was not sent.", cut)
 
 
-def survived(revised: str, subject: SubjectData) -> dict[str, float]:
+def check_preserved_terms(revised: str, subject: SubjectData) -> dict[str, float]:
     """Whether the name of a subject, and all its countries as written, stand in a rewritten prompt: 1 or 0."""
     countries = subject.labels.get("written_country") or subject.labels.get("country", ())
-    found = {"name_kept": float(holds(revised, subject.name))}
+    found = {"name_kept": float(contains_words(revised, subject.name))}
     if countries:
-        found["countries_kept"] = float(all(holds(revised, country) for country in countries))
+        found["countries_kept"] = float(all(contains_words(revised, country) for country in countries))
     return found
 
 
-def holds(text: str, words: str) -> bool:
+def contains_words(text: str, words: str) -> bool:
     """True where `words` stand in `text`, whatever their case and their way of composing letters."""
-    return plain(words) in plain(text)
+    return normalise_for_matching(words) in normalise_for_matching(text)
 
 
-def plain(text: str) -> str:
+def normalise_for_matching(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())

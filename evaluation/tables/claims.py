@@ -22,38 +22,40 @@ def within_claims(table: TableSpec, rows: Sequence[TidyRow]) -> list[TidyRow]:
     """
     if not table.tests and not table.ranks:
         return list(rows)
-    numbers = {(key(row), row.metric): row.estimate for row in rows}
-    kept = [tested(table, row, numbers) for row in rows]
-    kept += [corrected for test in table.tests if test.holm for corrected in corrections(kept, test)]
+    numbers = {(build_row_key(row), row.metric): row.estimate for row in rows}
+    kept = [withdraw_unclaimed_test(table, row, numbers) for row in rows]
+    kept += [corrected for test in table.tests if test.holm for corrected in build_holm_corrections(kept, test)]
     unnamed = {
-        column: {key(row) for row in rows if not claimed(numbers.get((key(row), metric)))}
+        column: {
+            build_row_key(row) for row in rows if not has_claimed_interval(numbers.get((build_row_key(row), metric)))
+        }
         for column, metric in table.ranks.items()
     }
     return [without_names(row, unnamed) for row in kept]
 
 
-def key(row: TidyRow) -> Key:
+def build_row_key(row: TidyRow) -> Key:
     return tuple(row.groups.items())
 
 
-def claimed(estimate: Estimate | None) -> bool:
+def has_claimed_interval(estimate: Estimate | None) -> bool:
     """Whether a number has an interval, and its group is not small."""
     return estimate is not None and estimate.low is not None and not estimate.small
 
 
-def tested(table: TableSpec, row: TidyRow, numbers: Mapping[tuple[Key, str], Estimate]) -> TidyRow:
+def withdraw_unclaimed_test(table: TableSpec, row: TidyRow, numbers: Mapping[tuple[Key, str], Estimate]) -> TidyRow:
     """The row, its p taken back where the number that it is about claims no interval."""
     test = next((test for test in table.tests if test.p == row.metric), None)
     if test is None or row.estimate.value is None:
         return row
-    about = numbers.get((key(row), test.about))
+    about = numbers.get((build_row_key(row), test.about))
     if about is not None and about.low is not None:
         return row
     reason = about.reason if about is not None and about.reason else UNTESTED
     return replace(row, estimate=replace(row.estimate, value=None, low=None, high=None, method="", reason=reason))
 
 
-def corrections(rows: Iterable[TidyRow], test: PValue) -> list[TidyRow]:
+def build_holm_corrections(rows: Iterable[TidyRow], test: PValue) -> list[TidyRow]:
     """Rows of the corrected p for those of the p: Holm's correction within each measure, over all of its tests.
 
     A test that could not be made is in no family.
@@ -75,6 +77,6 @@ def corrections(rows: Iterable[TidyRow], test: PValue) -> list[TidyRow]:
 
 def without_names(row: TidyRow, unnamed: Mapping[str, set[Key]]) -> TidyRow:
     """The row, the columns that name somebody emptied where that is not claimed."""
-    mine = key(row)
+    mine = build_row_key(row)
     empty = {column: "" for column, keys in unnamed.items() if mine in keys}
     return replace(row, groups={**row.groups, **empty}) if empty else row

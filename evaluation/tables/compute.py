@@ -10,12 +10,12 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.ordering import in_order
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import StoredTable
-from evaluation.registry.lookup import checked_filters, spec
+from evaluation.registry.lookup import checked_filters, find_table_spec
 from evaluation.tables.claims import within_claims
 from evaluation.tables.from_runs import study_table
-from evaluation.tables.metadata import about
+from evaluation.tables.metadata import describe_table
 from evaluation.tables.serialise import to_content
-from evaluation.tables.store import TableView, fingerprint, logger, stored_rows, table_key, view_table
+from evaluation.tables.store import TableView, compute_table_fingerprint, logger, stored_rows, table_key, view_table
 from wwd.base.planner_statistics import is_statement_timeout
 
 # `wanted_at` lies this far ahead while a worker computes; if the worker dies, the table is wanted again after it.
@@ -27,11 +27,11 @@ def compute_and_store(name: str, filters: Filters) -> TableView:
 
     Raises UnknownTable, UnknownFilter, and whatever the computation does.
     """
-    table = spec(name)
+    table = find_table_spec(name)
     chosen = checked_filters(table, filters)
     # Read before the data: a change in between makes the stored table stale, never falsely fresh.
-    present = fingerprint(table)
-    content = to_content(kept_of_whole(table, chosen, present) or compute(table, chosen))
+    present = compute_table_fingerprint(table)
+    content = to_content(kept_of_whole(table, chosen, present) or compute_table(table, chosen))
     row, _ = StoredTable.objects.update_or_create(
         **table_key(table, chosen),
         defaults={
@@ -61,13 +61,13 @@ def recompute_wanted() -> int:
     return done
 
 
-def compute(table: TableSpec, filters: Filters) -> TidyTable:
+def compute_table(table: TableSpec, filters: Filters) -> TidyTable:
     """The table of `filters` from the data as it is now, in the one order of rows. Nothing is stored."""
     made = table.compute(filters) if table.compute else study_table(table, filters)
     rows = rows_with(
         within_claims(table, made.rows), {name: value for name, value in filters.items() if name in table.columns}
     )
-    kept = about(table, filters, made)
+    kept = describe_table(table, filters, made)
     return replace(made, rows=in_order(rows, table.columns, table.metrics), about=kept)
 
 
@@ -93,7 +93,7 @@ def rows_with(rows: Iterable[TidyRow], columns: Filters) -> tuple[TidyRow, ...]:
 def _recompute(row: StoredTable) -> bool:
     """Computes a claimed row; whatever goes wrong is logged and noted, so that one table cannot stop the others."""
     try:
-        table = spec(row.name)
+        table = find_table_spec(row.name)
         if row.version == table.version:
             compute_and_store(row.name, row.filters)
             return True

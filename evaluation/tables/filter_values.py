@@ -10,13 +10,15 @@ from evaluation.contracts.table import LABELS, MOST_OPTIONS, PROMPT, Filters, Ta
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import PromptTemplate, Run, Subject
 from evaluation.plans.mask import Mask
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 RUNS = ("run", "with")
 OF_RUNS = "runs."
 
 
-def wrong(table: TableSpec, filters: Filters, made: TidyTable | None, whole: TidyTable | None, mask: Mask) -> str:
+def describe_wrong_value(
+    table: TableSpec, filters: Filters, made: TidyTable | None, whole: TidyTable | None, mask: Mask
+) -> str:
     """The sentence about the first value that nothing has, with the near ones; empty where there is none.
 
     `made`: the table of these filters, `whole`: that without any; None where it is not stored. What is not known is
@@ -25,13 +27,13 @@ def wrong(table: TableSpec, filters: Filters, made: TidyTable | None, whole: Tid
     for name, value in filters.items():
         if mask.hides(name) or name in table.choices:
             continue
-        found = run_names(table) if name in RUNS else values(table, name, filters, made, whole)
+        found = run_names(table) if name in RUNS else list_filter_values(table, name, filters, made, whole)
         if found is not None and value not in found:
-            return unknown(f"value of the filter {name} named", value, mask.plain(found))
+            return describe_unknown_name(f"value of the filter {name} named", value, mask.plain(found))
     return ""
 
 
-def values(
+def list_filter_values(
     table: TableSpec, name: str, filters: Filters, made: TidyTable | None, whole: TidyTable | None
 ) -> Collection[str] | None:
     """All values that the filter `name` may have; None where they are not known."""
@@ -40,7 +42,7 @@ def values(
         return None
     found = {value for each in (made, whole) if each for value in options_of(each).get(name, ())}
     if not found and made is not None and not made.rows:
-        found = set(labelled(name))
+        found = set(list_label_values(name))
     return found if 0 < len(found) < MOST_OPTIONS else None
 
 
@@ -50,7 +52,7 @@ def options_of(made: TidyTable) -> Mapping[str, list[str]]:
     return found
 
 
-def labelled(name: str) -> Iterator[str]:
+def list_label_values(name: str) -> Iterator[str]:
     """The values of a label of subjects, or of a prompt: where a table of nothing knows none."""
     if name == PROMPT:
         yield from PromptTemplate.objects.values_list("slug", flat=True).distinct()

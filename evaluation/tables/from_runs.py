@@ -5,12 +5,12 @@ from typing import Any
 
 from evaluation import studies
 from evaluation.contracts.table import LABELS, NARROWING, Filters, TableSpec
-from evaluation.metrics.observations import Observations, nothing
+from evaluation.metrics.observations import Observations, create_empty_observations
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Run
 from evaluation.registry.runs import chosen_run
 from evaluation.tables.metadata import Watched
-from evaluation.tables.outcomes import labels_of, outcomes, subjects_of, withdrawn_dishes
+from evaluation.tables.outcomes import iterate_outcomes, labels_of, subjects_of, withdrawn_dishes
 
 NO_RUN = "There is no finished run of this study yet, or none with the chosen name."
 
@@ -20,8 +20,8 @@ def study_table(table: TableSpec, filters: Filters) -> TidyTable:
     run = chosen_run(table.study, filters)
     if run is None:
         return TidyTable(table.name, table.version, table.columns, (), (NO_RUN,))
-    study = studies.load(table.study)
-    watched = watch(run, narrowing(table, filters))
+    study = studies.load_study(table.study)
+    watched = watch_outcomes(run, select_narrowing_filters(table, filters))
     made = study.summarise(table.name.partition(".")[2], watched, run.config)
     notes = (*_about(run), *_only(watched.filters), *made.notes)
     about = {"run": run_as_kept(run), **watched.about()}
@@ -32,28 +32,28 @@ def study_observations(table: TableSpec, filters: Filters) -> Observations:
     """What the numbers of a study's table are means of, by its own `observe`; none without a finished run."""
     run = chosen_run(table.study, filters)
     if run is None:
-        return nothing(table.columns, (NO_RUN,))
-    watched = watch(run, narrowing(table, filters))
-    found = studies.load(table.study).observe(table.name.partition(".")[2], watched, run.config)
+        return create_empty_observations(table.columns, (NO_RUN,))
+    watched = watch_outcomes(run, select_narrowing_filters(table, filters))
+    found = studies.load_study(table.study).observe(table.name.partition(".")[2], watched, run.config)
     assert found is not None, "a study observes what its tables say that they are means of"
     notes = (*_about(run), *_only(watched.filters), *found.notes)
     return replace(found, notes=notes, demonstration=run.demonstration)
 
 
-def watch(run: Run, chosen: Filters) -> Watched:
+def watch_outcomes(run: Run, chosen: Filters) -> Watched:
     """The outcomes that are chosen. By labels they are chosen in the database: of a million few are about one place."""
     wanted = {name: value for name, value in chosen.items() if name in LABELS}
     if not wanted:
-        return Watched(outcomes(run), chosen)
+        return Watched(iterate_outcomes(run), chosen)
     labels = labels_of(run)
     subjects = [pk for pk, held in labels.items() if all(value in held.get(name, ()) for name, value in wanted.items())]
-    watched = Watched(outcomes(run, subjects), chosen)
+    watched = Watched(iterate_outcomes(run, subjects), chosen)
     for subject in subjects_of(run) & labels.keys():
         watched.offer(labels[subject])
     return watched
 
 
-def narrowing(table: TableSpec, filters: Filters) -> Filters:
+def select_narrowing_filters(table: TableSpec, filters: Filters) -> Filters:
     """The filters that choose outcomes; one that is a column keeps rows, after the table is made."""
     return {name: value for name, value in filters.items() if name in NARROWING and name not in table.columns}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import LABELS, MOST_OPTIONS, NARROWING, PROMPT, About, Filters, TableSpec
-from evaluation.metrics.ordering import ordered
+from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.tidy import TidyTable
 
 # What differs from call to call says nothing about how a table was made.
@@ -22,7 +22,9 @@ MOST_HELD = 10_000
 describers: dict[str, Callable[[TableSpec, Filters], About]] = {}
 
 
-def describes(inputs: str) -> Callable[[Callable[[TableSpec, Filters], About]], Callable[[TableSpec, Filters], About]]:
+def register_describer(
+    inputs: str,
+) -> Callable[[Callable[[TableSpec, Filters], About]], Callable[[TableSpec, Filters], About]]:
     """Registers what describes all tables that are computed from `inputs` ("reviews")."""
 
     def register(describe: Callable[[TableSpec, Filters], About]) -> Callable[[TableSpec, Filters], About]:
@@ -32,7 +34,7 @@ def describes(inputs: str) -> Callable[[Callable[[TableSpec, Filters], About]], 
     return register
 
 
-def about(spec: TableSpec, filters: Filters, made: TidyTable) -> About:
+def describe_table(spec: TableSpec, filters: Filters, made: TidyTable) -> About:
     """All that is known about `made`, the table before filters on its columns kept some of its rows."""
     found: dict[str, Any] = dict(made.about)
     options = {**found.get("options", {}), **columns_of(made, spec.filters)}
@@ -47,7 +49,7 @@ def about(spec: TableSpec, filters: Filters, made: TidyTable) -> About:
 def columns_of(table: TidyTable, accepted: Iterable[str]) -> dict[str, list[str]]:
     """Filters that are columns → the values of their rows."""
     names = [name for name in accepted if name in table.columns]
-    return {name: ordered((row.groups[name] for row in table.rows), name)[:MOST_OPTIONS] for name in names}
+    return {name: sort_group_values((row.groups[name] for row in table.rows), name)[:MOST_OPTIONS] for name in names}
 
 
 class Watched:
@@ -108,7 +110,9 @@ class Watched:
         """See the module."""
         self.add_up()
         return {
-            "options": {name: ordered(values, name)[:MOST_OPTIONS] for name, values in self.options.items() if values},
+            "options": {
+                name: sort_group_values(values, name)[:MOST_OPTIONS] for name, values in self.options.items() if values
+            },
             "circumstances": {
                 name: dict(seen.most_common())
                 for name, seen in sorted(self.circumstances.items())

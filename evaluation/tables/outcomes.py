@@ -11,7 +11,7 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from collection.models import Dish
-from evaluation.batching import chunks
+from evaluation.batching import split_into_chunks
 from evaluation.contracts.study import FinalState, OutcomeData, Vector
 from evaluation.models import Embedding, GeneratedImage, Outcome, PromptTemplate, Run, RunLabel
 from evaluation.readers import image_decode
@@ -31,10 +31,10 @@ WITHDRAWN = Q(unit__subject__dish__state=Dish.State.WITHDRAWN)
 
 def vector_of(row: Embedding) -> Vector:
     """The stored vector, float32, shape (dimensions,)."""
-    return floats(row.vector)
+    return decode_floats(row.vector)
 
 
-def floats(stored: Any) -> Vector:
+def decode_floats(stored: Any) -> Vector:
     return np.frombuffer(bytes(stored), dtype="<f4").astype(np.float32)
 
 
@@ -77,7 +77,7 @@ COLUMNS = (
 JSON = ("unit__payload", "numbers", "circumstances")
 
 
-def outcomes(run: Run, subjects: Collection[int] | None = None) -> Iterator[OutcomeData]:
+def iterate_outcomes(run: Run, subjects: Collection[int] | None = None) -> Iterator[OutcomeData]:
     """All outcomes of a run in the order of its units, in one query, one for the labels, and one per 2,000 pictures.
 
     `subjects`: only what is about these, and what is about no subject.
@@ -93,7 +93,7 @@ def outcomes(run: Run, subjects: Collection[int] | None = None) -> Iterator[Outc
     if subjects is not None:
         rows = rows.filter(Q(unit__subject__in=subjects) | Q(unit__subject=None))
     found = rows.values_list(*COLUMNS, *(Cast(column, TextField()) for column in JSON)).iterator(chunk_size=CHUNK)
-    for chunk in chunks(map(Row._make, found), CHUNK):
+    for chunk in split_into_chunks(map(Row._make, found), CHUNK):
         payloads = [json.loads(row.payload) for row in chunk]
         images = [image_from(row.made, row.embedded, payload) for row, payload in zip(chunk, payloads, strict=True)]
         pictures.update(makers_of({image for image in images if image} - pictures.keys()))
@@ -139,7 +139,7 @@ def data_of(
         numbers=shared(row.numbers),
         image_model=maker,
         image_id=image,
-        vector=floats(row.vector) if row.vector is not None else None,
+        vector=decode_floats(row.vector) if row.vector is not None else None,
         reason=row.reason,
         unit_id=row.unit,
         prompt=prompt,
@@ -196,7 +196,7 @@ def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str], *, pro
         state=FINAL[unit.state],
         model=unit.model.slug,
         subject=unit.subject.name if unit.subject else "",
-        cluster=cluster(row, image),
+        cluster=find_outcome_cluster(row, image),
         labels=labels,
         payload=unit.payload,
         text=row.text,
@@ -211,7 +211,7 @@ def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str], *, pro
     )
 
 
-def cluster(row: Outcome, image: int | None) -> str:
+def find_outcome_cluster(row: Outcome, image: int | None) -> str:
     """What may be resampled independently: the dish, else the picture, else the unit."""
     return cluster_of(row.unit.subject.dish_id if row.unit.subject else None, image, row.unit.key)
 

@@ -39,7 +39,7 @@ def scrub_tables(dish: Dish) -> None:
     for row in StoredTable.objects.exclude(content=None).iterator(chunk_size=50):
         if words & set(row.filters.values()):
             row.delete()
-        elif (content := scrubbed(row.content or {}, pattern)) != row.content:
+        elif (content := scrub_content(row.content or {}, pattern)) != row.content:
             StoredTable.objects.filter(pk=row.pk).update(content=content)
 
 
@@ -52,20 +52,20 @@ def without_withdrawn(content: Mapping[str, Any]) -> Mapping[str, Any]:
     """A table that was stored before a dish was withdrawn, for those days in which it is not erased yet."""
     gone = Dish.objects.filter(state=Dish.State.WITHDRAWN).exclude(local_name="")
     words = {word for dish in gone for word in own_words(dish)}
-    return scrubbed(content, pattern_of(words)) if words else content
+    return scrub_content(content, pattern_of(words)) if words else content
 
 
-def scrubbed(content: Mapping[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
+def scrub_content(content: Mapping[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
     """A stored table with the words gone from its groups, notes and further content; names of columns stay."""
-    rows = [{**row, "groups": without(row["groups"], pattern)} for row in content.get("rows", ())]
-    more = {name: without(value, pattern) for name, value in content.items() if name not in ("columns", "rows")}
+    rows = [{**row, "groups": erase_words(row["groups"], pattern)} for row in content.get("rows", ())]
+    more = {name: erase_words(value, pattern) for name, value in content.items() if name not in ("columns", "rows")}
     return {**content, **more, "rows": rows}
 
 
-def without(value: Any, pattern: re.Pattern[str]) -> Any:
+def erase_words(value: Any, pattern: re.Pattern[str]) -> Any:
     """`value` with the words replaced in every text, however deep it lies."""
     if isinstance(value, dict):
-        return {name: without(entry, pattern) for name, entry in value.items()}
+        return {name: erase_words(entry, pattern) for name, entry in value.items()}
     if isinstance(value, list):
-        return [without(entry, pattern) for entry in value]
+        return [erase_words(entry, pattern) for entry in value]
     return pattern.sub(ERASED, value) if isinstance(value, str) else value

@@ -57,7 +57,7 @@ class TableView:
         return f"{notes} {self.mask.plan.pk if self.mask.plan else ''} {self.mask.places}"
 
 
-def fingerprint(table: TableSpec, counted: Mapping[str, int] | None = None) -> str:
+def compute_table_fingerprint(table: TableSpec, counted: Mapping[str, int] | None = None) -> str:
     """Hash (64 hex digits) of the table's version and the present counts of its inputs, read unless `counted`."""
     counts = counted
     if counts is None:
@@ -75,7 +75,7 @@ def rows_of(keys: Iterable[tuple[TableSpec, Filters]]) -> dict[tuple[str, str], 
     return {(row.name, row.filters_hash): row for row in found}
 
 
-def ask(view: TableView) -> bool:
+def request_fresh_table(view: TableView) -> bool:
     """Notes that somebody waits for a fresh table. True where a worker should be told: not told a moment ago."""
     rows = stored_rows(view.spec, view.stored)
     if rows.filter(Q(wanted_at=None) | Q(wanted_at__lte=Now() - DEBOUNCE)).update(wanted_at=Now()):

@@ -11,11 +11,11 @@ register = template.Library()
 @register.filter
 def derived_of(name: str) -> list[TableSpec]:
     """The tables derived from the table `name`."""
-    return [lookup.spec(other) for other in derived.names_of(name, lookup.spec)]
+    return [lookup.find_table_spec(other) for other in derived.names_of(name, lookup.find_table_spec)]
 
 
 @register.filter
 def base_of(name: str) -> TableSpec | None:
     """The table that the table `name` is derived from; None where it is derived from none."""
     base = derived.base_of(name)
-    return lookup.spec(base) if base else None
+    return lookup.find_table_spec(base) if base else None

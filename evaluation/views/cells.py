@@ -9,12 +9,12 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from evaluation import queue
-from evaluation.drilldown.cells import Cell, NoSuchCell, behind, cell_of
+from evaluation.drilldown.cells import Cell, CellNotFound, cell_of, load_drilldown
 from evaluation.presentation import cell as presentation_cell
 from evaluation.registry import lookup
 from evaluation.tables import store
 from evaluation.views.images import after_of
-from evaluation.views.tables import View, context, for_researchers
+from evaluation.views.tables import View, build_admin_context, for_researchers
 
 
 def with_cell(view: Callable[[HttpRequest, Cell], HttpResponseBase]) -> View:
@@ -23,8 +23,8 @@ def with_cell(view: Callable[[HttpRequest, Cell], HttpResponseBase]) -> View:
     def inner(request: HttpRequest, name: str) -> HttpResponseBase:
         try:
             return view(request, cell_of(name, request.GET))
-        except (lookup.UnknownTable, lookup.UnknownFilter, NoSuchCell) as error:
-            more = context(request, _("There is no such cell"), sentence=str(error))
+        except (lookup.TableNotFound, lookup.FilterNotFound, CellNotFound) as error:
+            more = build_admin_context(request, _("There is no such cell"), sentence=str(error))
             return render(request, "evaluation/no_table.html", more, status=404)
 
     return inner
@@ -32,14 +32,24 @@ def with_cell(view: Callable[[HttpRequest, Cell], HttpResponseBase]) -> View:
 
 @for_researchers
 @with_cell
-def cell(request: HttpRequest, found: Cell) -> HttpResponse:
+def show_cell(request: HttpRequest, found: Cell) -> HttpResponse:
     """Pictures, units and answers that a number counted, page by page."""
-    if found.view.state != "fresh" and store.ask(found.view):
+    if found.view.state != "fresh" and store.request_fresh_table(found.view):
         transaction.on_commit(queue.request_tables)
-    more = {"view": found.view, "found": found, "query": found.query, **presentation_cell.about(found)}
+    more = {
+        "view": found.view,
+        "found": found,
+        "query": found.query,
+        **presentation_cell.build_cell_number_context(found),
+    }
     if found.row is not None:
-        listed = behind(found)
-        more |= {"note": listed.note, **presentation_cell.context(request, found, listed, after_of(request))}
+        listed = load_drilldown(found)
+        more |= {
+            "note": listed.note,
+            **presentation_cell.build_drilldown_context(request, found, listed, after_of(request)),
+        }
     return render(
-        request, "evaluation/pictures/behind.html", context(request, presentation_cell.title_of(found), **more)
+        request,
+        "evaluation/pictures/behind.html",
+        build_admin_context(request, presentation_cell.title_of(found), **more),
     )

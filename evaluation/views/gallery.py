@@ -12,11 +12,11 @@ from evaluation import queue
 from evaluation.contracts import table
 from evaluation.metrics.tidy import TidyRow
 from evaluation.plans.mask import mask_of_models
-from evaluation.presentation.images import Asked, PictureRow, by_id, controls, rows_for, user_of
+from evaluation.presentation.images import Asked, PictureRow, build_image_controls, by_id, rows_for, user_of
 from evaluation.registry import lookup
 from evaluation.tables import read, store
-from evaluation.tables.format import number
-from evaluation.views.tables import context, for_researchers
+from evaluation.tables.format import format_number
+from evaluation.views.tables import build_admin_context, for_researchers
 
 PLACED = ("end", "place", "picture")
 OWN = ("show", "of")
@@ -40,23 +40,23 @@ def has_gallery(spec: table.TableSpec) -> bool:
 
 
 @for_researchers
-def gallery(request: HttpRequest, name: str) -> HttpResponse:
+def show_gallery(request: HttpRequest, name: str) -> HttpResponse:
     """One value of the first column at a time: both ends of each of its groups."""
     rest = {key: str(request.GET[key]) for key in request.GET if key not in OWN}
     try:
-        view = read.read(name, rest)
+        view = read.read_stored_table(name, rest)
         if not has_gallery(view.spec):
-            raise lookup.UnknownTable(_("The table %(name)s has no ends to show.") % {"name": name})
-    except (lookup.UnknownTable, lookup.UnknownFilter) as error:
-        more = context(request, _("There is no such gallery"), sentence=str(error))
+            raise lookup.TableNotFound(_("The table %(name)s has no ends to show.") % {"name": name})
+    except (lookup.TableNotFound, lookup.FilterNotFound) as error:
+        more = build_admin_context(request, _("There is no such gallery"), sentence=str(error))
         return render(request, "evaluation/no_table.html", more, status=404)
-    if view.state != "fresh" and store.ask(view):
+    if view.state != "fresh" and store.request_fresh_table(view):
         transaction.on_commit(queue.request_tables)
-    more = context(request, _(view.spec.title), view=view, **shown(request, view))
+    more = build_admin_context(request, _(view.spec.title), view=view, **build_gallery_context(request, view))
     return render(request, "evaluation/pictures/gallery.html", more)
 
 
-def shown(request: HttpRequest, view: store.TableView) -> dict[str, object]:
+def build_gallery_context(request: HttpRequest, view: store.TableView) -> dict[str, object]:
     """What the page lists: a handful of queries however many pictures."""
     rows, asked = view.table.rows if view.table else (), Asked.of(request)
     first = view.spec.columns[0]
@@ -70,13 +70,15 @@ def shown(request: HttpRequest, view: store.TableView) -> dict[str, object]:
         "column": first,
         "choices": choices,
         "chosen": chosen,
-        "shelves": shelves(view.spec.columns, mine, pictures),
+        "shelves": group_gallery_shelves(view.spec.columns, mine, pictures),
         "left_out": max(0, len(ids) - MOST),
-        **controls(request, asked),
+        **build_image_controls(request, asked),
     }
 
 
-def shelves(columns: Sequence[str], rows: Iterable[TidyRow], pictures: Mapping[int, PictureRow]) -> list[Shelf]:
+def group_gallery_shelves(
+    columns: Sequence[str], rows: Iterable[TidyRow], pictures: Mapping[int, PictureRow]
+) -> list[Shelf]:
     """The rows by group and end; the numbers of one picture stand together."""
     named = columns[: columns.index("end")]
     found: dict[Key, dict[str, dict[int, list[str]]]] = {}
@@ -84,7 +86,7 @@ def shelves(columns: Sequence[str], rows: Iterable[TidyRow], pictures: Mapping[i
         ends = found.setdefault(tuple(row.groups[name] for name in named), {})
         numbers = ends.setdefault(row.groups["end"], {}).setdefault(int(row.groups["picture"]), [])
         if row.estimate.value is not None:
-            numbers.append(f"{row.metric.replace('_', ' ')} {number(row.estimate.value, DIGITS)}")
+            numbers.append(f"{row.metric.replace('_', ' ')} {format_number(row.estimate.value, DIGITS)}")
     return [
         Shelf(
             group,

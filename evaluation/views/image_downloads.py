@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from evaluation.drilldown.cells import Behind, Cell, behind
+from evaluation.drilldown.cells import Behind, Cell, load_drilldown
 from evaluation.images import archive, download_log
 from evaluation.images.archive import MOST_PICTURES, Taken
 from evaluation.models import Outcome
@@ -17,45 +17,47 @@ from evaluation.presentation.cell import image_of
 from evaluation.presentation.images import user_of
 from evaluation.views.cells import with_cell
 from evaluation.views.images import NOT_KEPT
-from evaluation.views.tables import allowed, context
+from evaluation.views.tables import build_admin_context, require_permission
 
 METHODS = require_http_methods(["GET", "HEAD", "POST"])
 
 
-@allowed(download_log.PERMISSION)
-@allowed("view_generatedimage")
+@require_permission(download_log.PERMISSION)
+@require_permission("view_generatedimage")
 @METHODS
-def one(request: HttpRequest, pk: int) -> HttpResponseBase:
+def download_image(request: HttpRequest, pk: int) -> HttpResponseBase:
     """One picture as it is stored."""
-    chosen = archive.choose([pk])
+    chosen = archive.choose_archive_images([pk])
     if not chosen or chosen[0].why:
         raise Http404
-    if not download_log.accepted(request):
-        return ask(request, chosen, mask_of_models())
+    if not download_log.is_terms_accepted(request):
+        return show_download_terms(request, chosen, mask_of_models())
     if mask_of_models().active:
-        return ask(request, chosen, mask_of_models())
+        return show_download_terms(request, chosen, mask_of_models())
     content = archive.content_of(chosen[0])
     if content is None:
         raise Http404
-    download_log.record(user_of(request), f"picture {pk}", 1)
+    download_log.record_download(user_of(request), f"picture {pk}", 1)
     image = chosen[0].image
     headers = {**NOT_KEPT, "Content-Disposition": f'attachment; filename="{chosen[0].file}"'}
     return HttpResponse(content, content_type=image.media_type or "application/octet-stream", headers=headers)
 
 
-@allowed(download_log.PERMISSION)
-@allowed("view_generatedimage")
+@require_permission(download_log.PERMISSION)
+@require_permission("view_generatedimage")
 @METHODS
 @with_cell
 def of_cell(request: HttpRequest, cell: Cell) -> HttpResponseBase:
     """The first pictures behind a cell as an archive."""
     if cell.row is None:
         raise Http404
-    chosen = archive.choose(pictures_of(behind(cell)))
-    if not download_log.accepted(request) or cell.mask.active:
-        return ask(request, chosen, cell.mask)
-    out, taken = archive.packed(chosen)
-    download_log.record(user_of(request), f"{cell.spec.name} {cell.query}", sum(bool(each.file) for each in taken))
+    chosen = archive.choose_archive_images(pictures_of(load_drilldown(cell)))
+    if not download_log.is_terms_accepted(request) or cell.mask.active:
+        return show_download_terms(request, chosen, cell.mask)
+    out, taken = archive.pack_archive(chosen)
+    download_log.record_download(
+        user_of(request), f"{cell.spec.name} {cell.query}", sum(bool(each.file) for each in taken)
+    )
     name = f"{cell.spec.name}.pictures.zip"
     return FileResponse(out, as_attachment=True, filename=name, headers=NOT_KEPT)
 
@@ -69,7 +71,7 @@ def pictures_of(found: Behind) -> list[int]:
     return list(dict.fromkeys(image for row in rows if (image := image_of(row))))
 
 
-def ask(request: HttpRequest, chosen: Sequence[Taken], mask: Mask) -> HttpResponse:
+def show_download_terms(request: HttpRequest, chosen: Sequence[Taken], mask: Mask) -> HttpResponse:
     """The terms, and how many pictures there would be; or why there are none now."""
     more = {
         "n": sum(bool(each.file) for each in chosen),
@@ -77,7 +79,12 @@ def ask(request: HttpRequest, chosen: Sequence[Taken], mask: Mask) -> HttpRespon
         "most": MOST_PICTURES,
         "masked": mask.active,
         "refused": request.method == "POST",
-        **download_log.context(),
+        **download_log.build_terms_context(),
     }
     status = 422 if request.method == "POST" else 200
-    return render(request, "evaluation/pictures/take.html", context(request, _("Take pictures"), **more), status=status)
+    return render(
+        request,
+        "evaluation/pictures/take.html",
+        build_admin_context(request, _("Take pictures"), **more),
+        status=status,
+    )

@@ -9,11 +9,11 @@ from django.views.decorators.http import require_safe
 from collection.models import Dish
 from evaluation.images import files
 from evaluation.models import GeneratedImage, Subject
-from evaluation.presentation.images import Asked, controls, user_of
-from evaluation.presentation.images import context as pictures
+from evaluation.presentation.images import Asked, build_image_controls, user_of
+from evaluation.presentation.images import build_image_list_context as pictures
 from evaluation.presentation.subject import grid_of, photos_of
 from evaluation.readers.image_decode import ImageError
-from evaluation.views.tables import allowed, context, for_researchers
+from evaluation.views.tables import build_admin_context, for_researchers, require_permission
 
 NOT_KEPT = {"Cache-Control": "no-store", "Expires": http_date(0), "Cross-Origin-Resource-Policy": "same-origin"}
 
@@ -26,27 +26,27 @@ def picture_to_show(pk: int) -> GeneratedImage:
     return image
 
 
-@allowed("view_generatedimage")
+@require_permission("view_generatedimage")
 @require_safe
 def picture_file(request: HttpRequest, pk: int, size: str) -> HttpResponse:
     """A picture as JPEG in one of two sizes. Never kept by a browser: what is withdrawn vanishes at once."""
     if size not in files.SIZES:
         raise Http404
     try:
-        content = files.smaller(picture_to_show(pk), size)
+        content = files.read_reduced_image(picture_to_show(pk), size)
     except (FileNotFoundError, ImageError):
         raise Http404 from None
     return HttpResponse(content, content_type="image/jpeg", headers=NOT_KEPT)
 
 
 @for_researchers
-def picture(request: HttpRequest, pk: int) -> HttpResponse:
+def show_image(request: HttpRequest, pk: int) -> HttpResponse:
     """One picture with everything that is known of it."""
     shown = pictures(request, [pk])
     if not shown["rows"]:
         raise Http404
     title = _("Picture %(number)d") % {"number": pk}
-    return render(request, "evaluation/pictures/one.html", context(request, title, **shown))
+    return render(request, "evaluation/pictures/one.html", build_admin_context(request, title, **shown))
 
 
 @for_researchers
@@ -59,9 +59,9 @@ def subject_pictures(request: HttpRequest, pk: int) -> HttpResponse:
         "subject": subject,
         "photos": photos_of(subject, user, asked),
         "grid": grid_of(subject, user, asked, after_of(request)),
-        **controls(request, asked),
+        **build_image_controls(request, asked),
     }
-    return render(request, "evaluation/pictures/subject.html", context(request, subject.name, **more))
+    return render(request, "evaluation/pictures/subject.html", build_admin_context(request, subject.name, **more))
 
 
 def after_of(request: HttpRequest) -> int:

@@ -15,11 +15,11 @@ from django.views.decorators.http import require_safe
 from collection.admin.country_scope import sees_some
 from evaluation import queue
 from evaluation.metrics.tidy import Estimate
-from evaluation.overview.todo import waiting
+from evaluation.overview.todo import list_pending_work
 from evaluation.presentation import table
 from evaluation.presentation.world_map import world_map
 from evaluation.tables import read, store
-from evaluation.views.tables import context
+from evaluation.views.tables import build_admin_context
 
 TABLES = ("totals", "countries", "growth", "coverage", "devices")
 MOST_MONTHS = 36
@@ -52,27 +52,27 @@ def for_staff(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequ
 
 
 @for_staff
-def overview(request: HttpRequest) -> HttpResponse:
+def show_overview(request: HttpRequest) -> HttpResponse:
     """Numbers of the collection from stored tables, and what waits."""
     views = read.read_whole([f"overview.{name}" for name in TABLES])
     if store.ask_whole(views.values()):
         transaction.on_commit(queue.request_tables)
     found = {name: values_of(views[f"overview.{name}"]) for name in TABLES}
     dishes = {name: int(row["dishes"].value or 0) for name, row in found["countries"].items()}
-    more = context(
+    more = build_admin_context(
         request,
         _("Overview"),
         views=views,
-        state=worst([view.state for view in views.values()]),
+        state=find_worst_state([view.state for view in views.values()]),
         notes={name: notes_of(views[f"overview.{name}"]) for name in TABLES},
         demonstration=any(view.table.demonstration for view in views.values() if view.table),
         totals={name.replace(" ", "_"): row["number"].value for name, row in found["totals"].items()},
-        devices={name: table.cell(row["share"], 2) for name, row in found["devices"].items()},
+        devices={name: table.format_cell(row["share"], 2) for name, row in found["devices"].items()},
         map=world_map(dishes) if dishes else None,
         countries=sorted(dishes.items(), key=lambda pair: (-pair[1], pair[0])),
-        bars=bars(found["growth"]),
+        bars=build_month_bars(found["growth"]),
         coverage=found["coverage"],
-        waiting=waiting(request.user),
+        waiting=list_pending_work(request.user),
     )
     return render(request, "evaluation/overview.html", more)
 
@@ -89,13 +89,13 @@ def notes_of(view: store.TableView) -> tuple[str, ...]:
     return view.table.notes if view.table else ()
 
 
-def worst(states: list[store.State]) -> store.State:
+def find_worst_state(states: list[store.State]) -> store.State:
     """The state of all the tables together."""
     order: tuple[store.State, ...] = ("failed", "computing", "stale", "fresh")
     return min(states, key=order.index)
 
 
-def bars(growth: Values) -> list[Bar]:
+def build_month_bars(growth: Values) -> list[Bar]:
     """The last three years, a bar for each month."""
     shown = sorted(growth.items())[-MOST_MONTHS:]
     numbers = [(month, int(row["dishes"].value or 0), int(row["so_far"].value or 0)) for month, row in shown]

@@ -13,14 +13,14 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from evaluation import queue
-from evaluation.derived.variance import pooled
-from evaluation.metrics.precision import Design, Precision, alternatives, precision
+from evaluation.derived.variance import pool_components
+from evaluation.metrics.precision import Design, Precision, compute_precision, list_alternative_designs
 from evaluation.metrics.variance_components import Components
 from evaluation.registry import derived, lookup
 from evaluation.registry.names import TABLES
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 from evaluation.tables import read, store
-from evaluation.views.tables import allowed, context
+from evaluation.views.tables import build_admin_context, require_permission
 
 MOST = 1_000_000
 PARTS = ("dish", "image", "reviewer", "residual")
@@ -66,7 +66,9 @@ class PrecisionForm(forms.Form):
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, initial=NEW)
-        named = [name for name in sorted(TABLES) if derived.derived(f"variance.{name}", lookup.spec)]
+        named = [
+            name for name in sorted(TABLES) if derived.find_derived_table(f"variance.{name}", lookup.find_table_spec)
+        ]
         self.fields["pilot"].choices = [("", _("none: typed below")), *((name, name) for name in named)]  # type: ignore[attr-defined]
         self.view: store.TableView | None = None
 
@@ -90,13 +92,13 @@ class PrecisionForm(forms.Form):
 
     def _pilot(self, values: dict[str, Any]) -> None:
         """Reads the stored table of components. What is not stored yet is asked for by the view."""
-        spec = lookup.spec(values["pilot"])
+        spec = lookup.find_table_spec(values["pilot"])
         if values["metric"] not in spec.metrics:
-            self.add_error("metric", unknown("metric", values["metric"], spec.metrics))
+            self.add_error("metric", describe_unknown_name("metric", values["metric"], spec.metrics))
             return
         try:
             pairs = [pair.partition("=") for pair in shlex.split(values["filters"])]
-            self.view = read.read(f"variance.{spec.name}", {key: value for key, _sign, value in pairs})
+            self.view = read.read_stored_table(f"variance.{spec.name}", {key: value for key, _sign, value in pairs})
         except ValueError as error:
             self.add_error("filters", str(error))
 
@@ -105,7 +107,7 @@ class PrecisionForm(forms.Form):
         """What the pilot says; None where nothing was measured, or is stored."""
         if self.view is None or self.view.table is None:
             return None
-        pool = pooled(self.view.table, self.cleaned_data["metric"])
+        pool = pool_components(self.view.table, self.cleaned_data["metric"])
         return Pilot(*pool) if pool else None
 
     @property
@@ -116,24 +118,29 @@ class PrecisionForm(forms.Form):
         return Components(*(self.cleaned_data[name] or 0.0 for name in PARTS))
 
 
-@allowed("view_storedtable")
+@require_permission("view_storedtable")
 @require_safe
-def planner(request: HttpRequest) -> HttpResponse:
+def show_precision_planner(request: HttpRequest) -> HttpResponse:
     """The form, the expected precision of its design, and that of its neighbours."""
     form = PrecisionForm(request.GET or None)
     more: dict[str, Any] = {}
     if form.is_valid():
-        if form.view and form.view.state != "fresh" and store.ask(form.view):
+        if form.view and form.view.state != "fresh" and store.request_fresh_table(form.view):
             transaction.on_commit(queue.request_tables)
-        more = {"pilot": form.found, "view": form.view, "rows": rows(form)}
+        more = {"pilot": form.found, "view": form.view, "rows": compute_precision_rows(form)}
     title = _("Precision planner")
     status = 422 if form.is_bound and not form.is_valid() else 200
-    return render(request, "evaluation/precision.html", context(request, title, form=form, **more), status=status)
+    return render(
+        request, "evaluation/precision.html", build_admin_context(request, title, form=form, **more), status=status
+    )
 
 
-def rows(form: PrecisionForm) -> list[Precision]:
+def compute_precision_rows(form: PrecisionForm) -> list[Precision]:
     """The design first, then its alternatives; empty while the pilot is being computed."""
     parts = form.parts
     if parts is None:
         return []
-    return [precision(other, parts, form.cleaned_data["tests"]) for other in alternatives(form.cleaned_data["design"])]
+    return [
+        compute_precision(other, parts, form.cleaned_data["tests"])
+        for other in list_alternative_designs(form.cleaned_data["design"])
+    ]

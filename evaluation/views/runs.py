@@ -17,105 +17,105 @@ from evaluation.models import Run
 from evaluation.plans.mask import masks_run
 from evaluation.plans.mask_pages import reader_mask
 from evaluation.presentation import run_form
-from evaluation.presentation.run import standing
+from evaluation.presentation.run import get_run_status
 from evaluation.runner.control import AGAIN
-from evaluation.views.tables import allowed, context
+from evaluation.views.tables import build_admin_context, require_permission
 
 
-@allowed("add_run")
+@require_permission("add_run")
 @require_http_methods(["GET", "HEAD", "POST"])
-def start(request: HttpRequest) -> HttpResponse:
+def start_run(request: HttpRequest) -> HttpResponse:
     """Choose studies and what they are asked; see what it would be; start it."""
     if request.method != "POST":
         return start_page(request, run_form.step_forms(preset=request.GET.get("preset", "")))
     forms = run_form.step_forms(request.POST)
     try:
         steps = run_form.steps_of(forms)
-        plan = run_form.planned(steps)
+        plan = run_form.preview_steps(steps)
         if request.POST.get("do") != "start":
             return start_page(request, forms, plan=plan)
-        runs = runner.create_chain(steps, started_by=staff(request))
+        runs = runner.create_chain(steps, started_by=find_staff_user(request))
     except ConfigError as error:
         return start_page(request, forms, problem=str(error), status=422)
     for run in runs:
         if run.state != Run.State.WAITING:
-            runner.announce(run)
+            runner.announce_run(run)
     message = ngettext("%(n)d run was started.", "%(n)d runs were started.", len(runs))
     messages.success(request, message % {"n": len(runs)})
     return redirect("evaluation:run", runs[0].slug)
 
 
-def staff(request: HttpRequest) -> AbstractBaseUser | None:
+def find_staff_user(request: HttpRequest) -> AbstractBaseUser | None:
     return request.user if isinstance(request.user, AbstractBaseUser) else None
 
 
 def start_page(request: HttpRequest, forms: list[run_form.StepForm], status: int = 200, **more: object) -> HttpResponse:
-    values = context(request, _("Start runs"), forms=forms, **more)
+    values = build_admin_context(request, _("Start runs"), forms=forms, **more)
     return render(request, "evaluation/start.html", values, status=status)
 
 
-@allowed("view_run")
+@require_permission("view_run")
 @require_safe
-def detail(request: HttpRequest, slug: str) -> HttpResponse:
+def show_run(request: HttpRequest, slug: str) -> HttpResponse:
     """One run: how far it is, what it costs, what was refused, rewritten and failed, and what to do about it."""
     run = get_object_or_404(Run.objects.select_related("after", "started_by"), slug=slug)
     may = request.user.has_perm("evaluation.change_run")
     more = {
-        "now": standing(run),
+        "now": get_run_status(run),
         "followers": run.followers.order_by("pk"),
         "may": may,
         # Who steers a run has to see what becomes of it.
         "hidden": not may and masks_run(run.study, run.slug),
         **what_was_asked(request, run),
     }
-    return render(request, "evaluation/run.html", context(request, run.slug, **more))
+    return render(request, "evaluation/run.html", build_admin_context(request, run.slug, **more))
 
 
 def what_was_asked(request: HttpRequest, run: Run) -> dict[str, str]:
     """Configuration and definition. Not while names are masked: settings tell a model as its name does."""
     if reader_mask(request).active:
         return {}
-    return {"config": written(run.config), "definition": written(run.definition)}
+    return {"config": format_json_value(run.config), "definition": format_json_value(run.definition)}
 
 
-def written(value: object) -> str:
+def format_json_value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def pause(run: Run) -> str:
-    runner.pause(run)
+def handle_pause(run: Run) -> str:
+    runner.pause_run(run)
     return _("Paused. What workers hold at the moment is still finished.")
 
 
-def resume(run: Run) -> str:
-    runner.resume(run)
+def handle_resume(run: Run) -> str:
+    runner.resume_run(run)
     return _("The run goes on.")
 
 
-def cancel(run: Run) -> str:
-    runner.cancel(run)
+def handle_cancel(run: Run) -> str:
+    runner.cancel_run(run)
     return _("Cancelled. What is done stays, and the run can go on later.")
 
 
-def again(state: str) -> Callable[[Run], str]:
+def make_retry_handler(state: str) -> Callable[[Run], str]:
     def tried(run: Run) -> str:
-        n = runner.retry(run, (state,))
+        n = runner.retry_units(run, (state,))
         return ngettext("%(n)d unit is tried again.", "%(n)d units are tried again.", n) % {"n": n}
 
     return tried
 
 
 ACTS: Mapping[str, Callable[[Run], str]] = {
-    "pause": pause,
-    "resume": resume,
-    "cancel": cancel,
-    **{f"again-{state}": again(state) for state in map(str, AGAIN)},
+    "pause": handle_pause,
+    "resume": handle_resume,
+    "cancel": handle_cancel,
+    **{f"again-{state}": make_retry_handler(state) for state in map(str, AGAIN)},
 }
 
 
-@allowed("change_run")
+@require_permission("change_run")
 @require_POST
-def steer(request: HttpRequest, slug: str) -> HttpResponse:
+def control_run(request: HttpRequest, slug: str) -> HttpResponse:
     """Does what the pressed button says, then shows the run."""
     run = get_object_or_404(Run, slug=slug)
     act = ACTS.get(request.POST.get("do", ""))

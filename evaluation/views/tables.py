@@ -28,7 +28,7 @@ from evaluation.tables import read, store
 View = Callable[..., HttpResponseBase]
 
 
-def allowed(permission: str) -> Callable[[View], View]:
+def require_permission(permission: str) -> Callable[[View], View]:
     """Signed-in staff with the permission: others sign in first, staff without it get 403."""
 
     def decorate(view: View) -> View:
@@ -39,10 +39,10 @@ def allowed(permission: str) -> Callable[[View], View]:
 
 def for_researchers(view: View) -> View:
     """Staff who may see tables."""
-    return allowed("view_storedtable")(require_safe(view))
+    return require_permission("view_storedtable")(require_safe(view))
 
 
-def context(request: HttpRequest, title: str, **more: Any) -> dict[str, Any]:
+def build_admin_context(request: HttpRequest, title: str, **more: Any) -> dict[str, Any]:
     return {**admin.site.each_context(request), "title": title, **more}
 
 
@@ -50,27 +50,31 @@ def context(request: HttpRequest, title: str, **more: Any) -> dict[str, Any]:
 def table_list(request: HttpRequest) -> HttpResponse:
     """All named tables in groups, with their states."""
     return render(
-        request, "evaluation/tables.html", context(request, _("Tables"), groups=presentation_table_list.groups(TABLES))
+        request,
+        "evaluation/tables.html",
+        build_admin_context(request, _("Tables"), groups=presentation_table_list.group_tables(TABLES)),
     )
 
 
-def stored(request: HttpRequest, name: str, beside: Collection[str] = ()) -> store.TableView | HttpResponse:
+def read_requested_table(
+    request: HttpRequest, name: str, beside: Collection[str] = ()
+) -> store.TableView | HttpResponse:
     """The table and filters of the address, asked for where it is not fresh; or the page that says what is wrong.
 
     `beside`: parameters that are no filters.
     """
     chosen = {key: str(value) for key, value in request.GET.items() if key not in beside}
     try:
-        view = read.read(name, chosen)
-    except (lookup.UnknownTable, lookup.UnknownFilter) as error:
+        view = read.read_stored_table(name, chosen)
+    except (lookup.TableNotFound, lookup.FilterNotFound) as error:
         return no_table(request, str(error))
-    if view.state != "fresh" and store.ask(view):
+    if view.state != "fresh" and store.request_fresh_table(view):
         transaction.on_commit(queue.request_tables)
     return view
 
 
 def no_table(request: HttpRequest, sentence: str) -> HttpResponse:
-    more = context(request, _("There is no such table"), sentence=sentence)
+    more = build_admin_context(request, _("There is no such table"), sentence=sentence)
     return render(request, "evaluation/no_table.html", more, status=404)
 
 
@@ -82,7 +86,7 @@ def options_of(view: store.TableView) -> Mapping[str, list[str]]:
 
 def model_colours() -> palette.Palette:
     """The colours of all models."""
-    return palette.assigned(Model.objects.order_by("pk").values_list("slug", "title"))
+    return palette.assign_model_colours(Model.objects.order_by("pk").values_list("slug", "title"))
 
 
 @for_researchers
@@ -91,24 +95,26 @@ def table_detail(request: HttpRequest, name: str) -> HttpResponse:
     if "" in request.GET.values():
         kept = {key: str(value) for key, value in request.GET.items() if value}
         return redirect(f"{request.path}?{urlencode(kept)}" if kept else request.path)
-    view = stored(request, name)
+    view = read_requested_table(request, name)
     if isinstance(view, HttpResponse):
         return view
-    options = options_of(view if view.table else read.read(name, {}))
-    more = context(
+    options = options_of(view if view.table else read.read_stored_table(name, {}))
+    more = build_admin_context(
         request,
         _(view.spec.title),
         view=view,
-        columns=[table_filters.label(column) for column in view.spec.columns],
+        columns=[table_filters.get_filter_label(column) for column in view.spec.columns],
         metrics=[metric.replace("_", " ") for metric in view.spec.metrics],
-        fields=table_filters.fields(
-            view.spec, view.filters, {**options, "run": view.mask.plain(table_filters.runs(view.spec))}
+        fields=table_filters.build_filter_fields(
+            view.spec, view.filters, {**options, "run": view.mask.plain(table_filters.list_finished_runs(view.spec))}
         ),
-        chips=table_filters.chips(view.filters),
-        definitions=methods_text.definitions(view.spec),
-        command=table.command(name, view.filters),
+        chips=table_filters.build_filter_chips(view.filters),
+        definitions=methods_text.list_metric_definitions(view.spec),
+        command=table.build_table_command(name, view.filters),
         query=f"?{urlencode(view.filters)}" if view.filters else "",
-        **(table.shown(view.spec, view.table, view.filters, model_colours()) if view.table else {}),
-        paragraph=methods_text.paragraph(view.spec, view.table, view.filters, view.computed_at) if view.table else [],
+        **(table.build_table_context(view.spec, view.table, view.filters, model_colours()) if view.table else {}),
+        paragraph=methods_text.write_methods_paragraph(view.spec, view.table, view.filters, view.computed_at)
+        if view.table
+        else [],
     )
     return render(request, "evaluation/table.html", more)

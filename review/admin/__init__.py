@@ -18,8 +18,8 @@ from collection.models import Source
 from evaluation import cached_counts
 from review import rights
 from review.admin import pages
-from review.admin.cached_progress import standing
-from review.admin.preview import preview
+from review.admin.cached_progress import get_campaign_progress
+from review.admin.preview import preview_campaign
 from review.campaigns import readiness
 from review.models import (
     Assignment,
@@ -95,7 +95,7 @@ class CampaignForm(forms.ModelForm):
         for name in ("source", "opens_at", "closes_at"):
             setattr(self.instance, name, cleaned.get(name, getattr(self.instance, name)))
         if cleaned.get("state") == Campaign.State.OPEN:
-            lacking = readiness.missing(self.instance, cleaned.get("ethics_reference", ""))
+            lacking = readiness.list_missing_steps(self.instance, cleaned.get("ethics_reference", ""))
             if lacking:
                 self.add_error("state", [_("The campaign cannot open yet. Save it as a draft first."), *lacking])
         return cleaned
@@ -128,14 +128,14 @@ class CampaignAdmin(StaffList):
         own = [
             path("<int:pk>/pictures/", view(pages.add_pictures), name="review_campaign_pictures"),
             path("<int:pk>/look/<int:model>/", view(pages.first_look), name="review_campaign_look"),
-            path("<int:pk>/preview/", view(preview), name="review_campaign_preview"),
+            path("<int:pk>/preview/", view(preview_campaign), name="review_campaign_preview"),
         ]
         return [*own, *super().get_urls()]
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Contacts are saved after the campaign: one that was taken away is missing from now on."""
         super().save_related(request, form, formsets, change)
-        readiness.recheck()
+        readiness.recheck_open_campaigns()
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Campaign | None:
         """With what its page needs to know. Read once for each request to look at it."""
@@ -151,16 +151,16 @@ class CampaignAdmin(StaffList):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         campaign = self.get_object(request, object_id)
-        shown = about(campaign) if campaign else {}
+        shown = build_campaign_context(campaign) if campaign else {}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **shown})
 
 
-def about(campaign: Any) -> dict[str, Any]:
+def build_campaign_context(campaign: Any) -> dict[str, Any]:
     """What the page of a campaign shows beside its fields."""
-    now = standing(campaign, large=campaign.large)
+    now = get_campaign_progress(campaign, large=campaign.large)
     pictures = campaign.large or bool(now["progress"]["country"])
     return {
-        "missing": readiness.missing(campaign, None, now["to_look_at"], pictures, campaign.consented),
+        "missing": readiness.list_missing_steps(campaign, None, now["to_look_at"], pictures, campaign.consented),
         "preparations": campaign.preparations.order_by("-pk")[:5],
         **now,
     }
@@ -226,7 +226,7 @@ class ReviewerAdmin(ReadOnly):
     )
     def withdraw(self, request: HttpRequest, rows: QuerySet[Reviewer]) -> None:
         for reviewer in rows:
-            rights.withdraw(reviewer, keep_answers=False)
+            rights.withdraw_reviewer(reviewer, keep_answers=False)
 
     @admin.display(description=_("what they did"))
     def report(self, reviewer: Reviewer) -> SafeString:
@@ -306,7 +306,7 @@ class ReviewerConsentAdmin(ReadOnly):
         if obj.confirmed_by.strip() and not obj.confirmed_at:
             obj.confirmed_at = timezone.now()
         super().save_model(request, obj, form, change)
-        readiness.recheck()
+        readiness.recheck_open_campaigns()
 
 
 @admin.register(ReviewerBackground)

@@ -26,23 +26,25 @@ class Stuck:
     country: str
 
 
-def standing(campaign: Campaign, *, large: bool) -> dict[str, Any]:
+def get_campaign_progress(campaign: Campaign, *, large: bool) -> dict[str, Any]:
     """For the template; `counting` where a worker is still at it, `counted_at` where it was. See `kept.is_large`."""
     if not large:
-        return {**shown(campaign, counted(campaign)), "counted_at": None, "counting": False}
-    held = cached_counts.read(KIND, [campaign.pk])[campaign.pk]
+        return {**describe_progress(campaign, count_campaign_progress(campaign)), "counted_at": None, "counting": False}
+    held = cached_counts.read_cached_counts(KIND, [campaign.pk])[campaign.pk]
     if held.content is None:
         return {"counting": True, "to_look_at": readiness.models_not_looked_at(campaign)}
     counted_at: datetime | None = held.counted_at
-    return {**shown(campaign, held.content), "counted_at": counted_at, "counting": False}
+    return {**describe_progress(campaign, held.content), "counted_at": counted_at, "counting": False}
 
 
-def counted(campaign: Campaign) -> cached_counts.Content:
+def count_campaign_progress(campaign: Campaign) -> cached_counts.Content:
     """All numbers, as JSON holds them."""
     there = progress.reviewers_by_country(campaign)
     stuck = progress.without_reviewer(campaign, there)
     return {
-        "progress": {by: [astuple(row) for row in rows] for by, rows in progress.progress(campaign).items()},
+        "progress": {
+            by: [astuple(row) for row in rows] for by, rows in progress.count_progress_by_name(campaign).items()
+        },
         "reviewers": there,
         "stuck": [[str(image.pk), image.dish_name, image.country] for image in stuck[:STUCK]],
         "stuck_number": len(stuck),
@@ -50,7 +52,7 @@ def counted(campaign: Campaign) -> cached_counts.Content:
     }
 
 
-def shown(campaign: Campaign, content: cached_counts.Content) -> dict[str, Any]:
+def describe_progress(campaign: Campaign, content: cached_counts.Content) -> dict[str, Any]:
     """The same for the template; who looked at pictures is read now."""
     seen = {int(model): Seen(*numbers) for model, numbers in content["looked"].items()}
     models = readiness.with_looks(campaign, seen)
@@ -73,10 +75,10 @@ def most_lacking(rows: list[Progress]) -> list[Progress]:
     return sorted(kept, key=lambda row: row.name)
 
 
-def count(pk: int) -> cached_counts.Content | None:
+def recount_campaign(pk: int) -> cached_counts.Content | None:
     """For the worker; None where the campaign is gone."""
     campaign = Campaign.objects.filter(pk=pk).first()
-    return counted(campaign) if campaign else None
+    return count_campaign_progress(campaign) if campaign else None
 
 
-cached_counts.makers[KIND] = count
+cached_counts.makers[KIND] = recount_campaign

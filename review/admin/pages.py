@@ -83,7 +83,7 @@ def add_pictures(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             preparation = form.save(commit=False)
             preparation.campaign = campaign
-            prepare_job.start(preparation)
+            prepare_job.start_preparation(preparation)
             messages.info(request, gettext("Pictures are being prepared. Progress stands below."))
             return redirect("admin:review_campaign_change", campaign.pk)
     context = {**admin.site.each_context(request), "form": form, "campaign": campaign, "opts": Campaign._meta}
@@ -120,12 +120,12 @@ def first_look(request: HttpRequest, pk: int, model: int) -> HttpResponse:
 def _looked(request: HttpRequest, campaign: Campaign, model: Model, page: Page) -> HttpResponse:
     """Keeps the tags of a page; on to the next one where staff asked for it."""
     for image in page:
-        tag(image, request.POST.getlist(f"tags-{image.pk}"))
+        set_image_tags(image, request.POST.getlist(f"tags-{image.pk}"))
     seen = CampaignImage.objects.filter(campaign=campaign, image__in=[image.image_id for image in page])
     seen.filter(looked_at=None).update(looked_at=Now())
     if page.number == 1:
         FirstLook.objects.get_or_create(campaign=campaign, model=model, defaults={"by": request.user})
-        readiness.recheck()
+        readiness.recheck_open_campaigns()
     if "on" in request.POST and page.has_next():
         address = reverse("admin:review_campaign_look", args=[campaign.pk, model.pk])
         return redirect(f"{address}?page={page.next_page_number()}")
@@ -151,12 +151,14 @@ def looked_at_by_model(campaign: Campaign) -> dict[int, Seen]:
 
 def pictures_of(campaign: Campaign, model: Model) -> QuerySet[CampaignImage]:
     """One row of each picture of the model, in the order of their making."""
-    images = progress.live(CampaignImage.objects.filter(campaign=campaign, image__model=model)).order_by("image", "pk")
+    images = progress.exclude_withdrawn_dishes(
+        CampaignImage.objects.filter(campaign=campaign, image__model=model)
+    ).order_by("image", "pk")
     earlier = CampaignImage.objects.filter(campaign=campaign, image=OuterRef("image"), pk__lt=OuterRef("pk"))
     return images.exclude(Exists(earlier))
 
 
-def tag(image: CampaignImage, kinds: list[str]) -> None:
+def set_image_tags(image: CampaignImage, kinds: list[str]) -> None:
     """Sets the tags of a picture, wherever in the campaign it stands."""
     for row in CampaignImage.objects.filter(campaign=image.campaign_id, image=image.image_id):
         row.tags.exclude(kind__in=kinds).delete()
@@ -176,7 +178,9 @@ def reviewer_report(request: HttpRequest, pk: str) -> HttpResponse:
         "reviewer": reviewer,
         "work": progress.work_of(reviewer),
         "agreement": with_others(reviewer),
-        "reviews": progress.live(reviewer.reviews.select_related("image"), "image__").order_by("-created_at")[:ANSWERS],
+        "reviews": progress.exclude_withdrawn_dishes(reviewer.reviews.select_related("image"), "image__").order_by(
+            "-created_at"
+        )[:ANSWERS],
         "exclusion": Exclusion.objects.filter(reviewer=reviewer).first(),
     }
     return render(request, "review/admin/reviewer.html", context)

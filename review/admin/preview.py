@@ -9,14 +9,14 @@ from django.utils.translation import gettext
 
 from collection.access.form_tokens import Proof
 from collection.access.guards import Sent, public_form
-from review.admin.progress import live
+from review.admin.progress import exclude_withdrawn_dishes
 from review.assignment import Progress
 from review.forms import QuestionForm, typed_in
 from review.models import Assignment, Campaign, CampaignImage
-from review.questionnaires import questions
+from review.questionnaires import parse_questions
 from review.signed_links import large_address, picture_address
 
-PURPOSE = "review.admin.preview"
+PURPOSE = "review.admin.preview_campaign"
 PICTURES = 10
 
 
@@ -62,18 +62,20 @@ class Look:
         form = QuestionForm(definition, number, "", typed, sent=True)
         if not form.is_valid():
             return self.page(number, do="answer", sent=True)
-        if number == 1 and any(question.page == 2 and question.applies(typed) for question in questions(definition)):
+        if number == 1 and any(
+            question.page == 2 and question.applies(typed) for question in parse_questions(definition)
+        ):
             return self.page(2, do="answer")
         return self.next()
 
 
 @public_form(PURPOSE, "GET")
-def preview(request: HttpRequest, sent: Sent, pk: int) -> HttpResponse:
+def preview_campaign(request: HttpRequest, sent: Sent, pk: int) -> HttpResponse:
     """For staff who may see campaigns."""
     if not request.user.has_perm("review.view_campaign"):
         raise PermissionDenied
     campaign = get_object_or_404(Campaign.objects.select_related("questionnaire"), pk=pk)
-    images = list(live(campaign.images.exclude(copy_sha256="")).order_by("pk")[:PICTURES])
+    images = list(exclude_withdrawn_dishes(campaign.images.exclude(copy_sha256="")).order_by("pk")[:PICTURES])
     if not images:
         context = {"sentence": gettext("The campaign has no pictures yet."), "code": ""}
         return render(request, "review/refused.html", context, status=404)

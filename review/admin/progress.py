@@ -29,10 +29,10 @@ class Progress:
     reported: int
 
 
-def progress(campaign: Campaign) -> dict[str, list[Progress]]:
+def count_progress_by_name(campaign: Campaign) -> dict[str, list[Progress]]:
     """The campaign's countries, models and dishes, each by name; counted in one query."""
     found: dict[str, dict[str, Counter[str]]] = {by: defaultdict(Counter) for by in BY}
-    for what, *places, n in handled(campaign):
+    for what, *places, n in count_handled_images(campaign):
         for by, name in zip(BY, places, strict=True):
             found[by][name or ""][what] += n
     return {
@@ -52,9 +52,11 @@ def progress(campaign: Campaign) -> dict[str, list[Progress]]:
     }
 
 
-def handled(campaign: Campaign) -> QuerySet[Any, Any]:
+def count_handled_images(campaign: Campaign) -> QuerySet[Any, Any]:
     """How many pictures there are, and how often they were judged or left out: (what, country, model, dish, n)."""
-    pictures = live(CampaignImage.objects.filter(campaign=campaign)).annotate(what=Value("pictures"))
+    pictures = exclude_withdrawn_dishes(CampaignImage.objects.filter(campaign=campaign)).annotate(
+        what=Value("pictures")
+    )
     kind = Case(When(surplus=True, then=Value("surplus")), default=Value("opinions"))
     reviews = Review.objects.present().filter(image__campaign=campaign, repeat=False).annotate(what=kind)
     left = (Assignment.State.SKIPPED, Assignment.State.REPORTED)
@@ -63,13 +65,13 @@ def handled(campaign: Campaign) -> QuerySet[Any, Any]:
     return _counted(pictures, "").union(*counted, all=True)
 
 
-def live(rows: QuerySet[Any], image: str = "") -> QuerySet[Any]:
+def exclude_withdrawn_dishes(rows: QuerySet[Any], image: str = "") -> QuerySet[Any]:
     """Without those about a withdrawn dish: its name is shown to nobody. `image` leads to the campaign's picture."""
     return rows.exclude(**{f"{image}image__subject__dish__state": Dish.State.WITHDRAWN})
 
 
 def _counted(rows: QuerySet[Any], image: str) -> QuerySet[Any, Any]:
-    rows = live(rows, image) if image else rows
+    rows = exclude_withdrawn_dishes(rows, image) if image else rows
     columns = (f"{image}{column}" for column in BY.values())
     return rows.order_by().values_list("what", *columns).annotate(n=Count("pk"))
 
@@ -90,7 +92,9 @@ def without_reviewer(campaign: Campaign, there: Mapping[str, int] | None = None)
     """
     there = reviewers_by_country(campaign) if there is None else there
     done = Q(assignments__state__in=HANDLED, assignments__repeat=False, assignments__reviewer__withdrawn_at=None)
-    wanting = live(CampaignImage.objects.filter(campaign=campaign, opinions__lt=campaign.wanted_opinions))
+    wanting = exclude_withdrawn_dishes(
+        CampaignImage.objects.filter(campaign=campaign, opinions__lt=campaign.wanted_opinions)
+    )
     counted = wanting.annotate(handled=Count("assignments__reviewer", filter=done, distinct=True))
     return [image for image in counted.order_by("country", "dish_name") if image.handled >= there.get(image.country, 0)]
 

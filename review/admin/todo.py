@@ -2,24 +2,24 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from evaluation.overview.todo import Kind, listed, register, with_permission
+from evaluation.overview.todo import Kind, make_admin_list_address, register_todo_kind, with_permission
 from review.models import Assignment, Note
 
 
 def register_kinds() -> None:
-    register(
+    register_todo_kind(
         Kind(
             _("notes of reviewers"),
             with_permission("review.view_note", lambda: Note.objects.filter(answered_at=None)),
-            listed("review_note", "answered_at__isempty=1"),
+            make_admin_list_address("review_note", "answered_at__isempty=1"),
         )
     )
-    register(
+    register_todo_kind(
         Kind(
             _("reported pictures"),
             with_permission(
                 "review.view_assignment", lambda: Assignment.objects.filter(state=Assignment.State.REPORTED)
             ),
-            listed("review_assignment", "state__exact=reported"),
+            make_admin_list_address("review_assignment", "state__exact=reported"),
         )
     )

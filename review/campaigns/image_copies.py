@@ -9,7 +9,7 @@ from io import BytesIO
 from PIL import Image, ImageOps
 
 from evaluation import content_store
-from evaluation.readers.image_decode import ImageError, decode
+from evaluation.readers.image_decode import ImageError, decode_image
 
 SIDE = 512
 MAX_BYTES = 60_000
@@ -28,10 +28,10 @@ class CopyError(Exception):
 def keep_copies(sha256: str) -> tuple[str, str]:
     """Makes and stores the review copy of a held picture and the larger one; their SHA-256. Raises CopyError."""
     try:
-        content = content_store.read(sha256)
+        content = content_store.read_content(sha256)
     except FileNotFoundError as error:
         raise CopyError("the file is not held") from error
-    return content_store.keep(review_copy(content)), content_store.keep(
+    return content_store.store_content(review_copy(content)), content_store.store_content(
         review_copy(content, LARGE_SIDE, LARGE_MAX_BYTES)
     )
 
@@ -54,7 +54,7 @@ def review_copy(content: bytes, side: int = SIDE, most: int = MAX_BYTES) -> byte
 def _square(content: bytes, side: int) -> Image.Image:
     """The middle of the picture without the margins, decoded as for everybody (evaluation/readers/image_decode.py)."""
     try:
-        decoded = decode(content)
+        decoded = decode_image(content)
     except ImageError as error:
         raise CopyError(f"the picture cannot be read: {error}") from error
     whole = ImageOps.fit(decoded, (min(decoded.size),) * 2, Image.Resampling.LANCZOS)

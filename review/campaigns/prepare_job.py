@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from evaluation.models import GeneratedImage
 from evaluation.queue import send_task
 from review.campaigns.real_photographs import add_real_photographs
-from review.campaigns.service import prepare
+from review.campaigns.service import prepare_campaign_images
 from review.models import Preparation
 
 STEP = 10
@@ -23,18 +23,18 @@ LEASE = timedelta(minutes=2)
 logger = logging.getLogger(__name__)
 
 
-def start(preparation: Preparation) -> None:
+def start_preparation(preparation: Preparation) -> None:
     """Stores what is to be prepared and announces it to the workers."""
-    preparation.total = pictures(preparation).count()
+    preparation.total = select_preparation_images(preparation).count()
     preparation.save()
-    transaction.on_commit(lambda: announce(preparation.pk))
+    transaction.on_commit(lambda: announce_preparation(preparation.pk))
 
 
-def announce(pk: int) -> None:
+def announce_preparation(pk: int) -> None:
     send_task("review.tasks.prepare_pictures", pk)
 
 
-def waiting() -> list[int]:
+def list_waiting_preparations() -> list[int]:
     """Preparations that are not finished and that nobody works on."""
     return list(_free().values_list("pk", flat=True))
 
@@ -43,7 +43,7 @@ def _free() -> QuerySet[Preparation]:
     return Preparation.objects.filter(Q(leased_until=None) | Q(leased_until__lt=Now()), finished_at=None)
 
 
-def pictures(preparation: Preparation) -> QuerySet[GeneratedImage]:
+def select_preparation_images(preparation: Preparation) -> QuerySet[GeneratedImage]:
     """The held pictures that were asked for, by the order of their ids; countries are looked at in each step."""
     images = GeneratedImage.objects.filter(state=GeneratedImage.State.HELD)
     if preparation.run_id:
@@ -56,13 +56,13 @@ def pictures(preparation: Preparation) -> QuerySet[GeneratedImage]:
     return images.select_related("subject__dish").order_by("pk")
 
 
-def work(pk: int, stop: Callable[[], bool] = lambda: False) -> None:
+def continue_preparation(pk: int, stop: Callable[[], bool] = lambda: False) -> None:
     """Goes on with a preparation that nobody works on, until it is done or `stop` says so."""
     if not _free().filter(pk=pk).update(leased_until=Now() + LEASE):
         return
     while not stop():
         preparation = Preparation.objects.select_related("campaign").get(pk=pk)
-        images = list(pictures(preparation).filter(pk__gt=preparation.last)[:STEP])
+        images = list(select_preparation_images(preparation).filter(pk__gt=preparation.last)[:STEP])
         if not images:
             add_real_photographs(preparation.campaign)
             Preparation.objects.filter(pk=pk).update(finished_at=Now(), leased_until=None)
@@ -74,7 +74,7 @@ def work(pk: int, stop: Callable[[], bool] = lambda: False) -> None:
 
 def _step(preparation: Preparation, images: list[GeneratedImage]) -> bool:
     """Prepares some pictures and counts them once; False where somebody else went on meanwhile."""
-    done = prepare(preparation.campaign, images, only=preparation.countries)
+    done = prepare_campaign_images(preparation.campaign, images, only=preparation.countries)
     left_out = Counter(preparation.left_out) + Counter(done.left_out.values())
     mine = Preparation.objects.filter(pk=preparation.pk, last=preparation.last)
     return bool(

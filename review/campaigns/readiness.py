@@ -14,7 +14,7 @@ from review.models import Campaign, CampaignImage, FirstLook, ReviewerConsent, S
 logger = logging.getLogger(__name__)
 
 
-def missing(
+def list_missing_steps(
     campaign: Campaign,
     ethics_reference: str | None = None,
     to_look_at: Iterable[Model] | None = None,
@@ -71,10 +71,10 @@ def with_looks(campaign: Campaign, among: Iterable[int]) -> list[Any]:
     return list(models.annotate(looked_by=F("look__by__username"), looked_on=F("look__at")).order_by("pk"))
 
 
-def recheck() -> None:
+def recheck_open_campaigns() -> None:
     """Holds back every open campaign in which something went missing, and lets go those that have it again."""
     for campaign in Campaign.objects.filter(state=Campaign.State.OPEN):
-        lacking = missing(campaign)
+        lacking = list_missing_steps(campaign)
         row = Campaign.objects.filter(pk=campaign.pk)
         if not lacking:
             row.update(held_back_at=None)

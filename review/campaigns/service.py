@@ -15,9 +15,9 @@ from django.utils.translation import get_language, gettext
 from collection.models import Country
 from evaluation import counters
 from evaluation.models import GeneratedImage
-from review.assignment import hold, hold_images, load_without
+from review.assignment import hold_images, load_without, lock_reviewer
 from review.campaigns.image_copies import CopyError, keep_copies
-from review.errors import Refused
+from review.errors import RequestRefusedError
 from review.models import (
     Assignment,
     Campaign,
@@ -29,7 +29,7 @@ from review.models import (
     Reviewer,
     ReviewerConsent,
 )
-from review.questionnaires import check, constructs
+from review.questionnaires import derive_construct_columns, validate_answers
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Prepared:
     left_out: dict[str, str] = field(default_factory=dict)
 
 
-def prepare(
+def prepare_campaign_images(
     campaign: Campaign, images: Iterable[GeneratedImage], country: str = "", only: Collection[str] = ()
 ) -> Prepared:
     """Adds held pictures with their review copies; safe to repeat. Writes files: call it outside transactions.
@@ -102,7 +102,7 @@ def current_consent() -> ReviewerConsent:
                 return found
         if found := texts.first():
             return found
-    raise Refused(gettext("The consent text is missing. Tell the person who invited you."), 503)
+    raise RequestRefusedError(gettext("The consent text is missing. Tell the person who invited you."), 503)
 
 
 def draft_beside(consent: ReviewerConsent) -> ReviewerConsent | None:
@@ -126,12 +126,16 @@ def text_of(campaign: Campaign) -> CampaignText | None:
 def refuse_unless_open(campaign: Campaign, invitation: Invitation | None) -> None:
     """Raises Refused where the campaign takes no answers now, or the invitation was withdrawn."""
     if invitation and invitation.revoked_at:
-        raise Refused(gettext("This invitation was withdrawn. Ask the person who invited you for another one."), 403)
+        raise RequestRefusedError(
+            gettext("This invitation was withdrawn. Ask the person who invited you for another one."), 403
+        )
     if not campaign.is_open():
-        raise Refused(gettext("This round of pictures is not open now. Answers that you gave are kept."), 403)
+        raise RequestRefusedError(
+            gettext("This round of pictures is not open now. Answers that you gave are kept."), 403
+        )
 
 
-class BegunBefore(Exception):
+class AlreadyBegunError(Exception):
     """Others have joined: ask whoever sends the form whether they are one of them before another one is made."""
 
 
@@ -141,7 +145,7 @@ def others_joined(campaign: Campaign) -> bool:
 
 
 @transaction.atomic
-def join(
+def join_campaign(
     code: str,
     reviewer: uuid.UUID,
     country: str,
@@ -162,9 +166,9 @@ def join(
     if joined:
         return joined
     if invitation.limit is not None and invitation.used >= invitation.limit:
-        raise Refused(gettext("Everybody who was invited with this link has joined. Ask for another link."))
+        raise RequestRefusedError(gettext("Everybody who was invited with this link has joined. Ask for another link."))
     if not asked and others_joined(invitation.campaign):
-        raise BegunBefore
+        raise AlreadyBegunError
     Invitation.objects.filter(pk=invitation.pk).update(used=F("used") + 1)
     return Reviewer.objects.create(
         id=reviewer,
@@ -200,13 +204,13 @@ def save_review(
     An answer that comes after the wanted number was reached is kept as surplus; a `repeat` is never counted.
     """
     definition = reviewer.campaign.questionnaire.definition
-    kept = check(definition, answers)
-    columns = {"answers": kept, **constructs(definition, kept)}
+    kept = validate_answers(definition, answers)
+    columns = {"answers": kept, **derive_construct_columns(definition, kept)}
     with transaction.atomic():
-        campaign, now = hold(reviewer)
+        campaign, now = lock_reviewer(reviewer)
         refuse_unless_open(campaign, reviewer.invitation)
         if (image.campaign_id, image.country) != (campaign.pk, reviewer.country):
-            raise Refused(gettext("This picture is not one of yours. Go on to the next picture."), 403)
+            raise RequestRefusedError(gettext("This picture is not one of yours. Go on to the next picture."), 403)
         hold_images(CampaignImage.objects.filter(pk=image.pk))
         stored = Review.objects.filter(reviewer=reviewer, image=image, repeat=repeat).first()
         if stored:
@@ -216,7 +220,7 @@ def save_review(
         if not (surplus or repeat):
             CampaignImage.objects.filter(pk=image.pk).update(opinions=F("opinions") + 1)
         _mark_answered(review, now)
-        counters.bump("reviews")
+        counters.bump_input_counters("reviews")
     return Saved(review, "saved")
 
 
@@ -232,7 +236,7 @@ def _again(stored: Review, columns: Mapping[str, Any], correction: bool) -> Save
     for column, value in columns.items():
         setattr(stored, column, value)
     stored.save(update_fields=[*columns, "words_read_by", "words_read_at"])
-    counters.bump("reviews")
+    counters.bump_input_counters("reviews")
     return Saved(stored, "corrected")
 
 
@@ -247,7 +251,7 @@ def _mark_answered(review: Review, now: datetime) -> None:
 
 
 @transaction.atomic
-def recount(images: QuerySet[CampaignImage]) -> None:
+def recount_opinions(images: QuerySet[CampaignImage]) -> None:
     """Counts the opinions of these pictures anew, after some went or came back."""
     hold_images(images)
     counted = Review.objects.counted(include_excluded=True).filter(image=OuterRef("pk")).order_by()

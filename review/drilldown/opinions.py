@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from evaluation.presentation.images import Opinion
 from evaluation.registry.names import READ_ANSWERS
 from review.models import Review
-from review.questionnaires import Question, questions, worded
-from review.tables.selection import person
+from review.questionnaires import Question, choose_wording, parse_questions
+from review.tables.selection import identify_reviewer
 from review.unappetising import text_codes
 
 # Whoever reads own words before a steward has.
@@ -32,25 +32,25 @@ def opinions_of(image_ids: Sequence[int], user: AbstractUser | AnonymousUser) ->
         rows = Review.objects.present().filter(image__image__in=image_ids).order_by("pk")
         for review in rows.select_related("image", "reviewer__campaign__questionnaire", "reviewer__exclusion")[:MOST]:
             readable = every or review.words_read_at is not None
-            found[review.image.image_id].append(opinion(review, readable=readable))
+            found[review.image.image_id].append(build_opinion(review, readable=readable))
     return found
 
 
-def opinion(review: Review, *, readable: bool) -> Opinion:
+def build_opinion(review: Review, *, readable: bool) -> Opinion:
     """One review in words; its own words only where they are `readable`."""
     definition = review.reviewer.campaign.questionnaire.definition
     wrote = any(review.answers.get(code) for code in text_codes(definition))
     return Opinion(
         review=review.pk,
-        who=label(person(review.reviewer.source_key, review.reviewer_id)),
+        who=make_person_label(identify_reviewer(review.reviewer.source_key, review.reviewer_id)),
         where=review.image.country,
-        said=[*constructs(review), *boxes(review, definition)],
+        said=[*list_construct_answers(review), *list_ticked_boxes(review, definition)],
         words=list(own_words(review, definition)) if readable or not wrote else None,
         left_out=left_out(review),
     )
 
 
-def label(person: str) -> str:
+def make_person_label(person: str) -> str:
     """The same short name for the same person on every page; it tells nothing of them, and is no key to anything."""
     return salted_hmac("review.opinions", person).hexdigest()[:6]
 
@@ -66,22 +66,22 @@ def left_out(review: Review) -> str:
     return ""
 
 
-def boxes(review: Review, definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def list_ticked_boxes(review: Review, definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The boxes that were ticked, question by question."""
-    for question in questions(definition):
+    for question in parse_questions(definition):
         if question.kind == "several" and (ticked := review.answers.get(question.code)):
-            yield worded_for(question.text, review), "; ".join(option(question, str(code)) for code in ticked)
+            yield worded_for(question.text, review), "; ".join(get_option_text(question, str(code)) for code in ticked)
 
 
-def option(question: Question, code: str) -> str:
-    return worded(question.options[code], get_language() or "en") if code in question.options else code
+def get_option_text(question: Question, code: str) -> str:
+    return choose_wording(question.options[code], get_language() or "en") if code in question.options else code
 
 
 def worded_for(texts: Mapping[str, str], review: Review) -> str:
-    return worded(texts, get_language() or "en").replace("{dish_name}", review.image.dish_name)
+    return choose_wording(texts, get_language() or "en").replace("{dish_name}", review.image.dish_name)
 
 
-def constructs(review: Review) -> Iterator[tuple[str, str]]:
+def list_construct_answers(review: Review) -> Iterator[tuple[str, str]]:
     """What all versions of the questionnaire share, where it was answered."""
     yes_or_no: Mapping[bool | None, str] = {True: _("yes"), False: _("no")}
     told = (
@@ -98,6 +98,6 @@ def constructs(review: Review) -> Iterator[tuple[str, str]]:
 
 def own_words(review: Review, definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Question and text of what was written."""
-    for question in questions(definition):
+    for question in parse_questions(definition):
         if question.kind == "text" and (text := review.answers.get(question.code)):
             yield worded_for(question.text, review), str(text)

@@ -7,35 +7,35 @@ from django.db.models.functions import Cast, Concat
 from django.utils.translation import gettext as _
 
 from evaluation.drilldown.cells import Behind, Cell, Observed
-from evaluation.drilldown.studies import group
+from evaluation.drilldown.studies import drill_down_group
 from evaluation.models import Run, Unit
-from review.drilldown.opinions import label
-from review.drilldown.reviews import Chosen, chosen, of_reviews, real_photographs
+from review.drilldown.opinions import make_person_label
+from review.drilldown.reviews import Chosen, find_table_choice, of_reviews, real_photographs
 from review.people_machine.registry import Question, asked_of_people
 from review.tables.selection import Opinion
 
 
-def behind(cell: Cell) -> Behind:
+def drill_down_people_machine(cell: Cell) -> Behind:
     """The pictures of a pair and a country; of the table of disagreements, the one picture that its row names."""
-    made = None if "picture" in cell.groups else chosen(cell)
+    made = None if "picture" in cell.groups else find_table_choice(cell)
     run = Run.objects.filter(slug=cell.groups["run"]).first()
     if made is None or run is None:
-        return group(cell)
+        return drill_down_group(cell)
     asked = {question.name: question for question in asked_of_people(made.questionnaire)}
     question = asked[cell.groups["question"]]
 
     def counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
-        return (answer(question, opinion) for opinion in said)
+        return (build_observed_answer(question, opinion) for opinion in said)
 
     note = _(
         "These are the pictures that people judged and the run holds. What the machine says of each stands beside it; "
         "the number is no mean over them, but says how far the two agree."
     )
     drawn = ~Q(image__image__model__in=real_photographs()) | Q(image__image__model=None)
-    return of_reviews(made, counts, drawn & Q(Exists(about(run, cell.groups["reading"]))), note)
+    return of_reviews(made, counts, drawn & Q(Exists(select_image_units(run, cell.groups["reading"]))), note)
 
 
-def about(run: Run, reading: str) -> QuerySet[Unit]:
+def select_image_units(run: Run, reading: str) -> QuerySet[Unit]:
     """Units of the run about the picture of a review, for the question of the reading where it is one."""
     key = Concat(Value("image:"), Cast(OuterRef("image__image"), CharField()))
     code = reading.partition(": ")[2].partition(" = ")[0]
@@ -43,10 +43,10 @@ def about(run: Run, reading: str) -> QuerySet[Unit]:
     return Unit.objects.filter(run=run, key__in=asked if run.study == "stereotypes" else [key])
 
 
-def answer(question: Question, opinion: Opinion) -> Observed:
+def build_observed_answer(question: Question, opinion: Opinion) -> Observed:
     """One person's answer to the question of the pair."""
     level = question.level(opinion)
     if level is None:
-        return Observed(opinion.image, None, _("unanswered, or not asked"), who=label(opinion.reviewer))
+        return Observed(opinion.image, None, _("unanswered, or not asked"), who=make_person_label(opinion.reviewer))
     said = (_("yes") if level else _("no")) if question.is_share else f"{level:g}"
-    return Observed(opinion.image, float(level), said=said, who=label(opinion.reviewer))
+    return Observed(opinion.image, float(level), said=said, who=make_person_label(opinion.reviewer))

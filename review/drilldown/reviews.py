@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 
 from evaluation.drilldown.cells import Behind, Cell, Observed
 from evaluation.models import Model, Role
-from review.drilldown.opinions import label
+from review.drilldown.opinions import make_person_label
 from review.models import CampaignImage, Questionnaire
-from review.tables.selection import REAL, Opinion, Pool, candidates, opinions
+from review.tables.selection import REAL, Opinion, Pool, filter_candidate_reviews, iterate_opinions
 
 ALL = "all"
 Counts = Callable[["Chosen", Sequence[Opinion]], Iterator[Observed]]
@@ -35,7 +35,7 @@ class Chosen:
         return Q() if value == ALL else Q(image__country=value)
 
 
-def chosen(cell: Cell) -> Chosen | None:
+def find_table_choice(cell: Cell) -> Chosen | None:
     """The choice that the stored table made, without counting anything; None where it counted no review."""
     version = cell.extra.get("questionnaire")
     found = next((each for each in Questionnaire.objects.all() if str(each) == version), None)
@@ -43,7 +43,9 @@ def chosen(cell: Cell) -> Chosen | None:
         return None
     demonstration = cell.view.table.demonstration
     with_excluded = cell.filters.get("excluded") == "with"
-    rows = candidates(cell.filters, repeats=cell.spec.name == "review.controls", include_excluded=with_excluded)
+    rows = filter_candidate_reviews(
+        cell.filters, repeats=cell.spec.name == "review.controls", include_excluded=with_excluded
+    )
     if not with_excluded:
         rows = rows.filter(reviewer__exclusion=None)
     rows = rows.filter(reviewer__campaign__questionnaire=found)
@@ -58,7 +60,9 @@ def of_reviews(
     rows = made.pool.reviews.filter(reviews or Q())
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        return counts(made, list(opinions(rows.filter(made.country, image__image__in=list(ids)).order_by("pk"))))
+        return counts(
+            made, list(iterate_opinions(rows.filter(made.country, image__image__in=list(ids)).order_by("pk")))
+        )
 
     reviewed = Exists(rows.filter(image=OuterRef("pk")))
     return Behind("pictures", shown_in(made.cell).filter(reviewed), observed, "image_id", note, by_people)
@@ -85,5 +89,5 @@ def real_photographs() -> QuerySet[Model, int]:
 def yes_or_no(opinion_of: str, image: int, value: bool | None) -> Observed:
     """A review that was read as yes, as no, or not at all."""
     if value is None:
-        return Observed(image, None, _("unanswered, or not asked"), who=label(opinion_of))
-    return Observed(image, float(value), said=_("yes") if value else _("no"), who=label(opinion_of))
+        return Observed(image, None, _("unanswered, or not asked"), who=make_person_label(opinion_of))
+    return Observed(image, float(value), said=_("yes") if value else _("no"), who=make_person_label(opinion_of))

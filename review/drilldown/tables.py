@@ -7,15 +7,15 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from evaluation.drilldown.cells import Behind, Cell, Observed
-from evaluation.drilldown.studies import group
-from review.drilldown.opinions import label
-from review.drilldown.reviews import Chosen, chosen, of_reviews, real_photographs, shown_in, yes_or_no
+from evaluation.drilldown.studies import drill_down_group
+from review.drilldown.opinions import make_person_label
+from review.drilldown.reviews import Chosen, find_table_choice, of_reviews, real_photographs, shown_in, yes_or_no
 from review.models import Assignment, Questionnaire, Review
 from review.tables import controls, skips, words
 from review.tables.agreement import QUESTIONS
 from review.tables.answers import checks_of, match_of
 from review.tables.quality import knows_the_dish, of_everybody, of_those_who_answered
-from review.tables.selection import REAL, Opinion, opinions
+from review.tables.selection import REAL, Opinion, iterate_opinions
 from review.tables.shares import Read
 from review.unappetising import PUBLISHED_WORDS, text_codes
 
@@ -29,16 +29,16 @@ SHARES: Mapping[str, Callable[[Questionnaire], Read]] = {
 OWN = "review.quality_own"
 
 
-def behind(cell: Cell) -> Behind:
+def drill_down_review_table(cell: Cell) -> Behind:
     """What stands behind a cell of any table whose name begins with `review.`."""
-    made = chosen(cell)
+    made = find_table_choice(cell)
     if made is None:
-        return group(cell)
+        return drill_down_group(cell)
     name = cell.spec.name
     if name in SHARES:
         return of_reviews(made, share_counts)
     source = SOURCES.get(name)
-    return source(made) if source else group(cell)
+    return source(made) if source else drill_down_group(cell)
 
 
 def share_counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
@@ -48,7 +48,7 @@ def share_counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
     for opinion in said:
         if name == OWN and not knows_the_dish(opinion):
             why = _("not by somebody who knows the dish as their own")
-            yield Observed(opinion.image, None, why, who=label(opinion.reviewer))
+            yield Observed(opinion.image, None, why, who=make_person_label(opinion.reviewer))
         else:
             yield yes_or_no(opinion.reviewer, opinion.image, read(opinion)[at])
 
@@ -58,13 +58,13 @@ def word_counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
     listed = [(word, metric) for word in (*PUBLISHED_WORDS, words.ANY) for metric in words.METRICS]
     at, codes = listed.index((made.cell.groups["word"], made.cell.metric)), text_codes(made.questionnaire.definition)
     for opinion in said:
-        yield yes_or_no(opinion.reviewer, opinion.image, words.read(opinion, codes)[at])
+        yield yes_or_no(opinion.reviewer, opinion.image, words.detect_unappetising_words(opinion, codes)[at])
 
 
 def person_counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
     """`review.reviewers`: every review counts for its reviewer."""
     for opinion in said:
-        yield Observed(opinion.image, 1.0, said=_("one review"), who=label(opinion.reviewer))
+        yield Observed(opinion.image, 1.0, said=_("one review"), who=make_person_label(opinion.reviewer))
 
 
 def of_persons(made: Chosen) -> Behind:
@@ -92,33 +92,36 @@ def of_skips(made: Chosen) -> Behind:
     at = list(skips.METRICS).index(made.cell.metric)
     estimate = made.cell.row.estimate if made.cell.row else None
     unrecorded = estimate is not None and estimate.reason == skips.UNRECORDED
-    left = assigned(made)
+    left = list_given_assignments(made)
     reviewed = Review.objects.filter(reviewer=OuterRef("reviewer"), image=OuterRef("image"), repeat=False)
     gone = left.filter(state__in=skips.SKIPPED).exclude(Exists(reviewed))
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
         here = Q(image__image__in=list(ids)) & made.country
         said = [
-            (one.reviewer, one.image, skips.answered(one.food, one.correct_dish)[at], _("answered"))
-            for one in opinions(made.pool.reviews.filter(here).order_by("pk"))
+            (one.reviewer, one.image, skips.code_answered_image(one.food, one.correct_dish)[at], _("answered"))
+            for one in iterate_opinions(made.pool.reviews.filter(here).order_by("pk"))
         ]
         skipped = [
-            (one.reviewer, one.image, skips.left_out()[at], _("left out")) for one in skips.skipped(left.filter(here))
+            (one.reviewer, one.image, skips.left_out()[at], _("left out"))
+            for one in skips.iterate_skips(left.filter(here))
         ]
         for reviewer, image, value, what in [*said, *skipped]:
             if unrecorded:
-                yield Observed(image, None, _("it was not recorded which pictures were skipped"), who=label(reviewer))
+                yield Observed(
+                    image, None, _("it was not recorded which pictures were skipped"), who=make_person_label(reviewer)
+                )
             else:
                 told = _("yes") if value else _("no")
-                yield Observed(image, float(value), said=f"{told} ({what})", who=label(reviewer))
+                yield Observed(image, float(value), said=f"{told} ({what})", who=make_person_label(reviewer))
 
     listed = Q(Exists(made.pool.reviews.filter(image=OuterRef("pk")))) | Q(Exists(gone.filter(image=OuterRef("pk"))))
     return Behind("pictures", shown_in(made.cell).filter(listed), observed, "image_id", by_people=True)
 
 
-def assigned(made: Chosen) -> QuerySet[Assignment]:
+def list_given_assignments(made: Chosen) -> QuerySet[Assignment]:
     """What was given to the people whose reviews are counted, as `skips.assignments` says it."""
-    every = skips.given(made.questionnaire, made.cell.filters)
+    every = skips.filter_assignments(made.questionnaire, made.cell.filters)
     return every if made.pool.demonstration else every.filter(REAL)
 
 
@@ -132,7 +135,7 @@ def of_agreement(made: Chosen) -> Behind:
             if (answer := question.answer(opinion)) is not None:
                 units[opinion.image, opinion.country].append(answer)
         for (image, _country), answers in units.items():
-            yield pairs(image, answers)
+            yield measure_pair_agreement(image, answers)
 
     note = _("Each picture counts once: the share of the pairs of its reviewers who gave the same answer.")
     return of_reviews(
@@ -144,7 +147,7 @@ def of_agreement(made: Chosen) -> Behind:
     )
 
 
-def pairs(image: int, answers: Sequence[Hashable]) -> Observed:
+def measure_pair_agreement(image: int, answers: Sequence[Hashable]) -> Observed:
     """The share of pairs of opinions about a picture that are equal."""
     n = len(answers)
     if n < 2:

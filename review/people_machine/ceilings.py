@@ -9,9 +9,9 @@ import numpy as np
 
 from evaluation.metrics import classification as metrics
 from evaluation.metrics.human_ceiling import HeldOut
-from evaluation.metrics.inference.intervals import none
+from evaluation.metrics.inference.intervals import build_empty_interval
 from evaluation.metrics.tidy import Estimate
-from review.people_machine.estimates import ONE_ANSWER, estimate, missing
+from review.people_machine.estimates import ONE_ANSWER, build_estimate, explain_missing_correlation
 from review.people_machine.opinions import Codes
 from review.people_machine.pairing import Cell, Common
 from review.people_machine.registry import Question
@@ -31,11 +31,11 @@ class Ceilings:
 
     def labels(self, question: Question, cell: Cell) -> dict[str, Estimate]:
         """Kappa, raw agreement and AC1 of one opinion against the others; how many opinions were dropped for ties."""
-        return self._once("labels", question, cell, labels)
+        return self._once("labels", question, cell, estimate_label_ceilings)
 
     def scores(self, question: Question, cell: Cell) -> dict[str, Estimate]:
         """AUC and Spearman's rho of one opinion's level against the others."""
-        return self._once("scores", question, cell, scores)
+        return self._once("scores", question, cell, estimate_score_ceilings)
 
     def _once(
         self, kind: str, question: Question, cell: Cell, make: Callable[..., dict[str, Estimate]]
@@ -51,70 +51,70 @@ class Rows:
 
     def __init__(self, held: HeldOut) -> None:
         order = np.argsort(held.unit, kind="stable")
-        self.held = picked(held, order)
+        self.held = select_opinions(held, order)
 
     def of(self, units: Codes) -> HeldOut:
         """Those about `units`, which ascend."""
         first = np.searchsorted(self.held.unit, units)
         many = np.searchsorted(self.held.unit, units, side="right") - first
         before = np.cumsum(many) - many
-        return picked(self.held, np.arange(many.sum()) + np.repeat(first - before, many))
+        return select_opinions(self.held, np.arange(many.sum()) + np.repeat(first - before, many))
 
 
-def picked(held: HeldOut, rows: Codes) -> HeldOut:
+def select_opinions(held: HeldOut, rows: Codes) -> HeldOut:
     return HeldOut(*(getattr(held, part.name)[rows] for part in fields(held)))
 
 
-def labels(held: HeldOut, dishes: Codes, cut: float) -> dict[str, Estimate]:
-    kept, lacking = untied(held)
+def estimate_label_ceilings(held: HeldOut, dishes: Codes, cut: float) -> dict[str, Estimate]:
+    kept, lacking = drop_tied_opinions(held)
     table = metrics.two_by_two(kept.value >= cut, kept.yes, kept.no)
     clusters = dishes[kept.unit]
-    n, many, people = counts(kept, clusters)
-    values = metrics.agreement(table)
+    n, many, people = count_ceiling_samples(kept, clusters)
+    values = metrics.compute_label_agreement(table)
     intervals = metrics.agreement_intervals(table, clusters)
     names = ("kappa", "raw_agreement", "ac1")
     found = {
-        f"ceiling_{name}": estimate(
+        f"ceiling_{name}": build_estimate(
             getattr(values, name), getattr(intervals, name), n, many, people, lacking or ONE_ANSWER
         )
         for name in names
     }
-    return {**found, "ceiling_ties": ties(held, dishes, lacking)}
+    return {**found, "ceiling_ties": count_dropped_ties(held, dishes, lacking)}
 
 
-def scores(held: HeldOut, dishes: Codes, cut: float) -> dict[str, Estimate]:
-    kept, lacking = untied(held)
+def estimate_score_ceilings(held: HeldOut, dishes: Codes, cut: float) -> dict[str, Estimate]:
+    kept, lacking = drop_tied_opinions(held)
     clusters, every = dishes[kept.unit], dishes[held.unit]
     found = {
-        "ceiling_auc": estimate(
+        "ceiling_auc": build_estimate(
             metrics.auc(kept.value, kept.yes, kept.no),
             metrics.auc_interval(kept.value, kept.yes, kept.no, clusters),
-            *counts(kept, clusters),
+            *count_ceiling_samples(kept, clusters),
             lacking or ONE_ANSWER,
         ),
-        "ceiling_spearman": estimate(
-            metrics.spearman(held.value, held.others, held.weight),
-            none(metrics.RANKS_BIASED),
-            *counts(held, every),
-            missing(held.value, held.others) if len(held.unit) else TOO_FEW_OPINIONS,
+        "ceiling_spearman": build_estimate(
+            metrics.weighted_spearman(held.value, held.others, held.weight),
+            build_empty_interval(metrics.RANKS_BIASED),
+            *count_ceiling_samples(held, every),
+            explain_missing_correlation(held.value, held.others) if len(held.unit) else TOO_FEW_OPINIONS,
         ),
     }
-    return {**found, "ceiling_ties": ties(held, dishes, lacking)}
+    return {**found, "ceiling_ties": count_dropped_ties(held, dishes, lacking)}
 
 
-def untied(held: HeldOut) -> tuple[HeldOut, str]:
+def drop_tied_opinions(held: HeldOut) -> tuple[HeldOut, str]:
     """The opinions whose others do not tie, and why there are none."""
-    kept = picked(held, np.flatnonzero(~held.tied))
+    kept = select_opinions(held, np.flatnonzero(~held.tied))
     return kept, "" if len(kept.unit) else OTHERS_TIE if len(held.unit) else TOO_FEW_OPINIONS
 
 
-def counts(held: HeldOut, clusters: Codes) -> tuple[int, int, int]:
+def count_ceiling_samples(held: HeldOut, clusters: Codes) -> tuple[int, int, int]:
     """Pictures, their dishes, and the people whose opinions these are."""
     return len(np.unique(held.unit)), len(np.unique(clusters)), len(np.unique(held.rater))
 
 
-def ties(held: HeldOut, dishes: Codes, lacking: str) -> Estimate:
+def count_dropped_ties(held: HeldOut, dishes: Codes, lacking: str) -> Estimate:
     """How many opinions were dropped because the others tie; n are all opinions on pictures with three."""
-    _pictures, many, people = counts(held, dishes[held.unit])
+    _pictures, many, people = count_ceiling_samples(held, dishes[held.unit])
     dropped = int(held.tied.sum()) if len(held.unit) else None
     return Estimate(dropped, len(held.unit), many, reason=lacking if dropped is None else "", people=people)

@@ -9,7 +9,7 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.people_machine.labels import CHOICES, FILTERS, INPUTS
 from review.people_machine.opinions import Floats
-from review.people_machine.pairing import Cell, Common, Pairing, gather
+from review.people_machine.pairing import Cell, Common, Pairing, gather_agreement_data
 
 EXTREMES = 10  # pictures at either end
 FAR = 0.5  # half of the scale: nearer ones do not disagree strongly
@@ -29,12 +29,12 @@ ILLUSTRATION = (
 )
 
 
-def disagreements(filters: Filters) -> TidyTable:
+def build_disagreements_table(filters: Filters) -> TidyTable:
     """`agreement.disagreements`: up to ten pictures at either end of each pair, among those that `filters` choose.
 
     The furthest apart first; among equals those that more people judged.
     """
-    common = gather(filters)
+    common = gather_agreement_data(filters)
     rows = [row for pairing in common.pairings for row in rows_of(common, pairing)]
     return common.table(DISAGREEMENTS, rows, ILLUSTRATION)
 
@@ -45,7 +45,7 @@ def rows_of(common: Common, pairing: Pairing) -> Iterator[TidyRow]:
         return
     where, units = list(common.places.items())[-1]
     cell = common.cell(pairing, values, where, units)
-    apart = distances(cell, pairing)
+    apart = compute_signed_differences(cell, pairing)
     for end, sign in ((MACHINE_MORE, 1), (PEOPLE_MORE, -1)):
         far = np.flatnonzero(sign * apart >= FAR)
         # Among equals the picture's number decides, never the order in which a database gave its rows.
@@ -53,14 +53,14 @@ def rows_of(common: Common, pairing: Pairing) -> Iterator[TidyRow]:
         ties = (common.people.countries[judged], common.people.images[judged], -cell.count[far])
         order = far[np.lexsort((*ties, -sign * apart[far]))]
         for place, at in enumerate(order[:EXTREMES], 1):
-            groups = {**pairing.groups, "end": end, "place": f"{place:02d}", **named(common, cell, at)}
+            groups = {**pairing.groups, "end": end, "place": f"{place:02d}", **build_image_groups(common, cell, at)}
             shown = {"machine": as_given(cell.machine[at], pairing), "people": cell.mean[at], "distance": apart[at]}
             for metric, value in shown.items():
                 many = int(cell.count[at])
                 yield TidyRow(groups, metric, Estimate(float(value), many, 1, reason=SINGLE, people=many))
 
 
-def named(common: Common, cell: Cell, at: int) -> dict[str, str]:
+def build_image_groups(common: Common, cell: Cell, at: int) -> dict[str, str]:
     unit = cell.units[at]
     return {"picture": str(common.people.images[unit]), "judged_for": str(common.people.countries[unit])}
 
@@ -70,15 +70,15 @@ def as_given(value: float, pairing: Pairing) -> float:
     return -value if pairing.low else value
 
 
-def distances(cell: Cell, pairing: Pairing) -> Floats:
+def compute_signed_differences(cell: Cell, pairing: Pairing) -> Floats:
     """Machine minus people (k,): of shares as they are, else of ranks."""
     comparable = pairing.reading.probability or pairing.score is None
     if comparable and pairing.said.question.is_share:
         return cell.machine - cell.mean
-    return ranks(cell.machine) - ranks(cell.mean)
+    return compute_midrank_shares(cell.machine) - compute_midrank_shares(cell.mean)
 
 
-def ranks(values: Floats) -> Floats:
+def compute_midrank_shares(values: Floats) -> Floats:
     """Middle ranks (k,) as shares of their number."""
     _distinct, place, held = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray(((np.cumsum(held) - held / 2) / max(len(values), 1))[place])
@@ -94,6 +94,6 @@ DISAGREEMENTS = TableSpec(
     inputs=INPUTS,
     filters=(*FILTERS, "end"),
     choices={**CHOICES, "end": (MACHINE_MORE, PEOPLE_MORE)},
-    compute=disagreements,
+    compute=build_disagreements_table,
     figure=False,
 )

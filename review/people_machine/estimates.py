@@ -19,7 +19,7 @@ SMALL = (
 NO_BOUNDS = "no interval is claimed for the machine or for the ceiling"
 
 
-def estimate(value: object, interval: object, n: int, clusters: int, people: int, why: str) -> Estimate:
+def build_estimate(value: object, interval: object, n: int, clusters: int, people: int, why: str) -> Estimate:
     """A value with its interval, of what `people` people said; `why` says what is missing where there is no value."""
     assert value is None or isinstance(value, float)
     assert isinstance(interval, Interval)
@@ -28,14 +28,14 @@ def estimate(value: object, interval: object, n: int, clusters: int, people: int
     return Estimate(value, n, clusters, interval.low, interval.high, interval.method, interval.reason, people)
 
 
-def ties(cell: Cell) -> Estimate:
+def estimate_dropped_ties(cell: Cell) -> Estimate:
     """How many pictures in common were dropped because people tie; n are all of them."""
     if cell.lacking:
         return Estimate(None, 0, 0, reason=cell.lacking, people=0)
     return Estimate(cell.ties, len(cell.machine), cell.clusters, people=cell.people)
 
 
-def missing(machine: Floats, people: Floats) -> str:
+def explain_missing_correlation(machine: Floats, people: Floats) -> str:
     """Why two values do not correlate."""
     return ONE_ANSWER if len(np.unique(people)) < 2 else ONE_VALUE
 

@@ -11,9 +11,9 @@ from evaluation.metrics.human_ceiling import LABELS
 from evaluation.metrics.thresholds import FOLDS, fitted_labels
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.people_machine.ceilings import Ceilings
-from review.people_machine.estimates import ONE_ANSWER, estimate, may_speak, ties
+from review.people_machine.estimates import ONE_ANSWER, build_estimate, estimate_dropped_ties, may_speak
 from review.people_machine.opinions import Floats
-from review.people_machine.pairing import UNREAD, Cell, Common, Pairing, gather
+from review.people_machine.pairing import UNREAD, Cell, Common, Pairing, gather_agreement_data
 from review.tables.selection import EXCLUDED
 
 INPUTS = ("reviews", "runs.association", "runs.colours", "runs.stereotypes", "withdrawals")
@@ -35,12 +35,12 @@ THRESHOLDS = (
 )
 
 
-def labels(filters: Filters) -> TidyTable:
+def compute_human_label_table(filters: Filters) -> TidyTable:
     """`agreement.labels`: every pair and threshold, in every country and in all together.
 
     Thresholds are fitted on all countries, so that all are needed for one.
     """
-    common = gather({name: value for name, value in filters.items() if name != "country"})
+    common = gather_agreement_data({name: value for name, value in filters.items() if name != "country"})
     ceilings = Ceilings(common)
     rows = [row for pairing in common.pairings for row in rows_of(common, ceilings, pairing)]
     return common.table(LABELS_TABLE, rows, INTERVALS, THRESHOLDS)
@@ -51,7 +51,7 @@ def rows_of(common: Common, ceilings: Ceilings, pairing: Pairing) -> Iterator[Ti
         for cell in common.cells(pairing, values, unread):
             groups = {**pairing.groups, "threshold": threshold, "country": cell.country}
             ceiling = ceilings.labels(pairing.said.question, cell)
-            for metric, found in estimates(cell, ceiling).items():
+            for metric, found in estimate_label_agreement(cell, ceiling).items():
                 yield TidyRow(groups, metric, found)
 
 
@@ -67,16 +67,16 @@ def machine_labels(common: Common, pairing: Pairing) -> Iterator[tuple[str, Floa
         yield FITTED, made, UNFITTED if len(usable) else UNREAD
 
 
-def estimates(cell: Cell, ceiling: dict[str, Estimate]) -> dict[str, Estimate]:
+def estimate_label_agreement(cell: Cell, ceiling: dict[str, Estimate]) -> dict[str, Estimate]:
     kept = cell.labelled
     table = metrics.two_by_two(kept.machine, kept.yes, kept.no)
-    values, intervals = metrics.agreement(table), metrics.agreement_intervals(table, kept.dishes)
+    values, intervals = metrics.compute_label_agreement(table), metrics.agreement_intervals(table, kept.dishes)
     found = {
-        name: estimate(value, interval, kept.n, kept.clusters, kept.people, kept.lacking or ONE_ANSWER)
+        name: build_estimate(value, interval, kept.n, kept.clusters, kept.people, kept.lacking or ONE_ANSWER)
         for name, value, interval in zip(values._fields, values, intervals, strict=True)
     }
     speaks = may_speak(cell.country, found["kappa"], ceiling["ceiling_kappa"])
-    return {**found, **ceiling, "may_speak": speaks, "ties": ties(cell)}
+    return {**found, **ceiling, "may_speak": speaks, "ties": estimate_dropped_ties(cell)}
 
 
 AS_CEILING = _("The same of one person against the others’ label: what a machine can hardly exceed.")
@@ -107,6 +107,6 @@ LABELS_TABLE = TableSpec(
     filters=FILTERS,
     choices=CHOICES,
     undrawn=tuple(metric for metric in METRICS if metric not in ("kappa", "ceiling_kappa")),
-    compute=labels,
+    compute=compute_human_label_table,
     unread=("country",),
 )

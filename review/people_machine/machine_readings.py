@@ -11,9 +11,9 @@ from django.db.models import Min, Q, QuerySet
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.metrics import association
-from evaluation.metrics.classification import divided
+from evaluation.metrics.classification import divide_or_nan
 from evaluation.models import Outcome, Run, Unit
-from evaluation.studies.stereotypes.tables import read
+from evaluation.studies.stereotypes.tables import read_option_shares
 from evaluation.tables.outcomes import WITHDRAWN
 from review.people_machine.registry import PAIRS
 
@@ -45,12 +45,12 @@ class Reading:
         return f"{self.study}: {self.what}" + (f" = {self.option}" if self.option else "")
 
 
-def readings(run: Run, among: Images | None = None) -> list[Reading]:
+def list_machine_readings(run: Run, among: Images | None = None) -> list[Reading]:
     """All that the registry may ask of a run; `among`: about these pictures only."""
     return list(OF_STUDY[run.study](run, among))
 
 
-def about(among: Images | None, field: str) -> Q:
+def filter_by_images(among: Images | None, field: str) -> Q:
     return Q() if among is None else Q(**{f"{field}__in": among.tolist()})
 
 
@@ -58,7 +58,9 @@ def of_association(run: Run, among: Images | None) -> Iterator[Reading]:
     """The unscaled score of each group of words that has both signs."""
     words = vectors_of_words(run)
     groups = {group: signs for group, signs in words.items() if signs["positive"] and signs["negative"]}
-    rows = Outcome.objects.filter(about(among, "embedding__image"), unit__run=run, embedding__image__isnull=False)
+    rows = Outcome.objects.filter(
+        filter_by_images(among, "embedding__image"), unit__run=run, embedding__image__isnull=False
+    )
     rows = rows.exclude(WITHDRAWN)
     found = rows.values_list("embedding__image", "embedding__vector").iterator(chunk_size=CHUNK)
     images: list[int] = []
@@ -67,8 +69,8 @@ def of_association(run: Run, among: Images | None) -> Iterator[Reading]:
         vectors = np.array([np.frombuffer(bytes(vector), dtype="<f4") for _image, vector in chunk])
         images += [image for image, _vector in chunk]
         for group, signs in groups.items():
-            both = (association.cosine(vectors, np.array(signs[sign])) for sign in ("positive", "negative"))
-            nets[group].append(association.net(*both))
+            both = (association.cosine_similarity(vectors, np.array(signs[sign])) for sign in ("positive", "negative"))
+            nets[group].append(association.net_association(*both))
     for group, parts in nets.items():
         score = np.concatenate(parts) if parts else np.empty(0)
         yield in_order(Reading("association", run.slug, group, np.array(images, dtype=np.int64), score=score))
@@ -85,7 +87,7 @@ def vectors_of_words(run: Run) -> dict[str, dict[str, list[npt.NDArray[np.float3
 
 
 def of_colours(run: Run, among: Images | None) -> Iterator[Reading]:
-    rows = Outcome.objects.filter(about(among, PICTURE), unit__run=run, unit__state=Unit.State.DONE)
+    rows = Outcome.objects.filter(filter_by_images(among, PICTURE), unit__run=run, unit__state=Unit.State.DONE)
     found = list(
         rows.exclude(WITHDRAWN).values_list("unit__payload__image", "numbers__colourfulness").iterator(chunk_size=CHUNK)
     )
@@ -104,12 +106,14 @@ def of_stereotypes(run: Run, among: Images | None) -> Iterator[Reading]:
     logits = run.config.get("reading") == "logits"
     rows = Outcome.objects.filter(unit__run=run, unit__payload__question__in=list(yes)).exclude(WITHDRAWN)
     asked = {} if among is None else asked_at_all(rows, yes)
-    values = rows.filter(about(among, PICTURE)).values_list("unit__payload", "unit__state", "text", "numbers")
+    values = rows.filter(filter_by_images(among, PICTURE)).values_list(
+        "unit__payload", "unit__state", "text", "numbers"
+    )
     for payload, state, text, numbers in values.iterator(chunk_size=CHUNK):
         code, options = payload["question"], payload["options"]
         answers = asked.get(code) or asked.setdefault(code, Answers(options, yes[code]))
         if payload["reading"] == ("logits" if logits else "generated") and options == answers.options:
-            shares, _why = read(one_answer(payload, state, text, numbers))
+            shares, _why = read_option_shares(one_answer(payload, state, text, numbers))
             answers.add(payload["image"], shares)
     for code, answers in asked.items():
         if answers.place is not None:
@@ -154,7 +158,7 @@ class Answers:
         decided = answered & ((total == highest).sum(axis=1) == 1)
         images = np.array(list(self.numbers), dtype=np.int64)
         chosen = np.where(decided, total.argmax(axis=1) == self.place, np.nan)
-        chance = divided(total[:, self.place or 0], total.sum(axis=1)) if logits else None
+        chance = divide_or_nan(total[:, self.place or 0], total.sum(axis=1)) if logits else None
         return in_order(Reading("stereotypes", run.slug, code, images, chosen, chance, logits, self.yes))
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.contracts.table import Filters
-from evaluation.metrics.human_ceiling import HeldOut, Label, community, held_out
+from evaluation.metrics.human_ceiling import HeldOut, Label, community_label_weights, held_out
 from evaluation.metrics.observations import ALL
 from review.people_machine.registry import Question, asked_of_people
-from review.tables.selection import Opinion, Pool, opinions, pool
+from review.tables.selection import Opinion, Pool, iterate_opinions, select_reviews
 from review.tables.selection import Said as LazyAnswers
 
 Floats = npt.NDArray[np.float64]
@@ -46,7 +46,7 @@ class Said:
 
     def label(self, label: Label) -> tuple[Floats, Floats]:
         """Weights of yes and no (u,)."""
-        return community(self.yes, self.count, label)
+        return community_label_weights(self.yes, self.count, label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,23 +89,23 @@ class People:
         return column[given].astype(np.float64), self.unit[given], self.raters[given]
 
 
-def people(filters: Filters) -> People:
+def load_people_opinions(filters: Filters) -> People:
     """The opinions that `filters` choose, as `review.agreement` counts them: no photographs, no second answers."""
-    chosen = pool(filters)
+    chosen = select_reviews(filters)
     if chosen.questionnaire is None:
-        return nobody(chosen)
+        return build_empty_people(chosen)
     questions = asked_of_people(chosen.questionnaire)
     model, country = filters.get("model"), filters.get("country", ALL)
     # Nothing is estimated over several countries but "all": one alone needs only its own opinions.
     reviews = chosen.reviews if country == ALL else chosen.reviews.filter(image__country=country)
     gathered = Gathering(questions)
-    for opinion in opinions(reviews):
+    for opinion in iterate_opinions(reviews):
         if not opinion.real and model in (None, opinion.model):
             gathered.add(opinion)
     return gathered.people(chosen)
 
 
-def nobody(chosen: Pool) -> People:
+def build_empty_people(chosen: Pool) -> People:
     return Gathering(()).people(chosen)
 
 

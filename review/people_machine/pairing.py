@@ -10,12 +10,12 @@ import numpy.typing as npt
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.human_ceiling import LABELS, Label
 from evaluation.metrics.observations import ALL
-from evaluation.metrics.ordering import ordered
+from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Run
 from evaluation.registry.runs import chosen_run
-from review.people_machine.machine_readings import Reading, readings
-from review.people_machine.opinions import Codes, Floats, People, Said, people
+from review.people_machine.machine_readings import Reading, list_machine_readings
+from review.people_machine.opinions import Codes, Floats, People, Said, load_people_opinions
 from review.people_machine.registry import PAIRS, STUDIES
 
 NO_RUN = "There is no finished run with values of pictures yet, or none with the chosen name."
@@ -152,13 +152,13 @@ class Common:
         )
 
 
-def gather(filters: Filters) -> Common:
+def gather_agreement_data(filters: Filters) -> Common:
     """Everything that a table of agreement needs, by its filters."""
-    found = people(filters)
+    found = load_people_opinions(filters)
     label = label_of(filters)
     runs = [run for study in STUDIES if (run := chosen_run(study, filters))]
     among = found.images if len(found.images) <= FEW else None
-    read = [reading for run in runs for reading in readings(run, among)]
+    read = [reading for run in runs for reading in list_machine_readings(run, among)]
     pairings = list(pair_all(found, label, read, filters))
     notes = [*found.notes, about_label(label)]
     notes += [about_run(run) for run in runs] or [NO_RUN]
@@ -167,7 +167,7 @@ def gather(filters: Filters) -> Common:
     if pairings and not any(pairing.known.any() for pairing in pairings):
         notes.append(f"People and machine have {NOT_IN_COMMON}: the runs are about other pictures than the reviews.")
     demonstration = found.demonstration or any(run.demonstration for run in runs)
-    return Common(found, label, tuple(pairings), places(found, filters), tuple(notes), demonstration)
+    return Common(found, label, tuple(pairings), index_images_by_country(found, filters), tuple(notes), demonstration)
 
 
 def label_of(filters: Filters) -> Label:
@@ -183,10 +183,10 @@ def pair_all(found: People, label: Label, given: Sequence[Reading], filters: Fil
         said = found.said(asked[pair.question])
         for reading in given:
             if reading.study == pair.study and (not pair.what or reading.what in pair.what):
-                yield beside(found, said, reading, label, pair.low)
+                yield align_reading(found, said, reading, label, pair.low)
 
 
-def beside(found: People, said: Said, reading: Reading, label: Label, low: bool) -> Pairing:
+def align_reading(found: People, said: Said, reading: Reading, label: Label, low: bool) -> Pairing:
     """The reading's values in the order of the people's pictures."""
     at = np.searchsorted(reading.images, found.images)
     at[at == len(reading.images)] = 0
@@ -200,10 +200,10 @@ def beside(found: People, said: Said, reading: Reading, label: Label, low: bool)
     return Pairing(said, reading, *said.label(label), known, chosen, score, low)
 
 
-def places(found: People, filters: Filters) -> dict[str, Codes]:
+def index_images_by_country(found: People, filters: Filters) -> dict[str, Codes]:
     """Country → its pictures, in the one order, then all; the one that the filter names alone."""
     everywhere = np.arange(len(found.images))
-    countries = [*ordered(found.countries.tolist(), "country"), ALL]
+    countries = [*sort_group_values(found.countries.tolist(), "country"), ALL]
     return {
         country: everywhere if country == ALL else np.flatnonzero(found.countries == country)
         for country in countries

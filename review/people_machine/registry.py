@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from review.models import Questionnaire, Review
-from review.questionnaires import questions
+from review.questionnaires import parse_questions
 from review.tables.controls import dish_or_not
 from review.tables.selection import Opinion
 from review.unappetising import as_published, text_codes
@@ -75,17 +75,17 @@ STUDIES = tuple(dict.fromkeys(pair.study for pair in PAIRS))
 
 def asked_of_people(questionnaire: Questionnaire) -> tuple[Question, ...]:
     """The questions, read from answers to this version of the questionnaire."""
-    ticked, texts = ticks(questionnaire), text_codes(questionnaire.definition)
+    ticked, texts = build_tick_reader(questionnaire), text_codes(questionnaire.definition)
     return (
         Question(FOOD, lambda opinion: opinion.food),
         Question(DISH, dish_or_not),
         Question(GOOD, lambda opinion: opinion.quality, 3),
-        Question(MATCH, match, 2),
-        Question(DISTURBING, disturbing),
-        Question(UNAPPETISING, lambda opinion: unappetising(opinion, texts)),
-        Question(PEOPLE, lambda opinion: said(ticked(opinion, PEOPLE), PERSONS)),
-        Question(OUTDOORS, lambda opinion: either(ticked(opinion, OUTDOORS), OUT, IN)),
-        Question(UTENSILS, lambda opinion: either(ticked(opinion, "utensils_correct"), THERE, LACKING)),
+        Question(MATCH, score_dish_match, 2),
+        Question(DISTURBING, is_image_disturbing),
+        Question(UNAPPETISING, lambda opinion: is_opinion_unappetising(opinion, texts)),
+        Question(PEOPLE, lambda opinion: is_any_box_ticked(ticked(opinion, PEOPLE), PERSONS)),
+        Question(OUTDOORS, lambda opinion: decide_between_boxes(ticked(opinion, OUTDOORS), OUT, IN)),
+        Question(UTENSILS, lambda opinion: decide_between_boxes(ticked(opinion, "utensils_correct"), THERE, LACKING)),
     )
 
 
@@ -96,35 +96,35 @@ LACKING = Boxes(["utensils_wanted"])
 Ticked = Callable[[Opinion, str], Sequence[str] | None]
 
 
-def ticks(questionnaire: Questionnaire) -> Ticked:
+def build_tick_reader(questionnaire: Questionnaire) -> Ticked:
     """What an opinion ticked in the question that holds an option; None where it was not asked."""
-    asked = [question for question in questions(questionnaire.definition) if question.kind == "several"]
+    asked = [question for question in parse_questions(questionnaire.definition) if question.kind == "several"]
     home = {option: question.code for question in asked for option in question.options}
 
     return lambda opinion, option: opinion.answers.get(home.get(option, ""))
 
 
-def said(ticked: Sequence[str] | None, boxes: Boxes) -> bool | None:
+def is_any_box_ticked(ticked: Sequence[str] | None, boxes: Boxes) -> bool | None:
     """Whether one of the boxes was ticked; a box that was shown and left alone is a no."""
     return None if ticked is None else not boxes.isdisjoint(ticked)
 
 
-def either(ticked: Sequence[str] | None, yes: Boxes, no: Boxes) -> bool | None:
+def decide_between_boxes(ticked: Sequence[str] | None, yes: Boxes, no: Boxes) -> bool | None:
     """Yes by a box of `yes`, no by one of `no`; None where both or neither are ticked."""
-    there, absent = said(ticked, yes), said(ticked, no)
+    there, absent = is_any_box_ticked(ticked, yes), is_any_box_ticked(ticked, no)
     return None if there == absent else there
 
 
-def unappetising(opinion: Opinion, texts: tuple[str, ...]) -> bool:
+def is_opinion_unappetising(opinion: Opinion, texts: tuple[str, ...]) -> bool:
     """As `review.quality` counts it: as released, else by the published rule on the questions `texts`."""
     if "unappetising" in opinion.flags:
         return bool(opinion.flags["unappetising"])
     return as_published(str(opinion.answers[code]) for code in texts if code in opinion.answers)
 
 
-def match(opinion: Opinion) -> float | None:
+def score_dish_match(opinion: Opinion) -> float | None:
     return 0 if opinion.food is False else MATCHES.get(opinion.match)
 
 
-def disturbing(opinion: Opinion) -> bool | None:
+def is_image_disturbing(opinion: Opinion) -> bool | None:
     return False if opinion.food is False else opinion.disturbing

@@ -8,9 +8,9 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import calibration as metrics
 from evaluation.metrics.calibration import BINS
 from evaluation.metrics.tidy import SMALL_N, Estimate, TidyRow, TidyTable
-from review.people_machine.estimates import estimate
+from review.people_machine.estimates import build_estimate
 from review.people_machine.labels import CHOICES, FILTERS, INPUTS
-from review.people_machine.pairing import Cell, Common, Pairing, gather
+from review.people_machine.pairing import Cell, Common, Pairing, gather_agreement_data
 
 WHOLE = "whole"
 BIAS = (
@@ -22,9 +22,9 @@ BIAS = (
 NO_PROBABILITIES = "None of these runs gives probabilities, so that nothing can be calibrated."
 
 
-def calibration(filters: Filters) -> TidyTable:
+def compute_human_calibration(filters: Filters) -> TidyTable:
     """`agreement.calibration`: every pair whose machine gives probabilities, in every country and in all together."""
-    common = gather(filters)
+    common = gather_agreement_data(filters)
     rows = [row for pairing in common.pairings for row in rows_of(common, pairing)]
     lacking = (NO_PROBABILITIES,) if common.pairings and not rows else ()
     return common.table(CALIBRATION, rows, BIAS, *lacking)
@@ -43,10 +43,10 @@ def rows_of(common: Common, pairing: Pairing) -> Iterator[TidyRow]:
 
 def of_all(kept: Cell) -> dict[str, Estimate]:
     """Calibration error and Brier score."""
-    values = metrics.calibration(kept.machine, kept.yes, kept.no)
+    values = metrics.compute_calibration(kept.machine, kept.yes, kept.no)
     intervals = metrics.calibration_intervals(kept.machine, kept.yes, kept.no, kept.dishes)
     return {
-        name: estimate(value, interval, kept.n, kept.clusters, kept.people, kept.lacking)
+        name: build_estimate(value, interval, kept.n, kept.clusters, kept.people, kept.lacking)
         for name, value, interval in zip(values._fields, values, intervals, strict=True)
     }
 
@@ -55,7 +55,7 @@ def of_bins(kept: Cell) -> Iterator[tuple[int, str, Estimate]]:
     """The bins from the lowest probabilities on: what was said, what came true. None of fewer than 30 labels."""
     if kept.n < SMALL_N:
         return
-    for number, found in enumerate(metrics.reliability(kept.machine, kept.yes, kept.no, kept.dishes), 1):
+    for number, found in enumerate(metrics.reliability_bins(kept.machine, kept.yes, kept.no, kept.dishes), 1):
         inside = kept.picked(found.inside)
         yield (
             number,
@@ -65,7 +65,7 @@ def of_bins(kept: Cell) -> Iterator[tuple[int, str, Estimate]]:
         yield (
             number,
             "observed",
-            estimate(found.observed, found.interval, inside.n, inside.clusters, inside.people, kept.lacking),
+            build_estimate(found.observed, found.interval, inside.n, inside.clusters, inside.people, kept.lacking),
         )
 
 
@@ -89,5 +89,5 @@ CALIBRATION = TableSpec(
     filters=FILTERS,
     choices=CHOICES,
     undrawn=("ece", "brier"),
-    compute=calibration,
+    compute=compute_human_calibration,
 )

@@ -7,12 +7,18 @@ from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import classification as metrics
-from evaluation.metrics.inference.intervals import none
+from evaluation.metrics.inference.intervals import build_empty_interval
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.people_machine.ceilings import Ceilings
-from review.people_machine.estimates import ONE_ANSWER, estimate, may_speak, missing, ties
+from review.people_machine.estimates import (
+    ONE_ANSWER,
+    build_estimate,
+    estimate_dropped_ties,
+    explain_missing_correlation,
+    may_speak,
+)
 from review.people_machine.labels import CHOICES, FILTERS, INPUTS, INTERVALS
-from review.people_machine.pairing import Cell, Common, Pairing, gather
+from review.people_machine.pairing import Cell, Common, Pairing, gather_agreement_data
 
 LEVELS = (
     "Spearman’s rho takes the mean of people’s opinions (the share of yes, the mean rating, the mean closeness of the "
@@ -21,9 +27,9 @@ LEVELS = (
 TURNED = "“low” after a reading: its values are turned round, since a low one is expected to mean yes."
 
 
-def scores(filters: Filters) -> TidyTable:
+def compute_score_agreement(filters: Filters) -> TidyTable:
     """`agreement.scores`: every pair whose machine gives scores, in every country and in all together."""
-    common = gather(filters)
+    common = gather_agreement_data(filters)
     ceilings = Ceilings(common)
     rows = [row for pairing in common.pairings for row in rows_of(common, ceilings, pairing)]
     return common.table(SCORES, rows, INTERVALS, LEVELS, TURNED)
@@ -34,43 +40,43 @@ def rows_of(common: Common, ceilings: Ceilings, pairing: Pairing) -> Iterator[Ti
         return
     for cell in common.cells(pairing, pairing.score):
         ceiling = ceilings.scores(pairing.said.question, cell)
-        for metric, found in estimates(cell, ceiling).items():
+        for metric, found in estimate_score_agreement(cell, ceiling).items():
             yield TidyRow({**pairing.groups, "country": cell.country}, metric, found)
 
 
-def estimates(cell: Cell, ceiling: dict[str, Estimate]) -> dict[str, Estimate]:
+def estimate_score_agreement(cell: Cell, ceiling: dict[str, Estimate]) -> dict[str, Estimate]:
     kept = cell.labelled
     counted = (kept.n, kept.clusters, kept.people)
     sizes = (len(cell.machine), cell.clusters, cell.people)
-    area = estimate(
+    area = build_estimate(
         metrics.auc(kept.machine, kept.yes, kept.no),
         metrics.auc_interval(kept.machine, kept.yes, kept.no, kept.dishes),
         *counted,
         kept.lacking or ONE_ANSWER,
     )
     each = np.ones(len(cell.machine))
-    rho = estimate(
-        metrics.spearman(cell.machine, cell.mean, each),
-        none(metrics.RANKS_BIASED),
+    rho = build_estimate(
+        metrics.weighted_spearman(cell.machine, cell.mean, each),
+        build_empty_interval(metrics.RANKS_BIASED),
         *sizes,
-        cell.lacking or missing(cell.machine, cell.mean),
+        cell.lacking or explain_missing_correlation(cell.machine, cell.mean),
     )
     return {
         "auc": area,
         "spearman": rho,
-        "prevalence": prevalence(kept),
+        "prevalence": estimate_prevalence(kept),
         **ceiling,
         "may_speak": may_speak(cell.country, area, ceiling["ceiling_auc"]),
-        "ties": ties(cell),
+        "ties": estimate_dropped_ties(cell),
     }
 
 
-def prevalence(kept: Cell) -> Estimate:
+def estimate_prevalence(kept: Cell) -> Estimate:
     """The share of yes among the labels."""
     table = metrics.two_by_two(np.zeros(len(kept.machine)), kept.yes, kept.no)
-    value = metrics.agreement(table).prevalence
+    value = metrics.compute_label_agreement(table).prevalence
     interval = metrics.agreement_intervals(table, kept.dishes).prevalence
-    return estimate(value, interval, kept.n, kept.clusters, kept.people, kept.lacking)
+    return build_estimate(value, interval, kept.n, kept.clusters, kept.people, kept.lacking)
 
 
 SCORES = TableSpec(
@@ -99,5 +105,5 @@ SCORES = TableSpec(
     filters=FILTERS,
     choices=CHOICES,
     undrawn=("spearman", "prevalence", "ceiling_spearman", "may_speak", "ties", "ceiling_ties"),
-    compute=scores,
+    compute=compute_score_agreement,
 )

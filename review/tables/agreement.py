@@ -12,13 +12,20 @@ from django.db.models import Q
 from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
-from evaluation.metrics.agreement import Coefficients, Intervals, Level, coefficients, intervals, tally
+from evaluation.metrics.agreement import (
+    Coefficients,
+    Intervals,
+    Level,
+    agreement_coefficients,
+    coefficient_intervals,
+    tally_codes,
+)
 from evaluation.metrics.inference.intervals import Interval
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyRow, TidyTable
 from review.models import Review, Reviewer
 from review.tables.controls import dish_or_not
 from review.tables.filters import NARROWING
-from review.tables.selection import EXCLUDED, INPUTS, Opinion, opinions, person, pool
+from review.tables.selection import EXCLUDED, INPUTS, Opinion, identify_reviewer, iterate_opinions, select_reviews
 
 ALL = "all"
 NAMES = ("alpha", "raw_agreement", "ac1")
@@ -72,11 +79,11 @@ QUESTIONS = (
 )
 
 
-def agreement(filters: Filters) -> TidyTable:
+def compute_reviewer_agreement(filters: Filters) -> TidyTable:
     """`review.agreement`: every question, in every country and in all together. Real photographs are left out."""
-    chosen = pool(filters)
+    chosen = select_reviews(filters)
     model = filters.get("model")
-    said = [one for one in opinions(chosen.reviews) if not one.real and model in (None, one.model)]
+    said = [one for one in iterate_opinions(chosen.reviews) if not one.real and model in (None, one.model)]
     by_country: dict[str, list[Opinion]] = {}
     for one in said:
         by_country.setdefault(one.country, []).append(one)
@@ -85,7 +92,7 @@ def agreement(filters: Filters) -> TidyTable:
         mine = Judged.of(said if country == ALL else by_country[country])
         for question in QUESTIONS:
             groups = {"question": question.name, "country": country}
-            rows += [TidyRow(groups, metric, estimate) for metric, estimate in estimates(question, mine)]
+            rows += [TidyRow(groups, metric, estimate) for metric, estimate in estimate_coefficients(question, mine)]
     notes = (UNIT, BRANCH, *chosen.notes)
     return TidyTable(
         AGREEMENT.name, AGREEMENT.version, AGREEMENT.columns, tuple(rows), notes, chosen.demonstration, chosen.extra
@@ -112,22 +119,22 @@ class Judged:
         return cls(said, units, np.array([dish_of[unit] for unit in number]), people)
 
 
-def estimates(question: Question, judged: Judged) -> Iterator[tuple[str, Estimate]]:
+def estimate_coefficients(question: Question, judged: Judged) -> Iterator[tuple[str, Estimate]]:
     """The coefficients of a question as reported, then all of them whatever the number of units."""
     answers = [question.answer(opinion) for opinion in judged.said]
     held = np.array([answer is not None for answer in answers], dtype=np.bool_)
     given = [answer for answer in answers if answer is not None]
     place = {answer: code for code, answer in enumerate(sorted(set(given)))}
     units = judged.units[held]
-    counts = tally(units, [place[answer] for answer in given], len(place))
+    counts = tally_codes(units, [place[answer] for answer in given], len(place))
     dishes = judged.dishes[np.unique(units)] if len(units) else np.array([], dtype=np.str_)
     paired = counts.sum(axis=1) >= 2
     n, clusters = int(paired.sum()), len(np.unique(dishes[paired]))
     place_of = np.searchsorted(np.unique(units), units)
     people = len(np.unique(judged.people[held][paired[place_of]]))
-    values = coefficients(counts, question.level) if n else Coefficients(None, None, None)
+    values = agreement_coefficients(counts, question.level) if n else Coefficients(None, None, None)
     too_few = why_not(n, clusters)
-    claimed = None if too_few else intervals(counts, dishes, question.level)
+    claimed = None if too_few else coefficient_intervals(counts, dishes, question.level)
     for name, found in _reported(values, claimed, n, clusters, too_few):
         yield name, replace(found, people=people)
     for name, value in zip(NAMES, values, strict=True):
@@ -156,8 +163,8 @@ def with_others(reviewer: Reviewer) -> dict[str, Estimate]:
     judged = list(mine.order_by().values_list("image", flat=True))
     about_them = Review.objects.counted(include_excluded=True).filter(image__in=judged)
     compared = about_them.filter(Q(reviewer=reviewer) | Q(reviewer__exclusion=None))
-    said = [one for one in opinions(compared) if not one.real]
-    me = person(reviewer.source_key, reviewer.pk)
+    said = [one for one in iterate_opinions(compared) if not one.real]
+    me = identify_reviewer(reviewer.source_key, reviewer.pk)
     return {question.name: _with_others(question, said, me) for question in QUESTIONS}
 
 
@@ -212,6 +219,6 @@ AGREEMENT = TableSpec(
     filters=("question", "country", "model", "campaign", "questionnaire", "excluded", *NARROWING),
     choices={"excluded": EXCLUDED},
     undrawn=tuple(f"{name}_computed" for name in NAMES),
-    compute=agreement,
+    compute=compute_reviewer_agreement,
     unread=("question", "country"),
 )

@@ -6,7 +6,7 @@ from typing import Literal
 from django.utils.translation import gettext_noop as _
 
 from review.models import Questionnaire
-from review.questionnaires import questions
+from review.questionnaires import parse_questions
 from review.tables.selection import REGIONS, Opinion
 from review.tables.shares import Read, Shares, table_of_shares
 
@@ -65,7 +65,7 @@ def match_of(questionnaire: Questionnaire) -> Read:
 
 def checks_of(questionnaire: Questionnaire) -> Read:
     """Yes for boxes that were ticked; None for boxes that this version of the form does not have."""
-    asked = [question for question in questions(questionnaire.definition) if question.kind == "several"]
+    asked = [question for question in parse_questions(questionnaire.definition) if question.kind == "several"]
     home = {code: question.code for question in asked for code in question.options}
 
     def read(opinion: Opinion) -> list[bool | None]:

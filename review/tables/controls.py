@@ -11,8 +11,8 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.observations import ALL, Labels, Observations
 from evaluation.metrics.tidy import TidyTable
 from review.tables.filters import NARROWING
-from review.tables.observe import observed
-from review.tables.selection import CHOICES, INPUTS, Opinion, opinions, pool
+from review.tables.observe import build_opinion_observations
+from review.tables.selection import CHOICES, INPUTS, Opinion, iterate_opinions, select_reviews
 from review.tables.shares import Cell, cell_rows
 
 METRICS = {
@@ -29,10 +29,10 @@ Values = list[bool | None]
 Read = tuple[Opinion, Sequence[bool | None]]
 
 
-def controls(filters: Filters) -> TidyTable:
+def compute_control_table(filters: Filters) -> TidyTable:
     """`review.controls`, for every country and for all together."""
-    chosen = pool(filters, repeats=True)
-    found = [*of_real_photographs(said := list(opinions(chosen.reviews))), *of_repeats(said)]
+    chosen = select_reviews(filters, repeats=True)
+    found = [*of_real_photographs(said := list(iterate_opinions(chosen.reviews))), *of_repeats(said)]
     groups: Mapping[str, list[Read]] = defaultdict(list)
     for opinion, values in found:
         groups[opinion.country].append((opinion, values))
@@ -50,11 +50,11 @@ def controls(filters: Filters) -> TidyTable:
     )
 
 
-def observe(filters: Filters) -> Observations:
+def observe_controls(filters: Filters) -> Observations:
     """The answers about real photographs, and the pairs of answers about one picture."""
-    chosen = pool(filters, repeats=True)
-    found = chain(of_real_photographs(said := list(opinions(chosen.reviews))), of_repeats(said))
-    made = observed(tuple(METRICS), found, chosen)
+    chosen = select_reviews(filters, repeats=True)
+    found = chain(of_real_photographs(said := list(iterate_opinions(chosen.reviews))), of_repeats(said))
+    made = build_opinion_observations(tuple(METRICS), found, chosen)
     countries = made.labels("country")
     return replace(made, groups={"country": Labels(countries.codes, tuple((*kind, ALL) for kind in countries.kinds))})
 
@@ -106,8 +106,8 @@ CONTROLS = TableSpec(
     inputs=INPUTS,
     filters=("country", "campaign", "questionnaire", "excluded", "interval", *NARROWING),
     choices=CHOICES,
-    compute=controls,
+    compute=compute_control_table,
     unread=("country",),
-    observe=observe,
+    observe=observe_controls,
     worse={metric: "high" if metric.startswith("real") else "low" for metric in METRICS},
 )

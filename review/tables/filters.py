@@ -16,13 +16,13 @@ def of_subjects(filters: Filters) -> Q:
     if labels:
         # Read here: a list within JSON can be searched in PostgreSQL, but not in SQLite. Subjects are few.
         rows = Subject.objects.filter(images__campaignimage__isnull=False).distinct().values_list("pk", "labels")
-        found &= Q(image__image__subject__in=[pk for pk, held in rows if holds(held, labels)])
+        found &= Q(image__image__subject__in=[pk for pk, held in rows if matches_filters(held, labels)])
     if PROMPT in filters:
         found &= Q(image__image__prompt__slug=filters[PROMPT])
     return found
 
 
-def holds(labels: dict[str, list[str]], wanted: Filters) -> bool:
+def matches_filters(labels: dict[str, list[str]], wanted: Filters) -> bool:
     return all(value in labels.get(name, ()) for name, value in wanted.items())
 
 

@@ -6,17 +6,17 @@ from typing import Any
 from django.db.models import Count
 
 from evaluation.contracts.table import LABELS, MOST_OPTIONS, PROMPT, About, Filters, TableSpec
-from evaluation.metrics.ordering import ordered
+from evaluation.metrics.ordering import sort_group_values
 from evaluation.models import Subject
-from evaluation.tables.metadata import describes
+from evaluation.tables.metadata import register_describer
 from review.models import Questionnaire, Review
-from review.tables.selection import REAL, pool
+from review.tables.selection import REAL, select_reviews
 
 
-@describes("reviews")
+@register_describer("reviews")
 def about_reviews(spec: TableSpec, filters: Filters) -> About:
     """See `evaluation/tables/metadata.py`. Values to choose from are those of all reviews, whatever is chosen."""
-    chosen = pool(filters)
+    chosen = select_reviews(filters)
     counted = chosen.reviews.aggregate(
         reviews=Count("pk"),
         reviewers=Count("reviewer", distinct=True),
@@ -24,13 +24,13 @@ def about_reviews(spec: TableSpec, filters: Filters) -> About:
         pictures=Count("image__image", distinct=True),
     )
     return {
-        "options": options(demonstration=chosen.demonstration),
+        "options": list_review_filter_values(demonstration=chosen.demonstration),
         "counted": counted,
         "questionnaire": str(chosen.questionnaire) if chosen.questionnaire else "",
     }
 
 
-def options(*, demonstration: bool) -> dict[str, list[str]]:
+def list_review_filter_values(*, demonstration: bool) -> dict[str, list[str]]:
     """Filter → the values that some review has; those of the demonstration only where nothing else is shown."""
     reviews = Review.objects.counted(include_excluded=True)
     given = (reviews if demonstration else reviews.filter(REAL)).order_by()
@@ -43,7 +43,7 @@ def options(*, demonstration: bool) -> dict[str, list[str]]:
     found |= labels_of(set(given.values_list("image__image__subject", flat=True).distinct()))
     prompts = given.values_list("image__image__prompt__slug", flat=True).distinct()
     found[PROMPT] = {slug for slug in prompts if slug}
-    return {name: ordered(values, name)[:MOST_OPTIONS] for name, values in found.items()}
+    return {name: sort_group_values(values, name)[:MOST_OPTIONS] for name, values in found.items()}
 
 
 def labels_of(subjects: set[int]) -> dict[str, set[str]]:

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.observations import Labels, Observations, coded, none_of
+from evaluation.metrics.observations import Labels, Observations, hash_labels, none_of
 from review.tables.selection import Pool
 
 CHUNK = 20_000
@@ -54,11 +54,11 @@ class Codes:
     @property
     def numbers(self) -> npt.NDArray[np.int64]:
         """The hash of each text: see `coded`."""
-        every = coded(self.known)
+        every = hash_labels(self.known)
         return every[np.concatenate(self.parts)] if len(every) else np.empty(0, dtype=np.int64)
 
 
-def observed(
+def build_opinion_observations(
     metrics: Sequence[str], found: Iterable[tuple[Judged, Sequence[Value]]], chosen: Pool, notes: Iterable[str] = ()
 ) -> Observations:
     """Opinions with what was read of each, a value (None: does not count) for every metric, in columns.

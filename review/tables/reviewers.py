@@ -9,10 +9,10 @@ import numpy.typing as npt
 from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
-from evaluation.metrics.inference.intervals import AMOUNT, Interval, none, one_way
+from evaluation.metrics.inference.intervals import AMOUNT, Interval, build_empty_interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.tables.filters import NARROWING
-from review.tables.selection import EXCLUDED, INPUTS, Opinion, about_nameless, opinions, pool
+from review.tables.selection import EXCLUDED, INPUTS, Opinion, about_nameless, iterate_opinions, select_reviews
 
 ALL = "all"
 LEAST_MEAN = 5
@@ -25,12 +25,12 @@ AS_PUBLISHED = (
 )
 
 
-def reviewers(filters: Filters) -> TidyTable:
+def compute_reviewer_table(filters: Filters) -> TidyTable:
     """`review.reviewers`."""
-    chosen = pool(filters)
+    chosen = select_reviews(filters)
     rows: list[TidyRow] = []
     by_country: dict[str, list[Opinion]] = defaultdict(list)
-    for opinion in opinions(chosen.reviews):
+    for opinion in iterate_opinions(chosen.reviews):
         if opinion.model:
             by_country[opinion.country].append(opinion)
     for country, said in by_country.items():
@@ -39,7 +39,7 @@ def reviewers(filters: Filters) -> TidyTable:
             mine = [opinion for opinion in said if model in (ALL, opinion.model)]
             rows += [
                 TidyRow({"country": country, "model": model}, metric, estimate)
-                for metric, estimate in estimates(mine, everybody).items()
+                for metric, estimate in estimate_reviewer_metrics(mine, everybody).items()
             ]
     notes = (AS_PUBLISHED, *chosen.notes, *about_nameless(chosen.reviews))
     return TidyTable(
@@ -47,14 +47,14 @@ def reviewers(filters: Filters) -> TidyTable:
     )
 
 
-def estimates(said: Sequence[Opinion], everybody: Iterable[str]) -> dict[str, Estimate]:
+def estimate_reviewer_metrics(said: Sequence[Opinion], everybody: Iterable[str]) -> dict[str, Estimate]:
     """All metrics of one row; `everybody` are the reviewers of the country."""
     given = Counter(opinion.reviewer for opinion in said)
     judged = np.array(sorted(given.values()), dtype=np.float64)
     of_country = np.array(sorted(given[person] for person in everybody), dtype=np.float64)
     dishes = len({opinion.dish for opinion in said})
-    mean, deviation = spread(judged)
-    mean_of_all, deviation_of_all = spread(of_country)
+    mean, deviation = estimate_mean_and_deviation(judged)
+    mean_of_all, deviation_of_all = estimate_mean_and_deviation(of_country)
     return {
         "reviewers": Estimate(len(given), len(said), dishes, people=len(given)),
         "images_per_reviewer": mean,
@@ -65,11 +65,14 @@ def estimates(said: Sequence[Opinion], everybody: Iterable[str]) -> dict[str, Es
     }
 
 
-def spread(numbers: Floats) -> tuple[Estimate, Estimate]:
+def estimate_mean_and_deviation(numbers: Floats) -> tuple[Estimate, Estimate]:
     """Mean, with an interval over people, and population deviation of pictures per person, `numbers` (people,)."""
     people = len(numbers)
     [of_mean] = one_way(numbers[:, None], np.arange(people), bounds=AMOUNT, what="reviewers")
-    intervals = (of_mean if numbers.mean() >= LEAST_MEAN else none(FEW_PICTURES), none(DESCRIBES))
+    intervals = (
+        of_mean if numbers.mean() >= LEAST_MEAN else build_empty_interval(FEW_PICTURES),
+        build_empty_interval(DESCRIBES),
+    )
     values = (float(numbers.mean()), sqrt(float(numbers.var(ddof=0))))
     first, second = (_estimate(value, people, found) for value, found in zip(values, intervals, strict=True))
     return first, second
@@ -96,6 +99,6 @@ REVIEWERS = TableSpec(
     inputs=INPUTS,
     filters=("country", "model", "campaign", "questionnaire", "excluded", *NARROWING),
     choices={"excluded": EXCLUDED},
-    compute=reviewers,
+    compute=compute_reviewer_table,
     unread=("country", "model"),
 )

@@ -88,11 +88,11 @@ class Pool:
         return {"questionnaire": str(self.questionnaire)} if self.questionnaire else {}
 
 
-def pool(filters: Filters, *, repeats: bool = False) -> Pool:
+def select_reviews(filters: Filters, *, repeats: bool = False) -> Pool:
     """The reviews that `filters` choose. With `repeats`, second answers of the same person about a picture too."""
-    everybody, demonstration = _real_ones(candidates(filters, repeats=repeats, include_excluded=True))
+    everybody, demonstration = _real_ones(filter_candidate_reviews(filters, repeats=repeats, include_excluded=True))
     with_them = filters.get("excluded") == "with"
-    given = tally(everybody)
+    given = count_reviews_by_reviewer(everybody)
     kept = [one for one in given if with_them or not one.excluded]
     questionnaire = chosen_questionnaire(kept, filters)
     if questionnaire is None:
@@ -115,14 +115,14 @@ class Given(NamedTuple):
     reviews: int
 
 
-def tally(reviews: QuerySet[Review]) -> list[Given]:
+def count_reviews_by_reviewer(reviews: QuerySet[Review]) -> list[Given]:
     """The reviews by person, counted in one pass: all that a table says about those it leaves out."""
     of_person = ("reviewer", "reviewer__campaign__questionnaire", "reviewer__exclusion")
     rows = reviews.order_by().values_list(*of_person).annotate(given=Count("pk"))
     return [Given(questionnaire, left_out is not None, n) for _person, questionnaire, left_out, n in rows]
 
 
-def candidates(filters: Filters, *, repeats: bool, include_excluded: bool) -> QuerySet[Review]:
+def filter_candidate_reviews(filters: Filters, *, repeats: bool, include_excluded: bool) -> QuerySet[Review]:
     """What a table may count under its filters, before questionnaire and demonstrations are looked at."""
     return _of_campaign(_base(repeats, include_excluded=include_excluded), filters)
 
@@ -202,7 +202,7 @@ class Said(Mapping[str, Any]):
 NOTHING: Mapping[str, Any] = {}
 
 
-def opinions(reviews: QuerySet[Review]) -> Iterator[Opinion]:
+def iterate_opinions(reviews: QuerySet[Review]) -> Iterator[Opinion]:
     """The reviews as tables need them, in the order of their ids; a picture whose model is not known has the model "".
 
     There may be millions: names that many share are held once, and JSON is read only where it is asked for.
@@ -214,13 +214,13 @@ def opinions(reviews: QuerySet[Review]) -> Iterator[Opinion]:
         pk, country, model, role, image, dish, key = row[: len(KNOWN)]
         *said, who, flags, answers = row[len(KNOWN) :]
         if who not in persons:
-            persons[who] = person(key, UUID(who))
+            persons[who] = identify_reviewer(key, UUID(who))
         country, model, role, dish = (names.setdefault(name or "", name or "") for name in (country, model, role, dish))
         known = (pk, country, model, role, image, dish, persons[who])
         yield Opinion._make((*known, *said, Said(flags) if flags else NOTHING, Said(answers)))
 
 
-def person(source_key: str | None, reviewer: UUID) -> str:
+def identify_reviewer(source_key: str | None, reviewer: UUID) -> str:
     """Who somebody is in a table: the same in every database that imported them, so that intervals are too."""
     return source_key or str(reviewer)
 

@@ -12,13 +12,23 @@ import numpy.typing as npt
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.inference.intervals import Interval, two_way
-from evaluation.metrics.inference.proportion import share, wilson
+from evaluation.metrics.inference.proportion import compute_share, wilson_interval
 from evaluation.metrics.observations import Observations
-from evaluation.metrics.ordering import place
+from evaluation.metrics.ordering import group_value_sort_key
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.models import Questionnaire
-from review.tables.observe import Placed, observed
-from review.tables.selection import CHOICES, FILTERS, INPUTS, INTERVALS, Opinion, Pool, about_nameless, opinions, pool
+from review.tables.observe import Placed, build_opinion_observations
+from review.tables.selection import (
+    CHOICES,
+    FILTERS,
+    INPUTS,
+    INTERVALS,
+    Opinion,
+    Pool,
+    about_nameless,
+    iterate_opinions,
+    select_reviews,
+)
 
 Read = Callable[[Opinion], Sequence[bool | None]]
 UNASKED = "nobody was asked, or nobody answered"
@@ -113,12 +123,12 @@ def table_of_shares(
 def _compute(
     name: str, version: str, columns: tuple[str, ...], metrics: Sequence[str], made: Shares, filters: Filters
 ) -> TidyTable:
-    chosen = pool(filters)
+    chosen = select_reviews(filters)
     notes = [*made.notes, *chosen.notes]
     rows: list[TidyRow] = []
     if chosen.questionnaire:
         read = made.reader(chosen.questionnaire)
-        cells = by_cell((opinion, read(opinion)) for opinion in counted(chosen, made))
+        cells = by_cell((opinion, read(opinion)) for opinion in select_counted_opinions(chosen, made))
         for (country, model), cell in cells.items():
             rows += cell_rows({"country": country, "model": model}, metrics, cell, filters)
         notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
@@ -127,17 +137,17 @@ def _compute(
 
 def _observe(metrics: Sequence[str], made: Shares, filters: Filters) -> Observations:
     """The opinions behind the shares, with what was read of each."""
-    chosen = pool(filters)
+    chosen = select_reviews(filters)
     if chosen.questionnaire is None:
-        return observed(metrics, (), chosen)
+        return build_opinion_observations(metrics, (), chosen)
     read = made.reader(chosen.questionnaire)
-    found = ((opinion, read(opinion)) for opinion in counted(chosen, made))
-    return observed(metrics, found, chosen, made.notes)
+    found = ((opinion, read(opinion)) for opinion in select_counted_opinions(chosen, made))
+    return build_opinion_observations(metrics, found, chosen, made.notes)
 
 
-def counted(chosen: Pool, made: Shares) -> Iterable[Opinion]:
+def select_counted_opinions(chosen: Pool, made: Shares) -> Iterable[Opinion]:
     """The opinions that a table of shares counts."""
-    return (opinion for opinion in opinions(chosen.reviews) if opinion.model and made.keeps(opinion))
+    return (opinion for opinion in iterate_opinions(chosen.reviews) if opinion.model and made.keeps(opinion))
 
 
 def by_cell(found: Iterable[tuple[Placed, Sequence[bool | None]]]) -> dict[tuple[str, str], Cell]:
@@ -145,7 +155,9 @@ def by_cell(found: Iterable[tuple[Placed, Sequence[bool | None]]]) -> dict[tuple
     groups: dict[tuple[str, str], Gathered] = defaultdict(lambda: Gathered([], [], []))
     for one, values in found:
         groups[one.country, one.model].add(one, values)
-    in_order = sorted(groups, key=lambda key: (place("country", key[0]), place("model", key[1])))
+    in_order = sorted(
+        groups, key=lambda key: (group_value_sort_key("country", key[0]), group_value_sort_key("model", key[1]))
+    )
     return {key: groups[key].cell for key in in_order}
 
 
@@ -153,7 +165,7 @@ def cell_rows(groups: Mapping[str, str], metrics: Sequence[str], cell: Cell, fil
     """One row per metric: n are the reviews that count for it, clusters their dishes."""
     held = ~np.isnan(cell.values)
     counts = [(int(np.nansum(cell.values[:, k])), int(held[:, k].sum())) for k in range(len(metrics))]
-    claimed = intervals(cell, counts, filters.get("interval", INTERVALS[0]))
+    claimed = compute_share_intervals(cell, counts, filters.get("interval", INTERVALS[0]))
     dishes, people = (np.unique(labels, return_inverse=True)[1] for labels in (cell.dishes, cell.reviewers))
     for k, (metric, (yes, n)) in enumerate(zip(metrics, counts, strict=True)):
         clusters, judges = (len(np.unique(codes[held[:, k]])) for codes in (dishes, people))
@@ -161,14 +173,16 @@ def cell_rows(groups: Mapping[str, str], metrics: Sequence[str], cell: Cell, fil
         yield TidyRow(
             groups,
             metric,
-            Estimate(share(yes, n), n, clusters, claimed[k].low, claimed[k].high, claimed[k].method, reason, judges),
+            Estimate(
+                compute_share(yes, n), n, clusters, claimed[k].low, claimed[k].high, claimed[k].method, reason, judges
+            ),
         )
 
 
-def intervals(cell: Cell, counts: Sequence[tuple[int, int]], interval: str) -> list[Interval]:
+def compute_share_intervals(cell: Cell, counts: Sequence[tuple[int, int]], interval: str) -> list[Interval]:
     """The default interval, over dishes and reviewers, or the named variant."""
     if interval == "wilson":
-        return [wilson(yes, n) for yes, n in counts]
+        return [wilson_interval(yes, n) for yes, n in counts]
     return two_way(cell.values, cell.dishes, cell.reviewers)
 
 

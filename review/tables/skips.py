@@ -14,7 +14,7 @@ from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.assignment import SKIPS as SKIPS_COUNTER
 from review.models import Assignment, Questionnaire, Review
 from review.tables.filters import of_subjects
-from review.tables.observe import observed
+from review.tables.observe import build_opinion_observations
 from review.tables.selection import (
     CHOICES,
     FILTERS,
@@ -24,9 +24,9 @@ from review.tables.selection import (
     Opinion,
     Pool,
     about_nameless,
-    opinions,
-    person,
-    pool,
+    identify_reviewer,
+    iterate_opinions,
+    select_reviews,
 )
 from review.tables.shares import Cell, about_reviewers, by_cell, cell_rows
 
@@ -60,9 +60,9 @@ class Skip(NamedTuple):
 Said = tuple[Opinion | Skip, Sequence[bool]]
 
 
-def skips(filters: Filters) -> TidyTable:
+def compute_skip_table(filters: Filters) -> TidyTable:
     """`review.skips`."""
-    chosen = pool(filters)
+    chosen = select_reviews(filters)
     notes = [ABOUT, REGIONS, *chosen.notes]
     rows: list[TidyRow] = []
     if chosen.questionnaire:
@@ -70,41 +70,47 @@ def skips(filters: Filters) -> TidyTable:
         cells = by_cell(found)
         for key, cell in cells.items():
             groups = dict(zip(SKIPS.columns, key, strict=True))
-            rows += cell_rows(groups, tuple(METRICS), cell, filters) if key in recorded else unrecorded(groups, cell)
+            rows += (
+                cell_rows(groups, tuple(METRICS), cell, filters)
+                if key in recorded
+                else build_unrecorded_rows(groups, cell)
+            )
         notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
     return TidyTable(
         SKIPS.name, SKIPS.version, SKIPS.columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra
     )
 
 
-def observe(filters: Filters) -> Observations:
+def observe_skips(filters: Filters) -> Observations:
     """The pictures answered or skipped; where no assignment was recorded nothing is measured."""
-    chosen = pool(filters)
+    chosen = select_reviews(filters)
     if chosen.questionnaire is None:
-        return observed(tuple(METRICS), (), chosen)
+        return build_opinion_observations(tuple(METRICS), (), chosen)
     recorded, found = answered_or_skipped(chosen, chosen.questionnaire, filters)
     unknown = (None,) * len(METRICS)
     kept = ((one, read if (one.country, one.model) in recorded else unknown) for one, read in found)
-    return observed(tuple(METRICS), kept, chosen, (ABOUT, REGIONS))
+    return build_opinion_observations(tuple(METRICS), kept, chosen, (ABOUT, REGIONS))
 
 
 def answered_or_skipped(
     chosen: Pool, questionnaire: Questionnaire, filters: Filters
 ) -> tuple[set[tuple[str, str]], Iterator[Said]]:
     """The countries and models of which assignments were recorded; and all that was answered, then all left out."""
-    assigned = assignments(chosen, questionnaire, filters)
+    assigned = select_assignments(chosen, questionnaire, filters)
     recorded = set(assigned.order_by().values_list("image__country", "image__image__model__title").distinct())
-    said = ((one, answered(one.food, one.correct_dish)) for one in opinions(chosen.reviews) if one.model)
-    return recorded, chain(said, ((one, left_out()) for one in skipped(assigned)))
+    said = (
+        (one, code_answered_image(one.food, one.correct_dish)) for one in iterate_opinions(chosen.reviews) if one.model
+    )
+    return recorded, chain(said, ((one, left_out()) for one in iterate_skips(assigned)))
 
 
-def assignments(chosen: Pool, questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
+def select_assignments(chosen: Pool, questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
     """What was given to the people whose reviews are counted, under the same choices."""
-    found = given(questionnaire, filters)
+    found = filter_assignments(questionnaire, filters)
     return found if chosen.demonstration else found.filter(REAL)
 
 
-def given(questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
+def filter_assignments(questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment]:
     """The same before demonstrations are looked at."""
     found = Assignment.objects.filter(
         of_subjects(filters),
@@ -118,15 +124,15 @@ def given(questionnaire: Questionnaire, filters: Filters) -> QuerySet[Assignment
     return found.filter(reviewer__campaign__slug=filters["campaign"]) if "campaign" in filters else found
 
 
-def skipped(assigned: QuerySet[Assignment]) -> Iterable[Skip]:
+def iterate_skips(assigned: QuerySet[Assignment]) -> Iterable[Skip]:
     """Pictures skipped, or reported before anything was answered."""
     reviewed = Review.objects.filter(reviewer=OuterRef("reviewer"), image=OuterRef("image"), repeat=False)
     rows = assigned.filter(state__in=SKIPPED).exclude(Exists(reviewed))
     for image, country, model, dish, key, reviewer in rows.order_by("pk").values_list(*FIELDS):
-        yield Skip(image, country, model, dish, person(key, reviewer))
+        yield Skip(image, country, model, dish, identify_reviewer(key, reviewer))
 
 
-def answered(food: bool | None, dish: bool | None) -> Sequence[bool]:
+def code_answered_image(food: bool | None, dish: bool | None) -> Sequence[bool]:
     return (False, food is True, food is True, dish is True, dish is True)
 
 
@@ -134,7 +140,7 @@ def left_out() -> Sequence[bool]:
     return (True, False, True, False, True)
 
 
-def unrecorded(groups: Mapping[str, str], cell: Cell) -> list[TidyRow]:
+def build_unrecorded_rows(groups: Mapping[str, str], cell: Cell) -> list[TidyRow]:
     lacking = Estimate(None, len(cell.values), cell.dish_count, reason=UNRECORDED, people=cell.people)
     return [TidyRow(groups, metric, lacking) for metric in METRICS]
 
@@ -156,8 +162,8 @@ SKIPS = TableSpec(
     inputs=(*INPUTS, SKIPS_COUNTER),
     filters=FILTERS,
     choices=CHOICES,
-    compute=skips,
+    compute=compute_skip_table,
     unread=("country", "model"),
-    observe=observe,
+    observe=observe_skips,
     worse={metric: "high" if metric == "skipped" else "low" for metric in METRICS},
 )

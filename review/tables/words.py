@@ -6,7 +6,16 @@ from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyRow, TidyTable
-from review.tables.selection import CHOICES, FILTERS, INPUTS, REGIONS, Opinion, about_nameless, opinions, pool
+from review.tables.selection import (
+    CHOICES,
+    FILTERS,
+    INPUTS,
+    REGIONS,
+    Opinion,
+    about_nameless,
+    iterate_opinions,
+    select_reviews,
+)
 from review.tables.shares import about_reviewers, by_cell, cell_rows
 from review.unappetising import PUBLISHED_WORDS, as_published, better_words, published_word, text_codes
 
@@ -23,14 +32,18 @@ METRICS = {
 }
 
 
-def words(filters: Filters) -> TidyTable:
+def compute_word_table(filters: Filters) -> TidyTable:
     """`review.words`: every word of the list, and any of them."""
-    chosen = pool(filters)
+    chosen = select_reviews(filters)
     notes = [REGIONS, *chosen.notes]
     rows: list[TidyRow] = []
     if chosen.questionnaire:
         codes = text_codes(chosen.questionnaire.definition)
-        found = [(opinion, read(opinion, codes)) for opinion in opinions(chosen.reviews) if opinion.model]
+        found = [
+            (opinion, detect_unappetising_words(opinion, codes))
+            for opinion in iterate_opinions(chosen.reviews)
+            if opinion.model
+        ]
         cells = by_cell(found)
         keys = [(word, metric) for word in (*PUBLISHED_WORDS, ANY) for metric in METRICS]
         for (country, model), cell in cells.items():
@@ -49,7 +62,7 @@ def with_words(rows: Iterable[TidyRow]) -> Iterable[TidyRow]:
         yield TidyRow({**row.groups, "word": word}, metric, row.estimate)
 
 
-def read(opinion: Opinion, codes: Sequence[str]) -> list[bool | None]:
+def detect_unappetising_words(opinion: Opinion, codes: Sequence[str]) -> list[bool | None]:
     """For each word, then for any of them: by the published rule, by the better one (None: not in English)."""
     texts = own_words(opinion, codes)
     released = opinion.flags.get("words")
@@ -93,6 +106,6 @@ WORDS = TableSpec(
     inputs=INPUTS,
     filters=(*FILTERS, "word"),
     choices=CHOICES,
-    compute=words,
+    compute=compute_word_table,
     unread=("country", "model", "word"),
 )

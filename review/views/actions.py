@@ -11,12 +11,12 @@ from django.utils.translation import gettext
 from collection.access.form_tokens import Proof, ProofError, read_token
 from review import assignment, breaks
 from review.campaigns.service import refuse_unless_open, save_review
-from review.errors import Refused
+from review.errors import RequestRefusedError
 from review.forms import QuestionForm, Typed, typed_in
 from review.models import Assignment, Campaign, Invitation, Review, Reviewer
-from review.questionnaires import questions
+from review.questionnaires import parse_questions
 from review.signed_links import back_address, large_address, picture_address
-from wwd.base.middleware import uncompressed
+from wwd.base.middleware import disable_compression
 
 PURPOSE = "review"
 
@@ -48,9 +48,9 @@ class Turn:
 
     def in_hand(self) -> Assignment:
         """The assignment that this request is about. Raises Refused where it is none of the reviewer's."""
-        found = assignment.given(self.reviewer, self.about)
+        found = assignment.find_assignment(self.reviewer, self.about)
         if found.state == Assignment.State.REPORTED:
-            raise Refused(gettext("You reported this picture. It stays hidden. Go on to the next picture."))
+            raise RequestRefusedError(gettext("You reported this picture. It stays hidden. Go on to the next picture."))
         return found
 
     def form(self, given: Assignment, page: int, *, sent: bool = False, typed: Typed | None = None) -> QuestionForm:
@@ -62,7 +62,7 @@ class Turn:
             "invitation": self.invitation,
             "campaign": self.campaign,
             "proof": Proof.new(PURPOSE, self.reviewer.pk, about),
-            "progress": assignment.progress(self.reviewer),
+            "progress": assignment.count_reviewer_progress(self.reviewer),
         }
         return render(self.request, template, {**shared, **context})
 
@@ -76,10 +76,10 @@ def next_picture(turn: Turn, message: str = "", left: Assignment | None = None, 
     asked: dict[str, Any] = {"message": message, "left": left and Proof.new(PURPOSE, turn.reviewer.pk, left.pk)}
     why = breaks.rest_due(turn.reviewer)
     if why:
-        return resting(turn, why, **asked)
-    given = assignment.reserve(turn.reviewer)
+        return show_rest_page(turn, why, **asked)
+    given = assignment.reserve_image(turn.reviewer)
     if given is None:
-        return personal(turn, "review/done.html", reasons=Assignment.Reason.choices, code=code, **asked)
+        return render_personal_page(turn, "review/done.html", reasons=Assignment.Reason.choices, code=code, **asked)
     return _picture(turn, given, _begun(turn, given), shown=False, code=code, **asked)
 
 
@@ -90,17 +90,17 @@ def _begun(turn: Turn, given: Assignment) -> QuestionForm:
 
 def loaded_anew(turn: Turn) -> HttpResponse | None:
     """The picture in hand once more, covered, for somebody whom the browser knows; it gives out no new one."""
-    given = assignment.live(turn.reviewer).select_related("image").first()
+    given = assignment.list_live_assignments(turn.reviewer).select_related("image").first()
     if given is None or turn.reviewer.withdrawn_at or not turn.campaign.is_open() or turn.invitation.revoked_at:
         return None
     return _picture(turn, given, _begun(turn, given), shown=False)
 
 
-def resting(turn: Turn, why: breaks.Why, **context: Any) -> HttpResponse:
-    people = breaks.contacts(turn.reviewer)
+def show_rest_page(turn: Turn, why: breaks.Why, **context: Any) -> HttpResponse:
+    people = breaks.list_support_contacts(turn.reviewer)
     tagged = assignment.has_tagged(turn.campaign)
     shown = {"why": why, "contacts": people, "tagged": tagged, "reasons": Assignment.Reason.choices}
-    return personal(turn, "review/rest.html", **shown, **context)
+    return render_personal_page(turn, "review/rest.html", **shown, **context)
 
 
 def go_on(turn: Turn) -> HttpResponse:
@@ -109,43 +109,43 @@ def go_on(turn: Turn) -> HttpResponse:
     return next_picture(turn)
 
 
-def milder(turn: Turn) -> HttpResponse:
+def continue_without_tagged(turn: Turn) -> HttpResponse:
     """After a rest, from now on without tagged content."""
     breaks.only_milder(turn.reviewer)
     breaks.go_on(turn.reviewer)
     return next_picture(turn, gettext("From now on you see no picture that the team has marked as upsetting."))
 
 
-def show(turn: Turn) -> HttpResponse:
+def show_image(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
     assignment.mark_shown(given)
     return _picture(turn, given, turn.form(given, turn.page), shown=True)
 
 
-def larger(turn: Turn) -> HttpResponse:
+def show_enlarged_image(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
     assignment.mark_shown(given)
     return _picture(turn, given, turn.form(given, turn.page), shown=True, large=True)
 
 
-def hide(turn: Turn) -> HttpResponse:
+def cover_image(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
     return _picture(turn, given, turn.form(given, turn.page), shown=False)
 
 
-def speak(turn: Turn) -> HttpResponse:
+def switch_language(turn: Turn) -> HttpResponse:
     """The same page in another language, which the address names; what was typed is kept."""
     given = turn.in_hand()
     return _picture(turn, given, turn.form(given, turn.page), shown=_was_shown(turn))
 
 
-def back(turn: Turn) -> HttpResponse:
+def show_first_questions(turn: Turn) -> HttpResponse:
     """The first questions again, with what was typed on both pages."""
     given = turn.in_hand()
     return _picture(turn, given, turn.form(given, 1), shown=_was_shown(turn))
 
 
-def answer(turn: Turn) -> HttpResponse:
+def submit_answers(turn: Turn) -> HttpResponse:
     """Checks a page of answers; asks what depends on them on one more page, or keeps them."""
     given = turn.in_hand()
     form = turn.form(given, turn.page, sent=True)
@@ -163,7 +163,7 @@ def answer(turn: Turn) -> HttpResponse:
     return next_picture(turn, changed if changing else gettext("Your answers are kept."))
 
 
-def correct(turn: Turn) -> HttpResponse:
+def correct_answers(turn: Turn) -> HttpResponse:
     """Replaces an earlier answer, after the reviewer said that it is a correction."""
     given = turn.in_hand()
     form = turn.form(given, 2, sent=True)
@@ -173,43 +173,43 @@ def correct(turn: Turn) -> HttpResponse:
     return next_picture(turn, gettext("Your answers are changed."))
 
 
-def edit(turn: Turn) -> HttpResponse:
+def edit_answers(turn: Turn) -> HttpResponse:
     """Earlier answers, to be changed; the picture is covered. Raises Refused where nothing was answered."""
     turn = replace(turn, about=turn.request.POST.get("which", turn.about))
     given = turn.in_hand()
     said = Review.objects.filter(reviewer=turn.reviewer, image=given.image, repeat=given.repeat).first()
     if said is None:
-        raise Refused(gettext("You have not answered the questions about this picture."))
+        raise RequestRefusedError(gettext("You have not answered the questions about this picture."))
     return _picture(turn, given, turn.form(given, 1, typed=said.answers), shown=False, changing=True)
 
 
-def undo(turn: Turn) -> HttpResponse:
+def undo_last_action(turn: Turn) -> HttpResponse:
     """The last picture once more: its answers to be changed, or in hand again where it was skipped or reported."""
     last = assignment.last_handled(turn.reviewer)
     if last is None:
-        raise Refused(gettext("There is nothing to take back."))
+        raise RequestRefusedError(gettext("There is nothing to take back."))
     if last.state == Assignment.State.ANSWERED:
-        return edit(replace(turn, about=str(last.pk)))
+        return edit_answers(replace(turn, about=str(last.pk)))
     assignment.take_back(last)
     return next_picture(turn, gettext("It is taken back. The picture is yours again."))
 
 
-def skip(turn: Turn) -> HttpResponse:
+def skip_image(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
-    assignment.skip(given)
+    assignment.skip_assignment(given)
     return next_picture(turn, gettext("You skipped a picture. That is fine."), given)
 
 
-def report(turn: Turn) -> HttpResponse:
+def report_image(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
-    assignment.report(given)
+    assignment.report_assignment(given)
     said = gettext("The picture is reported. It stays hidden until the team has looked at it.")
     return next_picture(turn, said, given)
 
 
-def reason(turn: Turn) -> HttpResponse:
+def save_skip_reason(turn: Turn) -> HttpResponse:
     """Why a picture was skipped or reported; freely told, afterwards. What was typed for the next one is kept."""
-    given = assignment.given(turn.reviewer, _left(turn))
+    given = assignment.find_assignment(turn.reviewer, _left(turn))
     assignment.give_reason(given, turn.request.POST.get("why", ""))
     said = gettext("Your reason is kept.")
     if not turn.about or breaks.rest_due(turn.reviewer):
@@ -218,14 +218,14 @@ def reason(turn: Turn) -> HttpResponse:
     return _picture(turn, current, turn.form(current, turn.page), shown=_was_shown(turn), message=said)
 
 
-def stop(turn: Turn) -> HttpResponse:
-    return personal(turn, "review/stop.html", contacts=breaks.contacts(turn.reviewer))
+def show_stop_page(turn: Turn) -> HttpResponse:
+    return render_personal_page(turn, "review/stop.html", contacts=breaks.list_support_contacts(turn.reviewer))
 
 
-def personal(turn: Turn, template: str, **context: Any) -> HttpResponse:
+def render_personal_page(turn: Turn, template: str, **context: Any) -> HttpResponse:
     """A page that holds the personal way back; it is never compressed beside that secret."""
     address = turn.request.build_absolute_uri(back_address(turn.reviewer))
-    return uncompressed(turn.respond(template, back_address=address, **context))
+    return disable_compression(turn.respond(template, back_address=address, **context))
 
 
 def _left(turn: Turn) -> str:
@@ -246,7 +246,7 @@ def _was_shown(turn: Turn) -> bool:
 
 
 def _more_to_ask(turn: Turn, form: QuestionForm) -> bool:
-    return any(question.page == 2 and question.applies(form.answers) for question in questions(turn.definition))
+    return any(question.page == 2 and question.applies(form.answers) for question in parse_questions(turn.definition))
 
 
 def _picture(
@@ -267,36 +267,38 @@ def _picture(
         "reasons": Assignment.Reason.choices,
     }
     response = turn.respond("review/picture.html", given.pk, **{**shared, **context})
-    return uncompressed(response) if context.get("code") else response
+    return disable_compression(response) if context.get("code") else response
 
 
 ACTIONS: dict[str, Callable[[Turn], HttpResponse]] = {
     "next": next_picture,
-    "show": show,
-    "speak": speak,
-    "larger": larger,
-    "hide": hide,
-    "back": back,
-    "answer": answer,
-    "correct": correct,
-    "edit": edit,
-    "undo": undo,
-    "skip": skip,
-    "report": report,
-    "reason": reason,
+    "show": show_image,
+    "speak": switch_language,
+    "larger": show_enlarged_image,
+    "hide": cover_image,
+    "back": show_first_questions,
+    "answer": submit_answers,
+    "correct": correct_answers,
+    "edit": edit_answers,
+    "undo": undo_last_action,
+    "skip": skip_image,
+    "report": report_image,
+    "reason": save_skip_reason,
     "on": go_on,
-    "milder": milder,
-    "stop": stop,
+    "milder": continue_without_tagged,
+    "stop": show_stop_page,
 }
 ALWAYS = ("stop",)
 
 
-def act(turn: Turn, name: str) -> HttpResponse:
+def perform_action(turn: Turn, name: str) -> HttpResponse:
     """Does what a button asked for. Raises Refused, for example where the campaign is closed."""
     if name not in ACTIONS:
-        raise Refused(gettext("This button is not known here. Open your invitation again."), 400)
+        raise RequestRefusedError(gettext("This button is not known here. Open your invitation again."), 400)
     if turn.reviewer.withdrawn_at:
-        raise Refused(gettext("You ended taking part. Open your own page with your return code to undo it."), 403)
+        raise RequestRefusedError(
+            gettext("You ended taking part. Open your own page with your return code to undo it."), 403
+        )
     if name not in ALWAYS:
         refuse_unless_open(turn.campaign, turn.invitation)
     return ACTIONS[name](turn)

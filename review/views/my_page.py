@@ -8,14 +8,14 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 
 from collection.access import return_codes
-from collection.access.form_tokens import BY_CODE_AGE, Proof, now, wall
+from collection.access.form_tokens import BY_CODE_AGE, Proof, read_logical_clock, read_wall_clock
 from review import breaks, rights
-from review.errors import Refused
+from review.errors import RequestRefusedError
 from review.forms import AvoidForm, BackgroundForm, NoteForm
 from review.models import Assignment, Note, Reviewer, ReviewerBackground
 from review.personal_export import page_along
-from review.views.actions import PURPOSE, Turn, personal
-from wwd.base.middleware import uncompressed
+from review.views.actions import PURPOSE, Turn, render_personal_page
+from wwd.base.middleware import disable_compression
 
 # What a form is about where its page was opened by return code or personal link.
 OWN = "own"
@@ -28,11 +28,11 @@ def proof_of(reviewer: Reviewer, *, by_code: bool) -> Proof:
 
 def opened_by_code(turn: Turn) -> bool:
     """Whether this request comes from a page that was opened by code or personal link within the hour."""
-    age = (wall() - turn.made_at) / 1000
+    age = (read_wall_clock() - turn.made_at) / 1000
     return turn.about == OWN and age <= BY_CODE_AGE.total_seconds()
 
 
-def mine(turn: Turn, message: str = "", note: NoteForm | None = None, code: str = "") -> HttpResponse:
+def show_my_page(turn: Turn, message: str = "", note: NoteForm | None = None, code: str = "") -> HttpResponse:
     reviewer = turn.reviewer
     by_code = opened_by_code(turn)
     done = Assignment.objects.filter(reviewer=reviewer, state=Assignment.State.ANSWERED).select_related("image")
@@ -46,79 +46,81 @@ def mine(turn: Turn, message: str = "", note: NoteForm | None = None, code: str 
         "avoid": AvoidForm(initial={"avoids": reviewer.avoids}),
         "background": BackgroundForm(),
         "told": ReviewerBackground.objects.filter(reviewer=reviewer).exists(),
-        "contacts": breaks.contacts(reviewer),
+        "contacts": breaks.list_support_contacts(reviewer),
         "code": code,
     }
-    return personal(turn, "review/mine.html", **context)
+    return render_personal_page(turn, "review/mine.html", **context)
 
 
-def note(turn: Turn) -> HttpResponse:
+def save_note(turn: Turn) -> HttpResponse:
     """A note to the team. Sending it twice keeps it once."""
     form = NoteForm(turn.request.POST)
     if not form.is_valid():
-        return mine(turn, note=form)
+        return show_my_page(turn, note=form)
     Note.objects.get_or_create(reviewer=turn.reviewer, text=form.cleaned_data["text"])
-    return mine(turn, gettext("Your note is kept. The answer will stand on this page."))
+    return show_my_page(turn, gettext("Your note is kept. The answer will stand on this page."))
 
 
-def avoid(turn: Turn) -> HttpResponse:
+def save_avoided_content(turn: Turn) -> HttpResponse:
     """What never to see, from the next picture on."""
     form = AvoidForm(turn.request.POST)
     if not form.is_valid():
-        raise Refused(gettext("Choose among the answers that are shown."), 400)
+        raise RequestRefusedError(gettext("Choose among the answers that are shown."), 400)
     turn.reviewer.avoids = form.cleaned_data["avoids"]
     turn.reviewer.save(update_fields=["avoids"])
-    return mine(turn, gettext("Your choice is kept. It counts from the next picture on."))
+    return show_my_page(turn, gettext("Your choice is kept. It counts from the next picture on."))
 
 
-def background(turn: Turn) -> HttpResponse:
+def save_background(turn: Turn) -> HttpResponse:
     """About oneself, freely; what was told before is replaced and never shown here."""
     form = BackgroundForm(turn.request.POST)
     if form.is_valid():
         ReviewerBackground.objects.update_or_create(reviewer=turn.reviewer, defaults=form.cleaned_data)
-        return mine(turn, gettext("Your details are kept apart from your answers. Only stewards can read them."))
-    raise Refused(gettext("One of the texts is too long. Go back and shorten it."), 400)
+        return show_my_page(
+            turn, gettext("Your details are kept apart from your answers. Only stewards can read them.")
+        )
+    raise RequestRefusedError(gettext("One of the texts is too long. Go back and shorten it."), 400)
 
 
 def new_code(turn: Turn) -> HttpResponse:
     _needs_code(turn)
-    return mine(turn, code=return_codes.issue(turn.reviewer.pk, rights.KIND))
+    return show_my_page(turn, code=return_codes.issue_return_code(turn.reviewer.pk, rights.KIND))
 
 
-def download(turn: Turn) -> HttpResponse:
+def download_own_data(turn: Turn) -> HttpResponse:
     """Everything that is stored of this person, as one file."""
     _needs_code(turn)
-    text = json.dumps(rights.everything(turn.reviewer), cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)
+    text = json.dumps(rights.collect_reviewer_data(turn.reviewer), cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)
     headers = {"Content-Disposition": 'attachment; filename="my-answers.json"'}
-    return uncompressed(HttpResponse(text, content_type="application/json", headers=headers))
+    return disable_compression(HttpResponse(text, content_type="application/json", headers=headers))
 
 
 def download_page(turn: Turn) -> HttpResponse:
     """The same for people: a page that a phone shows and prints."""
     _needs_code(turn)
     headers = {"Content-Disposition": 'attachment; filename="my-answers.html"'}
-    return uncompressed(HttpResponse(page_along(turn.reviewer), headers=headers))
+    return disable_compression(HttpResponse(page_along(turn.reviewer), headers=headers))
 
 
-def withdraw(turn: Turn) -> HttpResponse:
+def withdraw_participation(turn: Turn) -> HttpResponse:
     """Ends taking part, with or without the answers. Seven days to undo."""
     _needs_code(turn)
     how = turn.request.POST.get("answers")
     if how not in ("keep", "delete"):
-        return mine(turn, gettext("Choose what happens to your answers."))
-    rights.withdraw(turn.reviewer, how == "keep")
+        return show_my_page(turn, gettext("Choose what happens to your answers."))
+    rights.withdraw_reviewer(turn.reviewer, how == "keep")
     turn.reviewer.refresh_from_db()
-    return gone(turn.request, turn.reviewer)
+    return show_withdrawn_page(turn.request, turn.reviewer)
 
 
 def undo_withdrawal(turn: Turn) -> HttpResponse:
     _needs_code(turn)
     rights.undo_withdrawal(turn.reviewer)
     turn.reviewer.refresh_from_db()
-    return mine(turn, gettext("Your withdrawal is undone. Your answers count as before."))
+    return show_my_page(turn, gettext("Your withdrawal is undone. Your answers count as before."))
 
 
-def gone(request: HttpRequest, reviewer: Reviewer) -> HttpResponse:
+def show_withdrawn_page(request: HttpRequest, reviewer: Reviewer) -> HttpResponse:
     """For somebody who withdrew and proved who they are: what happens when, and how to undo it."""
     proof = proof_of(reviewer, by_code=True)
     until = reviewer.withdrawn_at and reviewer.withdrawn_at + rights.UNDO
@@ -129,24 +131,26 @@ def gone(request: HttpRequest, reviewer: Reviewer) -> HttpResponse:
 def open_own_page(request: HttpRequest, reviewer: Reviewer) -> HttpResponse:
     """What a return code or personal link opens."""
     if reviewer.withdrawn_at:
-        return gone(request, reviewer)
+        return show_withdrawn_page(request, reviewer)
     assert reviewer.invitation
-    return mine(Turn(request, reviewer.invitation, reviewer, OWN, now()))
+    return show_my_page(Turn(request, reviewer.invitation, reviewer, OWN, read_logical_clock()))
 
 
 def _needs_code(turn: Turn) -> None:
     if not opened_by_code(turn):
-        raise Refused(gettext("This needs your return code or your personal link. Open your own page with it."), 403)
+        raise RequestRefusedError(
+            gettext("This needs your return code or your personal link. Open your own page with it."), 403
+        )
 
 
 ACTIONS = {
-    "me": mine,
-    "note": note,
-    "avoid": avoid,
-    "background": background,
+    "me": show_my_page,
+    "note": save_note,
+    "avoid": save_avoided_content,
+    "background": save_background,
     "new-code": new_code,
-    "download": download,
+    "download": download_own_data,
     "download-page": download_page,
-    "withdraw": withdraw,
+    "withdraw": withdraw_participation,
     "undo-withdrawal": undo_withdrawal,
 }

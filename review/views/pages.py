@@ -16,26 +16,26 @@ from collection.access import return_codes
 from collection.access.form_tokens import Proof, ProofError, check_origin
 from collection.access.guards import Sent, finished_form, public_form, sign_out
 from collection.access.request_info import network_of
-from collection.access.turns import COOKIE, during, end_here, finish_turn, known_here, remember
+from collection.access.turns import COOKIE, end_here, finish_turn, known_here, open_turn, set_turn_cookie
 from evaluation import content_store
 from review import rights, signed_links
 from review.campaigns.service import (
-    BegunBefore,
+    AlreadyBegunError,
     countries_of,
     current_consent,
     draft_beside,
-    join,
+    join_campaign,
     others_joined,
     refuse_unless_open,
     text_of,
 )
-from review.errors import Refused
+from review.errors import RequestRefusedError
 from review.forms import JoinForm, own_words
 from review.languages import review_languages, spoken_by
 from review.models import Invitation, Reviewer, ReviewerConsent
 from review.views import my_page
-from review.views.actions import PURPOSE, Turn, act, loaded_anew, next_picture
-from wwd.base.middleware import never_compress, uncompressed
+from review.views.actions import PURPOSE, Turn, loaded_anew, next_picture, perform_action
+from wwd.base.middleware import disable_compression, never_compress
 
 JOIN = "review.join"
 START = "review.start"
@@ -54,9 +54,9 @@ def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         with override(spoken_by(request, languages)):
             try:
                 response = view(request, *args, **kwargs)
-            except Refused as no:
+            except RequestRefusedError as no:
                 context = {"sentence": no.sentence, "code": kwargs.get("code", ""), "typed": no.typed}
-                response = uncompressed(render(request, "review/refused.html", context, status=no.status))
+                response = disable_compression(render(request, "review/refused.html", context, status=no.status))
             response.headers["Content-Language"] = get_language() or "en"
         response.headers["Cache-Control"] = "no-store"
         return response
@@ -66,7 +66,7 @@ def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 @public_form(JOIN, "GET")
 @says_no
-def invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
+def show_invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     """Warning, what is asked, consent. Only sending the form changes anything."""
     found = invitation_for(code)
     if "forget" in request.POST:
@@ -97,13 +97,17 @@ def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
         form.add_error(None, gettext("This page was open for too long, or did not come from here. Send it once more."))
         return _welcome(request, found, form, known)
     if request.POST.get("begun") == "yes":
-        return act(Turn(request, known.invitation or found, known, ""), "next") if known else _code_page(request)
+        return (
+            perform_action(Turn(request, known.invitation or found, known, ""), "next")
+            if known
+            else _code_page(request)
+        )
     if not form.is_valid():
         return _welcome(request, found, form, known)
     chosen = (form.cleaned_data["country"], form.cleaned_data["role"])
     try:
-        reviewer = join(found.code, sent.proof.person, *chosen, consent, draft, asked=asked)
-    except BegunBefore:
+        reviewer = join_campaign(found.code, sent.proof.person, *chosen, consent, draft, asked=asked)
+    except AlreadyBegunError:
         return _welcome(request, found, JoinForm(countries_of(found), data, asked=True))
     if (reviewer.country, reviewer.role) != chosen:
         form = JoinForm(countries_of(found), data, asked=True)
@@ -117,7 +121,7 @@ def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
 
 @public_form(PURPOSE, "GET")
 @says_no
-def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
+def handle_review_turn(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
     """One picture after another; which button was pressed is in `do`."""
     found = invitation_for(code)
     if request.method != "POST":
@@ -126,19 +130,21 @@ def pictures(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
         return (turn and loaded_anew(turn)) or redirect(found)
     if sent.proof is None:
         if sent.finished:
-            raise Refused(gettext("The turn of the person before is over. Open the invitation to begin anew."), 403)
+            raise RequestRefusedError(
+                gettext("The turn of the person before is over. Open the invitation to begin anew."), 403
+            )
         sentence = gettext("This page is too old, or did not come from here. Open your invitation again.")
-        raise Refused(sentence, 403, own_words(found.campaign.questionnaire.definition, request.POST))
+        raise RequestRefusedError(sentence, 403, own_words(found.campaign.questionnaire.definition, request.POST))
     reviewer = reviewer_for(found, sent.proof.person)
     turn = Turn(request, found, reviewer, sent.proof.about, sent.proof.at)
     name = next((name for sent_as, name in OTHER_BUTTONS if sent_as in request.POST), request.POST.get("do", ""))
-    return my_page.ACTIONS[name](turn) if name in my_page.ACTIONS else act(turn, name)
+    return my_page.ACTIONS[name](turn) if name in my_page.ACTIONS else perform_action(turn, name)
 
 
 @public_form("", "GET")
 @never_compress
 @says_no
-def start(request: HttpRequest, sent: Sent) -> HttpResponse:
+def show_code_entry(request: HttpRequest, sent: Sent) -> HttpResponse:
     """Two codes may be typed here: a short one that invites, or the return code of somebody who takes part."""
     if request.method != "POST" or sent.refused or finished_form(request):
         return _code_page(request)
@@ -148,12 +154,12 @@ def start(request: HttpRequest, sent: Sent) -> HttpResponse:
         return redirect(found)
     try:
         reviewer = rights.reviewer_by_code(typed, network_of(request))
-    except return_codes.TooManyTries as error:
+    except return_codes.TooManyAttemptsError as error:
         response = _code_page(request, str(error), typed)
         response.status_code = 429
         response.headers["Retry-After"] = str(error.seconds)
         return response
-    except return_codes.Mistyped as error:
+    except return_codes.MistypedCodeError as error:
         return _code_page(request, str(error), typed)
     if reviewer is None:
         return _code_page(request, gettext("Nobody has this code. Compare it with your note."), typed)
@@ -169,12 +175,12 @@ def _code_page(request: HttpRequest, error: str = "", typed: str = "") -> HttpRe
 @require_safe
 @never_compress
 @says_no
-def back(request: HttpRequest, token: str) -> HttpResponse:
+def open_personal_link(request: HttpRequest, token: str) -> HttpResponse:
     """Where a personal link leads: a button that goes on. Nothing changes by looking."""
     reviewer = signed_links.reviewer_of(token)
     if reviewer is None or reviewer.invitation is None:
-        raise Refused(gettext("This link is too old or not complete. Open your invitation again."), 404)
-    with during(request) as turn:
+        raise RequestRefusedError(gettext("This link is too old or not complete. Open your invitation again."), 404)
+    with open_turn(request) as turn:
         context = {"invitation": reviewer.invitation, "proof": my_page.proof_of(reviewer, by_code=True)}
         response = render(request, "review/back.html", context)
         turn.leave_in(response)
@@ -190,11 +196,11 @@ def _etag(request: HttpRequest, token: str) -> str | None:
 @require_safe
 @never_compress
 @condition(etag_func=_etag)
-def picture(request: HttpRequest, token: str) -> HttpResponse:
+def serve_review_image(request: HttpRequest, token: str) -> HttpResponse:
     """A review copy. Nothing in the address or the headers tells which model, prompt, seed or file it is."""
     copy = signed_links.copy_of(token)
     try:
-        content = content_store.read(copy) if copy else None
+        content = content_store.read_content(copy) if copy else None
     except FileNotFoundError:
         content = None
     if content is None:
@@ -217,7 +223,9 @@ def invitation_for(code: str) -> Invitation:
     rows = Invitation.objects.select_related("campaign__questionnaire", "country")
     found = rows.filter(code=code).first()
     if found is None:
-        raise Refused(gettext("This link leads to no review. Ask the person who sent it for a new one."), 404)
+        raise RequestRefusedError(
+            gettext("This link leads to no review. Ask the person who sent it for a new one."), 404
+        )
     return found
 
 
@@ -226,7 +234,7 @@ def reviewer_for(found: Invitation, person: uuid.UUID) -> Reviewer:
     rows = Reviewer.objects.select_related("campaign__questionnaire", "invitation")
     reviewer = rows.filter(pk=person, invitation=found).first()
     if reviewer is None:
-        raise Refused(gettext("You have not joined with this invitation. Open it and begin there."), 403)
+        raise RequestRefusedError(gettext("You have not joined with this invitation. Open it and begin there."), 403)
     return reviewer
 
 
@@ -291,7 +299,7 @@ def _forget(request: HttpRequest, found: Invitation) -> HttpResponse:
 
 def _remember(response: HttpResponse, reviewer: Reviewer, found: Invitation) -> HttpResponse:
     """Lets this browser lead back here for a month. The cookie is one of the turn, so that any *Finish* clears it."""
-    remember(response, reviewer.pk, _cookie_of(found), COOKIE_REACH)
+    set_turn_cookie(response, reviewer.pk, _cookie_of(found), COOKIE_REACH)
     return response
 
 

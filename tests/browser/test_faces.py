@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.test import Client
 from playwright.sync_api import Browser, Page, Route, ViewportSize
 
-from collection.leaderboard.counters import recount
+from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import Dish
 from tests.browser.walking import look, problems
 from tests.collection.make import make_dish, open_collection
@@ -96,7 +96,7 @@ def test_names_of_mixed_directions_keep_their_order_and_their_neighbours(
     language: str, address: str, phone: Page, client: Client
 ) -> None:
     open_collection()
-    recount([make_dish(country=name, state=Dish.State.ACCEPTED).pk for name in MIXED])
+    update_leaderboard_counters([make_dish(country=name, state=Dish.State.ACCEPTED).pk for name in MIXED])
     show(phone, client.get(f"/{language}{address}").content.decode())
     look(phone, f"mixed-{language}-{address.strip('/')}")
     forward = 1 if language != "ar" else -1

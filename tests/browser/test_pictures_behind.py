@@ -23,7 +23,7 @@ if not Run.objects.filter(slug='behind').exists():
     place = make_place_in('Africa')
     make_association(*(picture_result(place, 'painter', 1, n) for n in range(14)), slug='behind')
     images = GeneratedImage.objects.filter(subject=place.id).order_by('pk')
-    images.update(sha256=content_store.keep(make_picture()), media_type='image/png')
+    images.update(sha256=content_store.store_content(make_picture()), media_type='image/png')
     images.filter(pk=images[1].pk).update(state='refused', sha256='')
 compute_and_store('association.scores', {{'run': 'behind'}})
 compute_and_store('association.top', {{'run': 'behind'}})

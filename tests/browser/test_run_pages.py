@@ -13,9 +13,9 @@ from evaluation import runner
 from evaluation.models import Run
 for _ in range(3):
     for run in Run.objects.exclude(state__in=("done", "waiting", "cancelled", "paused")):
-        while runner.work(run.pk, "tests"):
+        while runner.process_run(run.pk, "tests"):
             pass
-    runner.sweep()
+    runner.sweep_runs()
 print(sorted(Run.objects.values_list("study", "state")))
 """
 

@@ -14,10 +14,10 @@ from django.utils import timezone
 from PIL import Image
 
 from collection.access.form_tokens import Proof
-from collection.consent.record import consent_for, join
+from collection.consent.record import consent_for, register_contributor
 from collection.dishes.write import save_dish
 from collection.models import ConsentText, Contributor, Dish, Opening, Photo, Source
-from collection.photos.process import prepare, store
+from collection.photos.process import prepare_photo, store_photo_files
 
 ANSWERS = {
     "local_name": "Jollof",
@@ -54,7 +54,7 @@ def unopened() -> None:
 
 
 def make_contributor(**values: Any) -> Contributor:
-    return join(consent_for(), uuid.uuid4(), **values)
+    return register_contributor(consent_for(), uuid.uuid4(), **values)
 
 
 def make_dish(
@@ -83,8 +83,8 @@ def upload(data: bytes, name: str = "photo.jpg") -> SimpleUploadedFile:
 
 
 def make_photo(dish: Dish, state: str = Photo.State.WAITING, data: bytes | None = None) -> Photo:
-    prepared = prepare(data or picture())
-    file, thumbnail = store(prepared)
+    prepared = prepare_photo(data or picture())
+    file, thumbnail = store_photo_files(prepared)
     ticked = dict.fromkeys(TICKS, state != Photo.State.DRAFT)
     return Photo.objects.create(
         dish=dish,

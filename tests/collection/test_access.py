@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from collection.access.form_tokens import Proof
-from collection.dishes.receipts import grouped
+from collection.dishes.receipts import format_receipt
 from collection.models import ConsentText, Contributor, Dish, Photo, Submission
 from tests.collection.make import (
     ANSWERS,
@@ -271,7 +271,7 @@ def test_demonstration_is_marked_in_the_list_of_dishes(client: Client) -> None:
 def test_receipt_number_finds_its_dish(client: Client) -> None:
     make_dish("Other")
     page(stranger(), "/dish/", dish_form(make_contributor()))
-    receipt = grouped(Submission.objects.get().receipt)
+    receipt = format_receipt(Submission.objects.get().receipt)
     client.force_login(make_steward("view_dish"))
     text = client.get("/admin/collection/dish/", {"q": receipt}).content.decode()
     assert "Jollof" in text and "Other" not in text

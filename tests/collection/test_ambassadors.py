@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from collection.access.daily_quotas import PEOPLE, PEOPLE_OF_AMBASSADOR
 from collection.access.form_tokens import Proof
-from collection.access.return_codes import issue, person_for
-from collection.dishes.receipts import grouped
+from collection.access.return_codes import issue_return_code, person_for
+from collection.dishes.receipts import format_receipt
 from collection.models import Ambassador, Contributor, Country, Dish, FinishedTurn, Submission
 from tests.collection.make import (
     ANSWERS,
@@ -158,7 +158,7 @@ def test_slip_shows_code_and_receipts_of_that_person_alone() -> None:
     thanks = tell(begin(aloud(helper_token(helper))), "Fufu")
     assert not CODE.search(thanks)
     slip = slip_of(thanks)
-    receipt = grouped(Submission.objects.get(purpose="dish").receipt)
+    receipt = format_receipt(Submission.objects.get(purpose="dish").receipt)
     assert receipt in slip and "Fufu" in slip and "Of the helper" not in slip and "+233 20 000 0000" in slip
     assert person_for(code_on(slip), "contributor") == Dish.objects.get(local_name="Fufu").contributor_id
 
@@ -387,7 +387,7 @@ def test_staff_without_the_permission_name_nobody(client: Client) -> None:
 def test_code_brought_by_another_site_shows_no_ambassador() -> None:
     contributor = make_contributor()
     make_ambassador(contributor=contributor)
-    code = issue(contributor.pk, "contributor")
+    code = issue_return_code(contributor.pk, "contributor")
     headers = {"Sec-Fetch-Site": "cross-site"}
     text = page(stranger(), "/ambassador/", {"code": code}, **headers)
     assert "nothing was saved" in text and 'name="code"' in text and "Ghana" not in text

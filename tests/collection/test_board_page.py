@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from collection.leaderboard.read import board
+from collection.leaderboard.read import build_leaderboard
 from collection.models import Tally
 from tests.collection.make import make_dish
 
@@ -25,5 +25,5 @@ def test_a_browser_numbers_the_places_by_their_ranks(numbers: tuple[int, ...], c
     for width, value, place in ROW.findall(client.get("/leaderboard/").content.decode()):
         number = int(value) if value else number + 1
         shown.append((number, place, int(width)))
-    assert shown == [(row.rank, row.place, row.width) for row in board().rows]
+    assert shown == [(row.rank, row.place, row.width) for row in build_leaderboard().rows]
     assert len(shown) == len(numbers)

@@ -14,14 +14,14 @@ from django.utils import timezone
 from collection.access import alarms, attempt_limits, daily_quotas, request_info, return_codes
 from collection.access.form_tokens import Proof
 from collection.access.request_info import Circumstances, in_a_crowd
-from collection.access.return_codes import TooManyTries, issue, person_for
+from collection.access.return_codes import TooManyAttemptsError, issue_return_code, person_for
 from collection.check_digits import check_digit
 from collection.consent.record import consent_for
 from collection.dishes import report_limits
-from collection.dishes.reports import MOST_OPEN, Target, decide, report, undo_network
+from collection.dishes.reports import MOST_OPEN, Target, decide_reports, file_report, undo_network
 from collection.dishes.submit import submit_dish, submit_photo
 from collection.models import Contributor, Dish, Photo, Report, Submission, Tries, Withdrawal
-from collection.photos.process import PhotoError, prepare
+from collection.photos.process import PhotoError, prepare_photo
 from collection.withdrawal.withdraw import WRONG_OF_A_NETWORK, WRONG_OF_A_RECEIPT, hide_by_receipt
 from tests.collection.make import (
     ANSWERS,
@@ -83,12 +83,12 @@ def state_of(dish: Dish) -> str:
 @pytest.mark.parametrize("kind", ["contributor", "reviewer"])
 def test_a_right_code_passes_however_many_wrong_ones_came_before(kind: str) -> None:
     person = make_contributor().pk
-    code = issue(person, kind)
+    code = issue_return_code(person, kind)
     asked = 0
     for number in range(attempt_limits.FREE + 20):
         try:
             assert person_for(wrong_code(number), kind, NETWORKS[0]) is None
-        except TooManyTries as error:
+        except TooManyAttemptsError as error:
             asked += 1
             assert 0 < error.seconds <= attempt_limits.LONGEST_WAIT
     assert asked == 20
@@ -99,7 +99,7 @@ def test_wrong_codes_of_one_network_make_no_other_network_wait() -> None:
     for number in range(attempt_limits.FREE + 5):
         try:
             person_for(wrong_code(number), "contributor", NETWORKS[0])
-        except TooManyTries:
+        except TooManyAttemptsError:
             continue
     assert person_for(wrong_code(999), "contributor", NETWORKS[1]) is None
 
@@ -148,7 +148,7 @@ def test_one_network_hides_a_few_dishes_and_the_rest_waits_for_a_steward() -> No
 def test_many_networks_hide_no_more_than_the_brake_lets() -> None:
     dishes = public_dishes(60)
     for number, dish in enumerate(dishes):
-        report(Target(dish), "person", "", NETWORKS[number])
+        file_report(Target(dish), "person", "", NETWORKS[number])
     (_hour, _share, least, _most), (_day, *_rest) = report_limits.BRAKES
     assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == least
 
@@ -157,7 +157,7 @@ def test_the_next_hour_hides_a_little_more_and_a_day_has_its_own_brake(pass_time
     dishes = iter(public_dishes(60))
     for hour in range(8):
         for network in range(6):
-            report(Target(next(dishes)), "person", "", NETWORKS[hour * 6 + network])
+            file_report(Target(next(dishes)), "person", "", NETWORKS[hour * 6 + network])
         pass_time(timedelta(hours=1))
     assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == report_limits.BRAKES[1][2]
 
@@ -168,7 +168,7 @@ def test_reports_at_the_same_moment_do_not_hide_more_than_the_brake_lets() -> No
     dishes = public_dishes(8)
 
     def send(dish: Dish) -> None:
-        report(Target(dish), "mine", "", NETWORKS[0])
+        file_report(Target(dish), "mine", "", NETWORKS[0])
         connection.close()
 
     with ThreadPoolExecutor(8) as pool:
@@ -179,27 +179,27 @@ def test_reports_at_the_same_moment_do_not_hide_more_than_the_brake_lets() -> No
 def test_decided_reports_free_the_brake_for_others(pass_time: Clock) -> None:
     dishes = public_dishes(20)
     for number, dish in enumerate(dishes[:5]):
-        report(Target(dish), "person", "", NETWORKS[number])
-    assert report(Target(dishes[5]), "person", "", NETWORKS[9]).queued  # type: ignore[union-attr]
-    decide(Report.objects.filter(hid=True), User.objects.create_user("s"), uphold=True)
-    assert report(Target(dishes[6]), "person", "", NETWORKS[9]).hid  # type: ignore[union-attr]
+        file_report(Target(dish), "person", "", NETWORKS[number])
+    assert file_report(Target(dishes[5]), "person", "", NETWORKS[9]).queued  # type: ignore[union-attr]
+    decide_reports(Report.objects.filter(hid=True), User.objects.create_user("s"), uphold=True)
+    assert file_report(Target(dishes[6]), "person", "", NETWORKS[9]).hid  # type: ignore[union-attr]
 
 
 def test_a_flood_of_reports_from_one_network_leaves_room_for_those_of_another() -> None:
     dish = public_dishes(1)[0]
     for _ in range(MOST_OPEN + 5):
-        report(Target(dish), "wrong", "", NETWORKS[0])
+        file_report(Target(dish), "wrong", "", NETWORKS[0])
     assert Report.objects.count() == MOST_OPEN
-    entered = report(Target(dish), "insulting", "", NETWORKS[1])
+    entered = file_report(Target(dish), "insulting", "", NETWORKS[1])
     assert entered and entered.network == NETWORKS[1]
 
 
 def test_a_queued_report_hides_once_a_steward_says_so() -> None:
     dishes = public_dishes(report_limits.FEW + 1)
     for dish in dishes:
-        report(Target(dish), "person", "", NETWORKS[0])
+        file_report(Target(dish), "person", "", NETWORKS[0])
     assert state_of(dishes[-1]) == "accepted"
-    decide(Report.objects.filter(queued=True), User.objects.create_user("s"), uphold=True)
+    decide_reports(Report.objects.filter(queued=True), User.objects.create_user("s"), uphold=True)
     assert state_of(dishes[-1]) == "hidden"
 
 
@@ -207,10 +207,10 @@ def test_all_reports_of_a_network_are_shown_and_undone_in_one_act(client: Client
     dishes = public_dishes(6)
     photo = make_photo(dishes[5], Photo.State.ACCEPTED)
     for dish in dishes[:2]:
-        report(Target(dish), "mine", "spam words", NETWORKS[0])
-    report(Target(dishes[5], photo), "person", "", NETWORKS[0])
-    report(Target(dishes[3]), "person", "", NETWORKS[0])
-    report(Target(dishes[4]), "person", "honest", NETWORKS[1])
+        file_report(Target(dish), "mine", "spam words", NETWORKS[0])
+    file_report(Target(dishes[5], photo), "person", "", NETWORKS[0])
+    file_report(Target(dishes[3]), "person", "", NETWORKS[0])
+    file_report(Target(dishes[4]), "person", "honest", NETWORKS[1])
     client.force_login(make_steward("view_report", "change_report", "change_withdrawal", "view_dish"))
     text = client.get("/admin/undo-reports/").content.decode()
     assert NETWORKS[0] in text and NETWORKS[1] in text
@@ -223,7 +223,7 @@ def test_all_reports_of_a_network_are_shown_and_undone_in_one_act(client: Client
     assert photo.state == Photo.State.ACCEPTED
     assert [state_of(dish) for dish in dishes] == ["accepted"] * 4 + ["hidden", "accepted"]
     assert set(Report.objects.filter(network=NETWORKS[0]).values_list("state", flat=True)) == {"undone"}
-    again = report(Target(dishes[0]), "mine", "true this time", NETWORKS[2])
+    again = file_report(Target(dishes[0]), "mine", "true this time", NETWORKS[2])
     assert again and again.hid, "nobody looked at each: the same reason hides again"
 
 
@@ -243,7 +243,7 @@ def test_undoing_a_network_needs_both_permissions(client: Client, missing: str) 
 
 
 def test_no_network_means_no_reports(client: Client) -> None:
-    report(Target(public_dishes(1)[0]), "person", "", "")
+    file_report(Target(public_dishes(1)[0]), "person", "", "")
     client.force_login(make_steward("change_report", "change_withdrawal"))
     for network in ("", "unknown", "\x00", "x" * 500):
         assert client.get("/admin/undo-reports/", {"network": network}).status_code == 200
@@ -253,7 +253,7 @@ def test_no_network_means_no_reports(client: Client) -> None:
 
 def test_stewards_see_a_banner_and_others_do_not(client: Client) -> None:
     for dish in public_dishes(report_limits.FEW + 1):
-        report(Target(dish), "person", "", NETWORKS[0])
+        file_report(Target(dish), "person", "", NETWORKS[0])
     said = "More was reported than strangers can hide at once: 1 report waits"
     client.force_login(make_steward("change_report", "view_dish"))
     assert said in client.get("/admin/").content.decode()
@@ -283,13 +283,13 @@ def test_after_guesses_a_right_receipt_is_kept_for_a_steward(wrong: int, of: str
     assert (state_of(dish), Withdrawal.objects.count()) == ("waiting", 0)
     asked = Report.objects.get()
     assert (asked.reason, asked.queued, asked.state) == ("lost", True, "open")
-    decide([asked], User.objects.create_user("s"), uphold=True)
+    decide_reports([asked], User.objects.create_user("s"), uphold=True)
     assert state_of(dish) == "withdrawn" and Withdrawal.objects.get().erase_after is not None
 
 
 def test_receipts_and_reports_share_one_brake() -> None:
     for dish in public_dishes(report_limits.FEW):
-        report(Target(dish), "person", "", NETWORKS[0])
+        file_report(Target(dish), "person", "", NETWORKS[0])
     dish, receipt = sent_dish()
     hide_by_receipt(receipt, "Thiéb", NETWORKS[0])
     assert state_of(dish) == "waiting" and Report.objects.filter(reason="lost").count() == 1
@@ -341,7 +341,7 @@ def test_a_script_that_makes_people_is_marked_and_nobody_is_refused(pass_time: C
     assert Contributor.objects.filter(crowd=True).count() == 10
     marked = Contributor.objects.filter(crowd=True).latest("created_at")
     page(stranger(), "/dish/", dish_form(marked))
-    found = [alarm.text for alarm in alarms.alarms(make_steward("change_report"))]
+    found = [alarm.text for alarm in alarms.list_alarms(make_steward("change_report"))]
     assert found == [found[0]] and "1 dish waits of people who came many at once" in found[0]
 
 
@@ -351,7 +351,7 @@ def test_an_evening_of_400_people_behind_one_prefix_refuses_nobody(pass_time: Cl
     here = Circumstances("mobile", network)
     for number in range(400):
         person = make_contributor(crowd=in_a_crowd(network))
-        code = issue(person.pk, "contributor")
+        code = issue_return_code(person.pk, "contributor")
         for _ in range(1 + number % 3 // 2):
             dish = submit_dish(Proof.new("dish", person.pk), CONTENT, here).submission.dish
         assert dish
@@ -366,7 +366,7 @@ def test_an_evening_of_400_people_behind_one_prefix_refuses_nobody(pass_time: Cl
         pass_time(timedelta(seconds=36))
     assert not Contributor.objects.filter(crowd=True).exists()
     assert Submission.objects.filter(purpose="dish").count() >= 500
-    assert alarms.alarms(make_steward("change_report")) == []
+    assert alarms.list_alarms(make_steward("change_report")) == []
 
 
 def by_page(number: int) -> None:
@@ -396,14 +396,14 @@ def test_photo_that_came_beside_the_last_one_is_refused_and_leaves_no_file() -> 
         make_photo(dish, data=picture((40 + number, 30)))
     before = default_storage.listdir("photos")[1]
     with pytest.raises(PhotoError, match="This dish has 10 photos"):
-        submit_photo(Proof.new("photo", contributor.pk, dish.pk), contributor, dish, prepare(picture()))
+        submit_photo(Proof.new("photo", contributor.pk, dish.pk), contributor, dish, prepare_photo(picture()))
     assert default_storage.listdir("photos")[1] == before and Photo.objects.count() == 10
 
 
 def test_reports_of_one_network_are_undone_where_somebody_else_reported_the_same() -> None:
     alone, both = public_dishes(2)
     for dish, network in ((alone, NETWORKS[0]), (both, NETWORKS[0])):
-        report(Target(dish), "person", "", network)
+        file_report(Target(dish), "person", "", network)
     Report.objects.create(dish=both, reason="mine", network=NETWORKS[1], hid=True)
     assert undo_network(NETWORKS[0], None) == 2
     assert (state_of(alone), state_of(both)) == ("accepted", "hidden")

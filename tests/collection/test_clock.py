@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from collection.access import form_tokens, return_codes
 from collection.access.form_tokens import Proof
-from collection.access.request_info import TOO_QUICK, circumstances
-from collection.access.turns import finish_turn, over
+from collection.access.request_info import TOO_QUICK, collect_request_circumstances
+from collection.access.turns import finish_turn, has_turn_ended
 from review.signed_links import copy_of, picture_address
 from tests.collection.make import ANSWERS, make_contributor, make_dish, page, stranger, tokens
 from tests.review.make import first_image, make_campaign
@@ -50,7 +50,7 @@ def test_who_comes_back_with_the_code_after_the_clock_was_set_back_can_do_everyt
 ) -> None:
     contributor = make_contributor()
     make_dish("Thieb", contributor=contributor)
-    code = return_codes.issue(contributor.pk, "contributor")
+    code = return_codes.issue_return_code(contributor.pk, "contributor")
     before = Proof.new("dish", contributor.pk)
     finish_turn(contributor.pk)
     clock(-2 * HOURS)
@@ -63,7 +63,7 @@ def test_who_comes_back_with_the_code_after_the_clock_was_set_back_can_do_everyt
         response = stranger().post("/return/dishes/", {"proof": form["/return/dishes/"], "download": "words"})
         assert response.headers.get("Content-Disposition", "").startswith("attachment"), number
         clock(-2 * HOURS + number)
-    assert over(before), "what was served before the finish stays spent"
+    assert has_turn_ended(before), "what was served before the finish stays spent"
     assert "The four questions" not in page(stranger(), "/dish/", {**ANSWERS, "proof": before.token})
 
 
@@ -72,7 +72,7 @@ def test_cookie_of_somebody_who_came_back_goes_on_after_the_clock_was_set_back(
 ) -> None:
     contributor = make_contributor()
     make_dish("Thieb", contributor=contributor)
-    code = return_codes.issue(contributor.pk, "contributor")
+    code = return_codes.issue_return_code(contributor.pk, "contributor")
     finish_turn(contributor.pk)
     clock(-2 * HOURS)
     page(client, "/return/", {"code": code})
@@ -88,16 +88,16 @@ def test_finish_after_the_clock_was_set_back_ends_the_turn_and_the_next_one_begi
     for seconds in (0, -7200, -7200, -7200, 60):
         clock(seconds)
         before = Proof.new("dish", person)
-        assert not over(before)
+        assert not has_turn_ended(before)
         finish_turn(person)
-        assert over(before)
+        assert has_turn_ended(before)
 
 
 def test_a_dish_that_waits_longer_than_the_clock_goes_back_is_not_called_quick(clock: SetClock) -> None:
     served = Proof.new("dish", make_contributor().pk)
     clock(-2 * HOURS)
     request: HttpRequest = RequestFactory().post("/dish/", ANSWERS)
-    assert TOO_QUICK not in circumstances(request, served).flags
+    assert TOO_QUICK not in collect_request_circumstances(request, served).flags
 
 
 def test_a_picture_whose_page_was_served_before_the_jump_is_still_served(clock: SetClock) -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from collection.consent.readiness import Accepting, accepting
+from collection.consent.readiness import Accepting, get_collection_status
 from collection.models import ConsentText, Opening
 from tests.collection.make import make_steward, open_collection, unopened
 
@@ -46,9 +46,9 @@ def test_collection_opens_by_what_staff_fill_in_and_confirm(client: Client) -> N
     client.force_login(steward)
     until = timezone.localdate() + timedelta(days=100)
     text = client.post("/admin/collection/opening/add/", {**FILLED, "ethics_until": until}, follow=True)
-    assert "Confirm a consent text." in text.content.decode() and accepting() is Accepting.DEMONSTRATION
+    assert "Confirm a consent text." in text.content.decode() and get_collection_status() is Accepting.DEMONSTRATION
     confirm(client, ConsentText.objects.get(language="sw"), confirmed_by="Neema", confirmed_on=timezone.localdate())
-    assert accepting() is Accepting.OPEN and Opening.objects.get().made_by == steward
+    assert get_collection_status() is Accepting.OPEN and Opening.objects.get().made_by == steward
     assert "The collection is open." in client.get("/admin/collection/opening/").content.decode()
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from collection.access.daily_quotas import DISHES, DISHES_OF_AMBASSADOR, PEOPLE, PEOPLE_OF_AMBASSADOR
 from collection.access.form_tokens import Proof
-from collection.consent.readiness import Accepting, accepting, missing, takes_from
+from collection.consent.readiness import Accepting, get_collection_status, list_missing_steps, takes_from
 from collection.dishes.numbers import FIRST_OF_DEMONSTRATION
 from collection.models import AboutYou, ConsentText, Contributor, Dish, Opening, Photo, Source, Submission
 from tests.collection.make import (
@@ -47,20 +47,22 @@ def test_without_one_of_these_only_demonstrations_are_taken(empty: str) -> None:
     opening = Opening.objects.get()
     setattr(opening, empty, None if empty == "ethics_until" else "")
     opening.save()
-    assert accepting() is Accepting.DEMONSTRATION
-    assert len(missing(opening)) == 1
+    assert get_collection_status() is Accepting.DEMONSTRATION
+    assert len(list_missing_steps(opening)) == 1
 
 
 def test_without_a_confirmed_text_only_demonstrations_are_taken() -> None:
     ConsentText.objects.update(confirmed_by="", confirmed_on=None)
-    assert accepting() is Accepting.DEMONSTRATION and missing(Opening.objects.get()) == ["Confirm a consent text."]
+    assert get_collection_status() is Accepting.DEMONSTRATION and list_missing_steps(Opening.objects.get()) == [
+        "Confirm a consent text."
+    ]
     confirm("sw")
-    assert accepting() is Accepting.OPEN
+    assert get_collection_status() is Accepting.OPEN
 
 
 def test_what_was_filled_in_last_counts() -> None:
     Opening.objects.create(controller="Nobody yet")
-    assert accepting() is Accepting.DEMONSTRATION
+    assert get_collection_status() is Accepting.DEMONSTRATION
 
 
 @pytest.mark.parametrize(
@@ -74,13 +76,13 @@ def test_what_was_filled_in_last_counts() -> None:
 )
 def test_last_day_of_the_approval_is_the_last_day_of_collecting(day: date, state: Accepting) -> None:
     open_collection(until=date(2026, 11, 28))
-    assert accepting(day) is state
+    assert get_collection_status(day) is state
 
 
 def test_end_of_the_approval_closes_also_what_is_only_demonstrated() -> None:
     close()
     ConsentText.objects.update(confirmed_by="", confirmed_on=None)
-    assert accepting() is Accepting.CLOSED
+    assert get_collection_status() is Accepting.CLOSED
 
 
 def everything_stored() -> tuple[int, ...]:

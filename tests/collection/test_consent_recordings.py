@@ -7,7 +7,7 @@ from django.core.files.storage import default_storage
 from django.test import Client
 from pytest_django import Settings
 
-from collection.consent.recordings import MOST_BYTES, RecordingError, attach, check, path_of
+from collection.consent.recordings import MOST_BYTES, RecordingError, attach_recording, path_of, validate_recording
 from collection.models import ConsentText
 from tests.collection.make import make_steward, picture, stranger, upload
 
@@ -34,8 +34,8 @@ def mp3(frames: int = 20, tag: bytes = b"") -> bytes:
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_every_kind_of_mp3_is_taken(kind: str) -> None:
-    check(frame(kind) * 4)
-    check(TAG + frame(kind) * 4)
+    validate_recording(frame(kind) * 4)
+    validate_recording(TAG + frame(kind) * 4)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_every_kind_of_mp3_is_taken(kind: str) -> None:
 )
 def test_what_is_no_whole_mp3_is_refused(data: bytes) -> None:
     with pytest.raises(RecordingError, match="not a whole MP3"):
-        check(data)
+        validate_recording(data)
 
 
 def test_recording_that_is_too_large_for_a_phone_is_refused() -> None:
     with pytest.raises(RecordingError, match="larger than 3 MB"):
-        check(mp3(MOST_BYTES // 104 + 1))
+        validate_recording(mp3(MOST_BYTES // 104 + 1))
 
 
 def english() -> ConsentText:
@@ -91,7 +91,7 @@ def test_staff_upload_a_recording_and_the_page_offers_it_with_its_size(client: C
 
 @pytest.mark.parametrize("data", [None, b"", picture(), b"MZ" + bytes(500)])
 def test_upload_that_is_no_mp3_gets_a_sentence_and_changes_nothing(client: Client, data: bytes | None) -> None:
-    attach(english(), mp3())
+    attach_recording(english(), mp3())
     before = english().recording
     client.force_login(make_steward("view_consenttext", "change_consenttext"))
     text = send(client, data)
@@ -109,9 +109,9 @@ def test_only_who_may_change_texts_uploads(client: Client) -> None:
 
 
 def test_new_recording_takes_the_place_of_the_former(settings: Settings) -> None:
-    attach(english(), mp3())
+    attach_recording(english(), mp3())
     former = english().recording
-    attach(english(), mp3(30))
+    attach_recording(english(), mp3(30))
     folder = Path(settings.STORAGES["default"]["OPTIONS"]["location"]) / "recordings"
     assert [path.name for path in folder.iterdir()] == [english().recording]
     assert stranger().get(f"/recordings/{former}").status_code == 404
@@ -133,7 +133,7 @@ def test_new_recording_takes_the_place_of_the_former(settings: Settings) -> None
     ],
 )
 def test_phone_may_ask_for_a_part(asked: str, status: int, first: int, last: int) -> None:
-    attach(english(), mp3())
+    attach_recording(english(), mp3())
     response = stranger().get(f"/recordings/{english().recording}", headers={"Range": asked} if asked else None)
     assert response.status_code == status and response.content == mp3()[first:last]
     if status == 206:
@@ -146,17 +146,17 @@ def test_recording_of_no_text_is_not_there(name: str) -> None:
 
 
 def test_recording_whose_file_is_lost_is_not_there() -> None:
-    attach(english(), mp3())
+    attach_recording(english(), mp3())
     default_storage.delete(path_of(english().recording))
     assert stranger().get(f"/recordings/{english().recording}").status_code == 404
 
 
 def test_recordings_are_only_looked_at(client: Client) -> None:
-    attach(english(), mp3())
+    attach_recording(english(), mp3())
     assert client.post(f"/recordings/{english().recording}").status_code == 405
 
 
 def test_recording_plays_on_the_page_that_a_browser_makes_for_it() -> None:
-    attach(english(), mp3())
+    attach_recording(english(), mp3())
     policy = stranger().get(f"/recordings/{english().recording}").headers["Content-Security-Policy"]
     assert "media-src 'self'" in policy and policy.startswith("default-src 'none'")

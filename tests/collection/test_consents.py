@@ -12,7 +12,7 @@ from django.utils import timezone
 from collection.access.form_tokens import Proof
 from collection.consent.record import Said, consent_for, language_info, licence_name, shown_consent
 from collection.models import ConsentText, Contributor, Dish, Opening
-from collection.models.consent import PLACEHOLDERS, placeholders
+from collection.models.consent import PLACEHOLDERS, find_placeholders
 from tests.collection.make import ANSWERS, CONSENT, confirm, open_collection, page, stranger, tokens, unopened
 
 pytestmark = pytest.mark.django_db
@@ -38,10 +38,12 @@ def test_shipped_text_is_whole_and_asks_what_it_says(language: str) -> None:
     text.full_clean()
     said = [*text.sentences, *text.aloud, text.unpaid, text.paid]
     assert text.sentences.count("{payment}") == 1
-    assert {name for sentence in said for name in placeholders(sentence)} == PLACEHOLDERS
+    assert {name for sentence in said for name in find_placeholders(sentence)} == PLACEHOLDERS
     mother = ConsentText.objects.get(language="en")
     assert len(text.sentences) == len(mother.sentences) and len(text.aloud) == len(mother.aloud)
-    assert [placeholders(sentence) for sentence in text.sentences] == [placeholders(s) for s in mother.sentences]
+    assert [find_placeholders(sentence) for sentence in text.sentences] == [
+        find_placeholders(s) for s in mother.sentences
+    ]
     answers = [(question["answer"], question["sentence"]) for question in text.questions]
     assert answers == [(question["answer"], question["sentence"]) for question in mother.questions]
 

@@ -19,14 +19,14 @@ from evaluation.images import files
 from tests.collection.make import make_contributor, make_dish, open_collection, page, picture, stranger, upload
 from tests.collection.test_photos import png_of
 from tests.wwd.processes import ROOT, environment
-from wwd.base.decode_memory import PART, NoRoom, budget, room_for
+from wwd.base.decode_memory import PART, DecodeMemoryFullError, get_decode_budget, room_for
 
 HOLD = """
 import sys
 import django
 django.setup()
-from wwd.base.decode_memory import budget, room_for
-with room_for(budget()):
+from wwd.base.decode_memory import get_decode_budget, room_for
+with room_for(get_decode_budget()):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -40,8 +40,8 @@ def own_room(settings: Settings, tmp_path: Path) -> Iterator[None]:
 
 def test_no_more_is_held_at_once_than_the_budget(settings: Settings) -> None:
     settings.DECODE_MEGABYTES = 80
-    assert budget() == 5 * PART
-    with room_for(2 * PART), room_for(3 * PART - 5), pytest.raises(NoRoom), room_for(1, seconds=0):
+    assert get_decode_budget() == 5 * PART
+    with room_for(2 * PART), room_for(3 * PART - 5), pytest.raises(DecodeMemoryFullError), room_for(1, seconds=0):
         pass
     with room_for(100 * PART, seconds=0):
         pass
@@ -77,12 +77,12 @@ def test_processes_share_it_and_a_killed_one_gives_it_back(settings: Settings) -
     try:
         assert held.stdout is not None
         assert held.stdout.readline() == b"held\n"
-        with pytest.raises(NoRoom), room_for(1, seconds=0):
+        with pytest.raises(DecodeMemoryFullError), room_for(1, seconds=0):
             pass
     finally:
         held.kill()
         held.wait()
-    with room_for(budget(), seconds=10):
+    with room_for(get_decode_budget(), seconds=10):
         pass
 
 
@@ -94,9 +94,9 @@ def test_a_photo_for_which_there_is_no_memory_is_asked_for_again(monkeypatch: py
     dish = make_dish(contributor=person)
     data = picture()
     part = chunked_upload.read_part(process.hashlib.sha256(data).hexdigest(), "0", data)
-    chunked_upload.keep(dish, part)
+    chunked_upload.store_photo_part(dish, part)
     token = Proof.new("photo", person.pk, dish.pk).token
-    with room_for(budget()):
+    with room_for(get_decode_budget()):
         for sent in ({"photo": upload(data)}, {"whole": part.sha256}):
             text = page(stranger(), "/photo/", {"proof": token, **sent})
             assert "Many photos are arriving" in text
@@ -110,10 +110,10 @@ def test_what_a_decoder_would_need_is_known_before_a_pixel_is_decoded(monkeypatc
     def never(image: Image.Image) -> None:
         raise AssertionError("a pixel was decoded")
 
-    monkeypatch.setattr(process, "upright", never)
+    monkeypatch.setattr(process, "convert_to_upright_rgb", never)
     for data in (png_of(8_001, 8_001), picture((5100, 5100), "WEBP")):
         with pytest.raises(process.PhotoError, match="more pixels"):
-            process.prepare(data)
+            process.prepare_photo(data)
 
 
 def test_a_large_picture_is_made_small_in_bands_and_looks_the_same() -> None:
@@ -121,7 +121,7 @@ def test_a_large_picture_is_made_small_in_bands_and_looks_the_same() -> None:
         whole = Image.linear_gradient("L").resize((4001, 3333)).convert("I" if mode == "I;16" else mode)
         if mode == "I;16":
             whole = whole.point(lambda value: value * 256).convert("I;16")
-        rough = process.shrunk(whole.copy())
+        rough = process.shrink_photo(whole.copy())
         assert rough.size == (2001, 1667)
         light = process.in_srgb(rough)
         expected = process.in_srgb(whole.copy())
@@ -134,14 +134,14 @@ def test_a_large_picture_is_made_small_in_bands_and_looks_the_same() -> None:
 def test_a_large_photo_on_its_side_is_turned_and_keeps_its_colours() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
-    prepared = process.prepare(picture((6600, 3300), "PNG", exif=exif))
+    prepared = process.prepare_photo(picture((6600, 3300), "PNG", exif=exif))
     assert (prepared.width, prepared.height) == (800, 1600)
 
 
 def test_pictures_of_staff_take_from_the_same_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "room_for", lambda size: room_for(size, seconds=0))
-    with room_for(budget()), pytest.raises(NoRoom):
-        files.reduced(picture(kind="PNG"), 320)
+    with room_for(get_decode_budget()), pytest.raises(DecodeMemoryFullError):
+        files.reduce_image(picture(kind="PNG"), 320)
 
 
 def test_no_decoder_of_this_process_takes_more_than_128_million_pixels() -> None:

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.check_digits import check_digit
-from collection.dishes.ledger import ATTEMPTS, Entry, once
+from collection.dishes.ledger import ATTEMPTS, Entry, enter_with_retry
 from collection.dishes.numbers import from_row, next_number
-from collection.dishes.receipts import grouped, new_receipt, read_receipt
+from collection.dishes.receipts import format_receipt, new_receipt, read_receipt
 from collection.dishes.write import change_dish, save_dish, set_places
-from collection.leaderboard.counters import recount
-from collection.leaderboard.read import board
+from collection.leaderboard.counters import update_leaderboard_counters
+from collection.leaderboard.read import build_leaderboard
 from collection.models import Dish, DishChange, Source
 from tests.collection.make import make_dish
 
@@ -58,7 +58,7 @@ def test_change_without_difference_leaves_no_trace() -> None:
 @given(st.integers(0, 10**8 - 1), st.integers(0, 8), st.integers(1, 9))
 def test_check_digit_notices_a_wrong_digit(number: int, position: int, shift: int) -> None:
     receipt = f"{number:08d}" + check_digit(f"{number:08d}")
-    assert read_receipt(grouped(receipt)) == receipt
+    assert read_receipt(format_receipt(receipt)) == receipt
     wrong = str((int(receipt[position]) + shift) % 10)
     assert read_receipt(receipt[:position] + wrong + receipt[position + 1 :]) is None
 
@@ -86,8 +86,8 @@ def test_leaderboard_counts_accepted_dishes_and_shares_ranks() -> None:
         make_dish(country="Chad", state=state)
     merged = make_dish(country="Peru", state=State.ACCEPTED)
     Dish.objects.filter(pk=merged.pk).update(merged_into=make_dish(country="Mali"))
-    recount([merged.pk])
-    found = board()
+    update_leaderboard_counters([merged.pk])
+    found = build_leaderboard()
     assert [(row.rank, row.place, row.dishes, row.width) for row in found.rows] == [
         (1, "Côte d'Ivoire", 3, 20),
         (2, "Ghana", 2, 13),
@@ -100,16 +100,16 @@ def test_leaderboard_counts_accepted_dishes_and_shares_ranks() -> None:
 @pytest.mark.django_db
 def test_demonstration_shows_only_while_nothing_real_is_there() -> None:
     make_dish(country="Fiji", state=State.ACCEPTED, source=Source.DEMONSTRATION)
-    assert board().demonstration and board().rows[0].place == "Fiji"
+    assert build_leaderboard().demonstration and build_leaderboard().rows[0].place == "Fiji"
     make_dish(country="Peru", state=State.ACCEPTED)
-    assert [row.place for row in board().rows] == ["Peru"] and not board().demonstration
+    assert [row.place for row in build_leaderboard().rows] == ["Peru"] and not build_leaderboard().demonstration
 
 
 @pytest.mark.django_db
 def test_dish_with_two_spellings_of_one_country_counts_once() -> None:
     dish = make_dish(state=State.ACCEPTED)
     change_dish(dish, {}, ["Burma", "Myanmar"])
-    assert [(row.place, row.dishes) for row in board().rows] == [("Myanmar", 1)]
+    assert [(row.place, row.dishes) for row in build_leaderboard().rows] == [("Myanmar", 1)]
 
 
 @pytest.mark.django_db
@@ -127,5 +127,5 @@ def test_form_that_never_can_be_entered_ends_with_an_error() -> None:
         raise IntegrityError("taken")
 
     with pytest.raises(IntegrityError, match="could not be entered"):
-        once(enter)
+        enter_with_retry(enter)
     assert len(tried) == ATTEMPTS

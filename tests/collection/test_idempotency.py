@@ -10,7 +10,7 @@ from django.test import Client
 from collection.access import form_tokens as proof_module
 from collection.access.form_tokens import Proof
 from collection.consent.record import consent_for
-from collection.dishes.receipts import grouped
+from collection.dishes.receipts import format_receipt
 from collection.models import Dish, DishChange, Photo, Submission
 from tests.collection.make import (
     ANSWERS,
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 def test_same_form_with_same_words_gives_one_dish_and_the_same_receipt() -> None:
     form = dish_form(make_contributor())
     texts = [page(stranger(), "/dish/", form) for _ in range(3)]
-    receipt = grouped(Submission.objects.get().receipt)
+    receipt = format_receipt(Submission.objects.get().receipt)
     assert Dish.objects.count() == 1
     assert all(receipt in text for text in texts)
 
@@ -71,7 +71,7 @@ def test_correction_changes_the_dish_and_keeps_the_old_words() -> None:
     text = answer("correction")
     dish = Dish.objects.get()
     first = Submission.objects.get(purpose="dish")
-    assert dish.local_name == "Mafé" and grouped(first.receipt) in text
+    assert dish.local_name == "Mafé" and format_receipt(first.receipt) in text
     assert DishChange.objects.get().before == {"local_name": "Jollof"}
 
 
@@ -102,7 +102,7 @@ def test_replay_with_an_expired_token_gives_the_receipt_number_and_nothing_else(
     page(stranger(), "/dish/", form)
     expired(monkeypatch)
     text = page(stranger(), "/dish/", form)
-    assert grouped(Submission.objects.get().receipt) in text
+    assert format_receipt(Submission.objects.get().receipt) in text
     assert "Jollof" not in text and "proof" not in text and "turn=" not in text
     assert Dish.objects.count() == 1
 
@@ -112,7 +112,7 @@ def test_replay_without_proof_gives_the_receipt_number_and_no_cookie(client: Cli
     proof = Proof.new("dish", contributor.pk)
     page(stranger(), "/dish/", {**ANSWERS, "proof": proof.token})
     response = client.post("/dish/", {**ANSWERS, "form": str(proof.form)})
-    assert grouped(Submission.objects.get().receipt) in response.content.decode()
+    assert format_receipt(Submission.objects.get().receipt) in response.content.decode()
     assert not response.cookies
 
 
@@ -121,7 +121,7 @@ def test_expired_form_with_other_words_shows_them_again_and_saves_nothing(monkey
     page(stranger(), "/dish/", form)
     expired(monkeypatch)
     text = page(stranger(), "/dish/", {**form, "local_name": "Mafé"})
-    assert 'value="Mafé"' in text and grouped(Submission.objects.get().receipt) not in text
+    assert 'value="Mafé"' in text and format_receipt(Submission.objects.get().receipt) not in text
     assert Dish.objects.count() == 1
 
 

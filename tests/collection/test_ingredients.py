@@ -17,13 +17,13 @@ from collection.models import Dish, DishIngredient, Ingredient, IngredientSpelli
 from collection.vocabularies import ingredients
 from collection.vocabularies.ingredients import (
     beginning_with,
-    completed,
+    complete_ingredient_list,
     drop_unused,
     index_ingredients,
-    join,
+    merge_ingredients,
     named_in,
-    rebuild,
-    suggest,
+    rebuild_ingredient_index,
+    suggest_ingredients,
 )
 from tests.collection.make import ANSWERS, dish_form, make_contributor, make_dish, page, stranger, tokens
 from tests.wwd.processes import environment, snippet
@@ -82,16 +82,16 @@ def test_joined_ingredients_are_one_under_all_their_spellings(client: Client) ->
     accepted("aubergine")
     accepted("aubergine, eggplant")
     accepted("eggplant")
-    join(Ingredient.objects.all())
+    merge_ingredients(Ingredient.objects.all())
     ingredient = Ingredient.objects.get()
     assert ingredient.dishes == 3 and ingredient.spellings.count() == 2
     assert ask(client, "egg") == ask(client, "aub") == [ingredient.name]
-    rebuild()
+    rebuild_ingredient_index()
     assert Ingredient.objects.get().dishes == 3
 
 
 def test_joining_nothing_does_nothing() -> None:
-    assert join(Ingredient.objects.none()) is None
+    assert merge_ingredients(Ingredient.objects.none()) is None
 
 
 @pytest.mark.parametrize("state", [Dish.State.HIDDEN, Dish.State.REJECTED, Dish.State.WITHDRAWN])
@@ -134,7 +134,7 @@ def test_rebuild_takes_dishes_in_portions_and_loses_none(monkeypatch: pytest.Mon
     monkeypatch.setattr(ingredients, "CHUNK", 2)
     for number in range(5):
         make_dish(state=Dish.State.ACCEPTED, ingredients=f"rice, herb {number}")
-    assert rebuild() == 5
+    assert rebuild_ingredient_index() == 5
     assert set(Ingredient.objects.values_list("name", "dishes")) == {("rice", 5), *((f"herb {n}", 1) for n in range(5))}
 
 
@@ -177,7 +177,7 @@ def test_suggestion_among_fifty_thousand_is_one_query_by_an_index() -> None:
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        assert len(suggest("leaf 0001")) == 10
+        assert len(suggest_ingredients("leaf 0001")) == 10
     assert len(queries) == 1
     plan = beginning_with("leaf 0001").explain()
     assert re.search(r"using (index|covering index)|index scan", plan, re.IGNORECASE), plan
@@ -225,7 +225,7 @@ def test_ticked_suggestion_takes_the_place_of_the_word_it_completes() -> None:
 )
 def test_chosen_suggestions_never_swallow_a_word(typed: str, chosen: list[str], kept: str) -> None:
     accepted("rice")
-    assert completed(typed, chosen) == kept
+    assert complete_ingredient_list(typed, chosen) == kept
 
 
 def test_correcting_with_suggestions_stays_a_correction() -> None:

@@ -12,8 +12,8 @@ from django.utils.translation import ngettext, override
 from collection.models import Dish
 from tests.collection.make import ANSWERS, CONSENT, stranger, tokens
 from tests.collection.make import page as posted
-from wwd.base.languages import split
-from wwd.message_catalogues import lacking, texts_of, wanted
+from wwd.base.languages import split_language
+from wwd.message_catalogues import list_required_texts, list_untranslated_texts, texts_of
 
 CODES = [code for code, _name in settings.LANGUAGES]
 OTHERS = [code for code in CODES if code != "en"]
@@ -97,7 +97,7 @@ def test_other_codes_of_a_language_are_known(asked: str, given: str, client: Cli
     ],
 )
 def test_a_language_is_taken_off_an_address_once(path: str, parts: tuple[str, str]) -> None:
-    assert split(path) == parts
+    assert split_language(path) == parts
 
 
 def test_staff_read_english_whatever_their_browser_asks(admin_client: Client, admin_user: User) -> None:
@@ -124,7 +124,7 @@ def test_another_language_in_the_middle_of_a_dish_keeps_the_typing_and_stores_no
 @pytest.mark.parametrize("code", OTHERS)
 def test_no_text_of_the_public_pages_is_untranslated(code: str) -> None:
     """Mended by: python script/messages.py, and then the words."""
-    assert lacking(code) == []
+    assert list_untranslated_texts(code) == []
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -133,7 +133,7 @@ def test_placeholders_survive_translation(code: str) -> None:
 
     found = gettext.translation("django", settings.LOCALE_PATHS[0], [code])
     holes = re.compile(r"%\(\w+\)[sd]|\{\w+\}|</?\w+[^>]*>")
-    for text in wanted(code):
+    for text in list_required_texts(code):
         said = (
             [found.ngettext(text.one, text.several, n) for n in range(12)]
             if text.several

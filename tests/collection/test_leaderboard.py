@@ -12,13 +12,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from collection.dishes.curation import CannotMerge, decide_dishes, merge_dishes, unmerge_dishes
+from collection.dishes.curation import DishMergeError, decide_dishes, merge_dishes, unmerge_dishes
 from collection.dishes.write import change_dish, save_dish
 from collection.leaderboard import counters
-from collection.leaderboard.counters import EVER, mend, rebuild, recount, stands_of
-from collection.leaderboard.read import board, ranks
+from collection.leaderboard.counters import (
+    EVER,
+    correct_counters,
+    rebuild_leaderboard,
+    stands_of,
+    update_leaderboard_counters,
+)
+from collection.leaderboard.read import build_leaderboard, compute_ranks
 from collection.models import BoardName, Contributor, Dish, Heard, Opening, Tally, Withdrawal
-from collection.withdrawal.withdraw import undo, withdraw_dish
+from collection.withdrawal.withdraw import restore_withdrawn_dish, withdraw_dish
 from tests.collection.make import make_contributor
 
 PLACES = (["Ghana"], ["Ghana", "Togo"], ["Atlantis"], ["Kenya"])
@@ -80,7 +86,7 @@ class Counters(TestCase):
         for row in Heard.objects.select_related("name"):
             told.setdefault((row.name.kind, row.name.key), []).append(row.dish.created_at)
         self.assertEqual(firsts, {key: min(times) for key, times in told.items()})
-        self.assertEqual(rebuild(), 0)
+        self.assertEqual(rebuild_leaderboard(), 0)
 
 
 def act(what: str, one: int, other: int, people: list[Contributor]) -> None:
@@ -100,7 +106,7 @@ def act(what: str, one: int, other: int, people: list[Contributor]) -> None:
     elif what == "merge" and dish.pk != second.pk:
         try:
             merge_dishes(rows, second, None)
-        except CannotMerge:
+        except DishMergeError:
             return
     elif what == "unmerge":
         unmerge_dishes(rows, None)
@@ -108,10 +114,10 @@ def act(what: str, one: int, other: int, people: list[Contributor]) -> None:
         withdraw_dish(dish, Withdrawal.Reason.STEWARD)
     elif what == "undo":
         for withdrawal in Withdrawal.objects.filter(dish=dish, undone_at=None):
-            undo(withdrawal)
+            restore_withdrawn_dish(withdrawal)
     elif what == "name" and dish.contributor_id:
         Contributor.objects.filter(pk=dish.contributor_id).update(alias=("", "Ama", "AMA", "Kofi")[other % 4])
-        recount(Dish.objects.filter(contributor=dish.contributor_id).values_list("pk", flat=True))
+        update_leaderboard_counters(Dish.objects.filter(contributor=dish.contributor_id).values_list("pk", flat=True))
 
 
 def told(places: list[str], state: str = "waiting", languages: Any = (("Wolof", "wol"),), **more: Any) -> Dish:
@@ -130,7 +136,7 @@ class TestBoard:
         for place in ("Ghana", "Ghana", "Kenya", "Peru"):
             accepted(place)
         told(["Togo"])
-        assert [(row.rank, row.place, row.dishes) for row in board().rows] == [
+        assert [(row.rank, row.place, row.dishes) for row in build_leaderboard().rows] == [
             (1, "Ghana", 2),
             (2, "Kenya", 1),
             (2, "Peru", 1),
@@ -146,56 +152,56 @@ class TestBoard:
         Dish.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=70))
         Heard.objects.all().delete()
         BoardName.objects.all().delete()
-        recount([old.pk])
+        update_leaderboard_counters([old.pk])
         accepted("Kenya")
-        assert [row.place for row in board("today").rows] == ["Kenya"]
-        assert {row.place for row in board().rows} == {"Ghana", "Kenya"}
+        assert [row.place for row in build_leaderboard("today").rows] == ["Kenya"]
+        assert {row.place for row in build_leaderboard().rows} == {"Ghana", "Kenya"}
         assert client.get("/leaderboard/?when=nonsense").status_code == 200
 
     def test_imported_dishes_count_in_no_month_and_on_no_day(self) -> None:
         accepted("Ghana", source="import")
         accepted("Kenya")
         accepted("Kenya", source="import")
-        assert [(row.place, row.dishes) for row in board().rows] == [("Kenya", 2), ("Ghana", 1)]
+        assert [(row.place, row.dishes) for row in build_leaderboard().rows] == [("Kenya", 2), ("Ghana", 1)]
         for when in ("month", "today"):
-            assert [(row.place, row.dishes) for row in board(when).rows] == [("Kenya", 1)]
-        assert rebuild() == 0
+            assert [(row.place, row.dishes) for row in build_leaderboard(when).rows] == [("Kenya", 1)]
+        assert rebuild_leaderboard() == 0
         assert held() == from_scratch()
 
     def test_what_an_imported_dish_brought_first_was_heard_in_no_month_and_on_no_day(self, client: Client) -> None:
         accepted("Ghana", source="import", languages=[("Ewe", "ewe")], regions="Volta")
         accepted("Kenya", languages=[("Luo", "luo")])
         accepted("Ghana", languages=[("Ewe", "ewe")])
-        assert {name.label for name in board().first} == {"Ewe", "Volta", "Luo"}
+        assert {name.label for name in build_leaderboard().first} == {"Ewe", "Volta", "Luo"}
         for when in ("month", "today"):
-            assert [name.label for name in board(when).first] == ["Luo"]
+            assert [name.label for name in build_leaderboard(when).first] == ["Luo"]
             assert "Volta" not in client.get(f"/leaderboard/?when={when}").content.decode()
 
     def test_few_people_are_not_numbered(self) -> None:
         for _ in range(4):
             accepted("Ghana", contributor=make_contributor())
-        assert board().rows[0].people is None
+        assert build_leaderboard().rows[0].people is None
         accepted("Ghana", contributor=make_contributor())
-        assert board().rows[0].people == 5
+        assert build_leaderboard().rows[0].people == 5
 
     def test_many_copies_of_one_dish_merged_move_no_rank(self) -> None:
         kept = accepted("Ghana")
         accepted("Kenya")
-        before = board().rows
+        before = build_leaderboard().rows
         copies = [accepted("Ghana") for _ in range(20)]
         merge_dishes(Dish.objects.filter(pk__in=[dish.pk for dish in copies]), kept, None)
-        assert board().rows == before
+        assert build_leaderboard().rows == before
 
     def test_own_waiting_dishes_are_told_to_oneself_alone(self, client: Client) -> None:
         from django.http import HttpResponse
 
-        from collection.access.turns import COOKIE, remember
+        from collection.access.turns import COOKIE, set_turn_cookie
 
         me = make_contributor()
         told(["Togo"], contributor=me)
         assert "waits to be read" not in client.get("/leaderboard/").content.decode()
         response = HttpResponse()
-        remember(response, me.pk)
+        set_turn_cookie(response, me.pk)
         client.cookies[COOKIE] = response.cookies[COOKIE].value
         assert "1 dish of yours waits" in client.get("/leaderboard/").content.decode()
 
@@ -207,7 +213,7 @@ class TestBoard:
         Opening.objects.create(aliases=True)
         assert "Ama of Ho" in client.get("/leaderboard/?by=name").content.decode()
         Contributor.objects.filter(pk=me.pk).update(alias_hidden=True)
-        recount([dish.pk])
+        update_leaderboard_counters([dish.pk])
         assert "Ama of Ho" not in client.get("/leaderboard/?by=name").content.decode()
 
     def test_two_queries_are_enough(self, client: Client, django_assert_max_num_queries: Any) -> None:
@@ -221,10 +227,10 @@ class TestBoard:
         right = held()
         Tally.objects.filter(kind="country", period="ever").update(dishes=7)
         Tally.objects.filter(kind="language").delete()
-        assert rebuild() == 4
+        assert rebuild_leaderboard() == 4
         assert held() == right
         assert "had drifted in 4 places" in caplog.text
-        assert mend([999_999]) == 0
+        assert correct_counters([999_999]) == 0
 
     def test_a_name_that_goes_between_being_found_and_locked_is_made_again(
         self, monkeypatch: pytest.MonkeyPatch
@@ -245,7 +251,7 @@ class TestBoard:
         first, second = make_contributor(), make_contributor()
         Contributor.objects.filter(pk=first.pk).update(alias="Ama")
         Contributor.objects.filter(pk=second.pk).update(alias="AMA")
-        rebuild()
+        rebuild_leaderboard()
         assert Contributor.objects.get(alias_key="ama").pk == first.pk
         assert Contributor.objects.get(pk=second.pk).alias_key is None
 
@@ -262,15 +268,15 @@ class TestBoard:
         other.refresh_from_db()
         assert other.merged_into_id == one.pk
         assert other.changes.get().by_steward == admin_user
-        with pytest.raises(CannotMerge):
+        with pytest.raises(DishMergeError):
             merge_dishes(Dish.objects.filter(pk=one.pk), other, admin_user)
         assert unmerge_dishes(Dish.objects.filter(pk=other.pk), admin_user) == 1
-        assert board().rows[0].dishes == 2
+        assert build_leaderboard().rows[0].dishes == 2
 
 
 @pytest.mark.parametrize(("numbers", "expected"), [([], []), ([5, 5, 3, 3, 1], [1, 1, 3, 3, 5]), ([2, 1], [1, 2])])
 def test_ranks_by_hand(numbers: list[int], expected: list[int]) -> None:
-    assert ranks(numbers) == expected
+    assert compute_ranks(numbers) == expected
 
 
 @pytest.mark.django_db

@@ -20,7 +20,7 @@ from pytest_django import Settings
 from collection.access.form_tokens import Proof
 from collection.consent.record import consent_for
 from collection.dishes.numbers import next_number
-from collection.dishes.receipts import grouped
+from collection.dishes.receipts import format_receipt
 from collection.models import Contributor, Counter, Dish, Submission
 from collection.views import consent
 from collection.views.pages import empty_dish_page, more_page
@@ -35,7 +35,7 @@ from tests.collection.make import (
     stranger,
 )
 from wwd.base import prepared_pages
-from wwd.base.admission import LATEST, SOONEST, Busy, Gate
+from wwd.base.admission import LATEST, SOONEST, Gate, TooManyWaitingError
 from wwd.base.languages import LanguageMiddleware
 
 # On SQLite a number takes one question more: a row of its own instead of a sequence.
@@ -165,7 +165,7 @@ def test_beyond_what_is_taken_forms_are_sent_back_and_none_is_lost_or_doubled(mo
     in_threads([lambda form=form: send(form) for form in forms * 2])  # type: ignore[misc]
     assert answered[200] == 16 and set(answered) <= {200, 503}
     assert sorted(Dish.objects.values_list("local_name", flat=True)) == [f"Dish {number}" for number in range(8)]
-    stored = {grouped(receipt) for receipt in Submission.objects.values_list("receipt", flat=True)}
+    stored = {format_receipt(receipt) for receipt in Submission.objects.values_list("receipt", flat=True)}
     assert all(len(shown) == 1 for shown in receipts.values())
     assert stored == {next(iter(shown)) for shown in receipts.values()}
 
@@ -215,14 +215,14 @@ def test_a_gate_lets_some_through_some_wait_and_sends_the_rest_away() -> None:
         waits.wait(30)
         while gate.room._value:
             threading.Event().wait(0.001)
-        with pytest.raises(Busy), gate.place():
+        with pytest.raises(TooManyWaitingError), gate.place():
             through.append("third")
         through.append("first")
     other.join(30)
     assert through == ["first", "second"]
     with pytest.raises(ZeroDivisionError), gate.place():
         raise ZeroDivisionError
-    with gate.place(), pytest.raises(Busy), Gate(0, 1, patience=0).place():
+    with gate.place(), pytest.raises(TooManyWaitingError), Gate(0, 1, patience=0).place():
         pass
 
 
@@ -289,7 +289,7 @@ class TestPreparedPages:
         assert page.serves(request, {"proof": Asked("other", True)})
         assert not page.serves(request, {"proof": Asked("other", False)})
         assert not prepared_pages.Page(["<>"], [], for_strangers=True).serves(request, {})
-        with pytest.raises(prepared_pages.NotPrepared):
+        with pytest.raises(prepared_pages.UnpreparablePageError):
             _ = prepared_pages.Part(consent_for(), {}).text
 
     @pytest.mark.parametrize(
@@ -321,15 +321,15 @@ class TestPreparedPages:
         context = {"field": Asked("secret", make_dish())}
         request = RequestFactory().get("/")
         request.LANGUAGE_CODE = "en"
-        assert prepared_pages.prepare(request, "collection/field.html", context, ["field.token"]) is None
+        assert prepared_pages.prepare_page(request, "collection/field.html", context, ["field.token"]) is None
         part = prepared_pages.Part(Asked("secret", "word"), {})
-        assert not hasattr(part, "nothing") and part.noted == {"nothing": prepared_pages.NotPrepared}
+        assert not hasattr(part, "nothing") and part.noted == {"nothing": prepared_pages.UnpreparablePageError}
 
     def test_of_very_many_kinds_of_pages_none_is_kept_for_ever(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(prepared_pages, "MOST_KINDS", 2)
-        kept = [prepared_pages.kind(key) for key in ("a", "b")]
-        assert prepared_pages.kind("a") is kept[0]
-        prepared_pages.kind("c")
+        kept = [prepared_pages.get_prepared_variants(key) for key in ("a", "b")]
+        assert prepared_pages.get_prepared_variants("a") is kept[0]
+        prepared_pages.get_prepared_variants("c")
         assert set(prepared_pages._pages) == {"c"}
 
     def test_a_page_that_looks_at_cookies_serves_only_who_has_none(self, client: Client, settings: Settings) -> None:

@@ -6,12 +6,12 @@ from django.test import Client
 from django.utils.translation import override
 
 from collection.access.form_tokens import Proof
-from collection.leaderboard.counters import recount
+from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import Dish
-from collection.text import fold, split_list
+from collection.text import fold_spelling, split_list
 from collection.vocabularies.languages import code_for as language_code
-from collection.vocabularies.languages import named as language_named
-from collection.vocabularies.places import all_names, all_places, code_for, named
+from collection.vocabularies.languages import translate_language_name as language_named
+from collection.vocabularies.places import all_names, all_places, code_for, translate_place_name
 from tests.collection.make import make_contributor, make_dish, page, stranger
 
 CODES = [code for code, _name in settings.LANGUAGES]
@@ -21,7 +21,7 @@ OTHERS = [code for code in CODES if code != "en"]
 @pytest.mark.parametrize("language", CODES)
 def test_every_name_that_a_page_offers_is_understood_as_that_place(language: str) -> None:
     with override(language):
-        offered = {named(place.code, place.name).text: place.code for place in all_places()}
+        offered = {translate_place_name(place.code, place.name).text: place.code for place in all_places()}
     assert len(offered) == len(all_places())
     assert {name: code_for(name) for name in offered} == offered
     # What is offered in English is tried in test_reference.
@@ -32,7 +32,7 @@ def test_every_name_that_a_page_offers_is_understood_as_that_place(language: str
 def test_every_country_has_a_name_in_every_language(language: str) -> None:
     """Parts of a country that people name as theirs have English names only, and say that they are English."""
     with override(language):
-        english = {place.code for place in all_places() if named(place.code, "").language == "en"}
+        english = {place.code for place in all_places() if translate_place_name(place.code, "").language == "en"}
     assert {code for code in english if len(code) == 3 and not code.startswith("X")} == set()
     assert len(english) == 20
 
@@ -64,17 +64,17 @@ def test_language_is_known_by_its_name_in_any_of_the_languages(typed: str, code:
 
 @pytest.mark.parametrize(("one", "other"), [("टोगो", "टोंगा"), ("कोटा", "काटा"), ("ไทย", "ไทยี"), ("தமிழ்", "தமிழா")])
 def test_vowel_signs_tell_words_apart(one: str, other: str) -> None:
-    assert fold(one) != fold(other)
+    assert fold_spelling(one) != fold_spelling(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [("Òkè", "oke"), ("خُبْز", "خبز"), ("बाज़ार", "बाजार"), ("The Fufu!", "fufu")])
 def test_accents_and_marks_that_people_leave_out_do_not(one: str, other: str) -> None:
-    assert fold(one) == fold(other)
+    assert fold_spelling(one) == fold_spelling(other)
 
 
 def test_unknown_place_and_language_stand_as_they_were_told() -> None:
     with override("ar"):
-        assert named(None, "The old valley") == ("The old valley", "")
+        assert translate_place_name(None, "The old valley") == ("The old valley", "")
         assert language_named("mis", "Our way") == ("Our way", "")
 
 
@@ -87,7 +87,7 @@ def test_form_offers_places_in_the_language_of_the_page_in_its_order() -> None:
 @pytest.mark.django_db
 def test_pages_name_the_country_in_their_language_and_keep_the_contributors_words(client: Client) -> None:
     dish = make_dish("Tuwo", country="Naija", language="Hausa", state=Dish.State.ACCEPTED)
-    recount([dish.pk])
+    update_leaderboard_counters([dish.pk])
     for address in ("/ar/leaderboard/", "/ar/dishes/", "/ar/dishes/?place=Nigeria"):
         text = client.get(address).content.decode()
         assert '<bdi dir="auto">نيجيريا</bdi>' in text, address
@@ -100,14 +100,14 @@ def test_pages_name_the_country_in_their_language_and_keep_the_contributors_word
 @pytest.mark.django_db
 def test_place_without_a_name_in_the_language_says_that_it_is_english(client: Client) -> None:
     dish = make_dish(country="Somaliland", state=Dish.State.ACCEPTED)
-    recount([dish.pk])
+    update_leaderboard_counters([dish.pk])
     for address in ("/ar/leaderboard/", "/ar/dishes/"):
         assert '<bdi dir="auto" lang="en">Somaliland</bdi>' in client.get(address).content.decode()
 
 
 @pytest.mark.django_db
 def test_language_heard_for_the_first_time_is_named_in_the_language_of_the_page(client: Client) -> None:
-    recount([make_dish(language="Wolof", state=Dish.State.ACCEPTED).pk])
+    update_leaderboard_counters([make_dish(language="Wolof", state=Dish.State.ACCEPTED).pk])
     assert '<bdi dir="auto">الولوفية</bdi>' in client.get("/ar/leaderboard/").content.decode()
     assert '<bdi dir="auto">Wolof</bdi>' in client.get("/en/leaderboard/").content.decode()
 

@@ -62,7 +62,7 @@ class Phone:
 
 
 def files() -> list[str]:
-    return chunked_upload.stored()
+    return chunked_upload.list_part_files()
 
 
 def test_parts_become_the_photo_and_are_gone() -> None:
@@ -205,18 +205,18 @@ def test_parts_of_yesterday_are_swept_and_newer_ones_stay() -> None:
     old.send(0)
     PhotoPart.objects.update(created_at=timezone.now() - timedelta(hours=25))
     new.send(0)
-    assert chunked_upload.sweep() == 1
+    assert chunked_upload.delete_stale_parts() == 1
     assert [row.dish for row in PhotoPart.objects.all()] == [new.dish]
     assert len(files()) == 1
 
 
 def test_files_that_no_row_names_are_swept_once_they_are_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chunked_upload.sweep() == 0
+    assert chunked_upload.delete_stale_parts() == 0
     default_storage.save(f"parts/{uuid.uuid4().hex}", ContentFile(b"lost"))
-    chunked_upload.sweep()
+    chunked_upload.delete_stale_parts()
     assert len(files()) == 1
     monkeypatch.setattr(chunked_upload, "LIFE", timedelta(seconds=-1))
-    chunked_upload.sweep()
+    chunked_upload.delete_stale_parts()
     assert files() == []
 
 
@@ -227,7 +227,7 @@ def test_parts_of_one_photo_leave_those_of_another_alone() -> None:
     phone.data = picture()
     phone.sha256 = hashlib.sha256(phone.data).hexdigest()
     phone.send_all()
-    chunked_upload.forget(phone.dish, first)
+    chunked_upload.delete_photo_parts(phone.dish, first)
     assert "Your photo arrived" in phone.finish()
 
 

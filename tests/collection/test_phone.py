@@ -17,7 +17,7 @@ from collection.access.daily_quotas import DISHES
 from collection.access.form_tokens import MAX_AGE, Proof
 from collection.access.turns import finish_turn
 from collection.check_digits import check_digit
-from collection.dishes.receipts import grouped, new_receipt, read_receipt
+from collection.dishes.receipts import format_receipt, new_receipt, read_receipt
 from collection.models import Contributor, Dish, Opening, PhoneCode, Submission
 from collection.withdrawal.withdraw import withdraw_everything
 from tests.collection.make import ANSWERS, CONSENT, make_contributor, make_dish, stranger
@@ -47,7 +47,7 @@ def test_dish_arrives_with_the_forms_name_and_leads_on(contributor: Contributor)
     status, said = send(contributor, form)
     dish = Dish.objects.get()
     assert (status, said["form"]) == (200, str(form)) and dish.contributor == contributor
-    assert said["receipt"] == grouped(Submission.objects.get(pk=form).receipt)
+    assert said["receipt"] == format_receipt(Submission.objects.get(pk=form).receipt)
     page = stranger().post("/more/", {"proof": said["more"], "speak": "more"}).content.decode()
     assert "Your dish is saved" in page and said["receipt"] in page
 
@@ -86,7 +86,7 @@ def made_by_a_phone() -> tuple[str, str]:
     """A code as a phone makes it, and what it sends of it."""
     digits = "".join(str(secrets.randbelow(10)) for _ in range(19))
     digits += check_digit(digits)
-    return return_codes.grouped(digits), return_codes.seal_of(digits)
+    return return_codes.format_return_code(digits), return_codes.seal_of(digits)
 
 
 def test_number_and_code_that_the_phone_showed_count_and_replays_change_nothing(contributor: Contributor) -> None:
@@ -96,7 +96,7 @@ def test_number_and_code_that_the_phone_showed_count_and_replays_change_nothing(
     finish_turn(contributor.pk)
     first = send(contributor, form, token, number=number, seal=seal)
     again = send(contributor, form, token, number=new_receipt(), seal=made_by_a_phone()[1])
-    assert first[1]["receipt"] == again[1]["receipt"] == grouped(number) and "seal" not in first[1]
+    assert first[1]["receipt"] == again[1]["receipt"] == format_receipt(number) and "seal" not in first[1]
     assert return_codes.person_for(code, "contributor") == contributor.pk
     assert "My dishes" in stranger().post("/return/", {"code": code}).content.decode()
     assert code not in str(PhoneCode.objects.values()) and seal not in str(PhoneCode.objects.values())
@@ -105,7 +105,7 @@ def test_number_and_code_that_the_phone_showed_count_and_replays_change_nothing(
 def test_answer_that_was_lost_does_not_lose_the_code(contributor: Contributor) -> None:
     form, (code, seal), number = uuid.uuid4(), made_by_a_phone(), new_receipt()
     send(contributor, form, number=number)
-    assert send(contributor, form, number=number, seal=seal)[1]["receipt"] == grouped(number)
+    assert send(contributor, form, number=number, seal=seal)[1]["receipt"] == format_receipt(number)
     assert return_codes.person_for(code, "contributor") == contributor.pk
 
 
@@ -151,7 +151,7 @@ def test_old_copy_of_a_dish_does_not_bring_back_who_withdrew_everything() -> Non
 def test_new_code_makes_the_phones_code_worthless_for_ever(contributor: Contributor) -> None:
     code, seal = made_by_a_phone()
     send(contributor, seal=seal)
-    new = return_codes.issue(contributor.pk, "contributor")
+    new = return_codes.issue_return_code(contributor.pk, "contributor")
     send(contributor, seal=seal, local_name="Fufu")
     assert (
         return_codes.person_for(code, "contributor") is None

@@ -17,7 +17,7 @@ from collection.access.form_tokens import Proof
 from collection.dishes.submit import submit_photo
 from collection.models import Dish, Photo
 from collection.photos import process
-from collection.photos.process import PhotoError, prepare
+from collection.photos.process import PhotoError, prepare_photo
 from tests.collection.make import (
     TICKS,
     make_contributor,
@@ -105,7 +105,7 @@ def traces(data: bytes) -> list[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_ends_as_a_small_rgb_jpeg_without_a_trace(kind: str) -> None:
-    prepared = prepare(KINDS[kind]())
+    prepared = prepare_photo(KINDS[kind]())
     for data in (prepared.image, prepared.thumbnail):
         image = opened(data)
         assert (image.format, image.mode) == ("JPEG", "RGB")
@@ -148,7 +148,7 @@ OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
 def test_photo_as_cameras_make_it_ends_upright_and_bare(kind: str, orientation: int) -> None:
     data = rich(kind, orientation)
     assert SECRET in data
-    prepared = prepare(data)
+    prepared = prepare_photo(data)
     side = UPRIGHT[orientation]
     assert (prepared.width < prepared.height) is (side in ("top", "bottom"))
     for stored in (prepared.image, prepared.thumbnail):
@@ -182,7 +182,7 @@ def swapped_profile() -> bytes:
 def test_colours_are_those_that_the_profile_means(kind: str) -> None:
     buffer = io.BytesIO()
     coloured_halves().save(buffer, kind, icc_profile=swapped_profile())
-    image = opened(prepare(buffer.getvalue()).image)
+    image = opened(prepare_photo(buffer.getvalue()).image)
     assert reddish(image, *at(image, "right")) and not reddish(image, *at(image, "left"))
 
 
@@ -193,7 +193,7 @@ def test_colours_are_those_that_the_profile_means(kind: str) -> None:
 def test_colours_survive_every_way_to_store_them(kind: str, mode: str) -> None:
     buffer = io.BytesIO()
     coloured_halves().convert(mode).save(buffer, kind)
-    image = opened(prepare(buffer.getvalue()).image)
+    image = opened(prepare_photo(buffer.getvalue()).image)
     assert reddish(image, *at(image, "left")) and not reddish(image, *at(image, "right"))
 
 
@@ -201,7 +201,7 @@ def test_sixteen_bits_keep_their_brightness() -> None:
     grey = Image.new("I;16", (100, 100), 128 * 256)
     buffer = io.BytesIO()
     grey.save(buffer, "PNG")
-    red, green, blue = opened(prepare(buffer.getvalue()).image).getpixel((50, 50))  # type: ignore[misc]
+    red, green, blue = opened(prepare_photo(buffer.getvalue()).image).getpixel((50, 50))  # type: ignore[misc]
     assert all(abs(value - 128) <= 3 for value in (red, green, blue))
 
 
@@ -210,36 +210,36 @@ def test_only_the_first_picture_of_several_is_kept() -> None:
     Image.new("RGB", (100, 100), "red").save(
         buffer, "GIF", save_all=True, append_images=[Image.new("RGB", (100, 100), "blue")]
     )
-    assert reddish(opened(prepare(buffer.getvalue()).image), 50, 50)
+    assert reddish(opened(prepare_photo(buffer.getvalue()).image), 50, 50)
 
 
 def test_comment_does_not_travel_with_the_photo() -> None:
     data = picture(comment=SECRET)
-    assert SECRET in data and SECRET not in prepare(data).image
+    assert SECRET in data and SECRET not in prepare_photo(data).image
 
 
 def test_profile_does_not_travel_with_the_photo() -> None:
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     data = picture(icc_profile=profile)
-    assert b"ICC_PROFILE" in data and b"ICC_PROFILE" not in prepare(data).image
+    assert b"ICC_PROFILE" in data and b"ICC_PROFILE" not in prepare_photo(data).image
 
 
 def test_broken_profile_does_not_lose_the_photo() -> None:
-    assert prepare(picture(icc_profile=b"no profile")).width == 400
+    assert prepare_photo(picture(icc_profile=b"no profile")).width == 400
 
 
 def test_noise_still_gets_a_small_thumbnail() -> None:
     noise = Image.effect_noise((1600, 1600), 200).convert("RGB")
     buffer = io.BytesIO()
     noise.save(buffer, "PNG")
-    assert len(prepare(buffer.getvalue()).thumbnail) <= 12 * 1024
+    assert len(prepare_photo(buffer.getvalue()).thumbnail) <= 12 * 1024
 
 
 def test_transparent_becomes_white() -> None:
     clear = Image.new("RGBA", (100, 100), (0, 0, 0, 0))
     buffer = io.BytesIO()
     clear.save(buffer, "PNG")
-    assert min(opened(prepare(buffer.getvalue()).image).getpixel((50, 50))) > 250  # type: ignore[arg-type]
+    assert min(opened(prepare_photo(buffer.getvalue()).image).getpixel((50, 50))) > 250  # type: ignore[arg-type]
 
 
 def png_of(width: int, height: int) -> bytes:
@@ -274,7 +274,7 @@ HOSTILE = {
 def test_what_is_no_photo_gets_a_sentence(kind: str) -> None:
     data, sentence = HOSTILE[kind]
     with pytest.raises(PhotoError, match=sentence):
-        prepare(data)
+        prepare_photo(data)
 
 
 def send(data: bytes) -> str:
@@ -363,7 +363,7 @@ def test_photo_whose_file_is_lost_is_not_there(client: Client) -> None:
 def test_large_photo_is_made_small_in_the_colours_that_its_profile_means() -> None:
     buffer = io.BytesIO()
     coloured_halves().resize((4000, 2000)).save(buffer, "PNG", icc_profile=swapped_profile())
-    prepared = prepare(buffer.getvalue())
+    prepared = prepare_photo(buffer.getvalue())
     image = opened(prepared.image)
     assert image.size == (1600, 800)
     assert reddish(image, *at(image, "right")) and not reddish(image, *at(image, "left"))
@@ -373,16 +373,16 @@ def test_large_photo_is_made_small_in_the_colours_that_its_profile_means() -> No
 def test_same_photo_sent_over_two_lines_at_once_is_stored_once(monkeypatch: pytest.MonkeyPatch) -> None:
     contributor = make_contributor()
     dish = make_dish(contributor=contributor)
-    proof, prepared = Proof.new("photo", contributor.pk, dish.pk), prepare(picture())
-    store = process.store
+    proof, prepared = Proof.new("photo", contributor.pk, dish.pk), prepare_photo(picture())
+    store = process.store_photo_files
 
     def meanwhile(given: process.Prepared) -> tuple[str, str]:
         """The other line is quicker."""
-        monkeypatch.setattr(process, "store", store)
+        monkeypatch.setattr(process, "store_photo_files", store)
         submit_photo(proof, contributor, dish, prepared)
         return store(given)
 
-    monkeypatch.setattr(process, "store", meanwhile)
+    monkeypatch.setattr(process, "store_photo_files", meanwhile)
     photo = submit_photo(proof, contributor, dish, prepared)
     assert photo == Photo.objects.get() and len(default_storage.listdir("photos")[1]) == 2
     assert default_storage.exists(photo.file) and default_storage.exists(photo.thumbnail)

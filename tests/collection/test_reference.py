@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from collection.models import ConsentText, Continent, Country
 from collection.seed_data import load_reference
-from collection.text import fold
+from collection.text import fold_spelling
 from collection.vocabularies.languages import code_for as language_code
 from collection.vocabularies.languages import names_by_code, split_languages
 from collection.vocabularies.places import all_places, code_for, continents_of, countries_for, country_for
@@ -56,7 +56,7 @@ def test_countries_between_continents_count_in_both(name: str, continents: tuple
 def test_list_has_every_continent_and_no_spelling_of_two_places() -> None:
     places = all_places()
     assert {continent for place in places for continent in place.continents} == set(Continent.values)
-    spellings = [(fold(name), place.code) for place in places for name in {place.name, *place.aliases}]
+    spellings = [(fold_spelling(name), place.code) for place in places for name in {place.name, *place.aliases}]
     codes: dict[str, set[str]] = {}
     for spelling, code in spellings:
         codes.setdefault(spelling, set()).add(code)

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from collection.access.form_tokens import Proof
-from collection.dishes.reports import MOST_OPEN, Target, decide, report
+from collection.dishes.reports import MOST_OPEN, Target, decide_reports, file_report
 from collection.models import Dish, DishChange, Photo, Report
 from tests.collection.make import make_contributor, make_dish, make_photo, make_steward, page, stranger
 
@@ -80,7 +80,7 @@ def test_steward_decides_what_becomes_of_it(which: str, reason: str, uphold: boo
     row = public_dish() if which == "dish" else public_photo()
     send(row, reason)
     steward = User.objects.create_user("steward")
-    assert decide(Report.objects.all(), steward, uphold=uphold) == 1
+    assert decide_reports(Report.objects.all(), steward, uphold=uphold) == 1
     assert reload(row).state == ("hidden" if uphold else "accepted")
     decided = Report.objects.get()
     assert decided.state == ("upheld" if uphold else "dismissed") and decided.decided_by == steward
@@ -90,7 +90,7 @@ def test_steward_decides_what_becomes_of_it(which: str, reason: str, uphold: boo
 def test_what_a_steward_kept_is_not_hidden_again_by_the_same_reason() -> None:
     dish = public_dish()
     send(dish, "person")
-    decide(Report.objects.all(), User.objects.create_user("steward"), uphold=False)
+    decide_reports(Report.objects.all(), User.objects.create_user("steward"), uphold=False)
     send(dish, "person")
     assert reload(dish).state == "accepted" and Report.objects.filter(state="open").count() == 1
     send(dish, "outsiders")
@@ -101,7 +101,7 @@ def test_dismissing_brings_back_nothing_that_was_withdrawn_meanwhile() -> None:
     dish = public_dish()
     send(dish, "person")
     Dish.objects.update(state=Dish.State.WITHDRAWN)
-    decide(Report.objects.all(), User.objects.create_user("steward"), uphold=False)
+    decide_reports(Report.objects.all(), User.objects.create_user("steward"), uphold=False)
     assert reload(dish).state == "withdrawn"
 
 
@@ -110,7 +110,7 @@ def test_one_person_cannot_flood_a_dish() -> None:
     for _ in range(MOST_OPEN + 5):
         assert "Your report arrived" in send(dish, "wrong")
     assert Report.objects.count() == MOST_OPEN
-    assert report(Target(dish), "person", "") is not None
+    assert file_report(Target(dish), "person", "") is not None
     assert reload(dish).state == "hidden"
 
 

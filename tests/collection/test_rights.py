@@ -16,7 +16,7 @@ from collection.access import return_codes
 from collection.access.form_tokens import BY_CODE, Proof
 from collection.access.turns import finish_turn, forget_old_turns
 from collection.check_digits import check_digit
-from collection.dishes.receipts import grouped
+from collection.dishes.receipts import format_receipt
 from collection.dishes.write import change_dish
 from collection.models import AboutYou, Contributor, Dish, FinishedTurn, Photo, ReturnCode, Submission, Withdrawal
 from collection.withdrawal.rights import code_context
@@ -52,7 +52,9 @@ def code_on(text: str) -> str:
 
 def with_code(contributor: Contributor, client: Client | None = None) -> dict[str, str]:
     """The form of the page that the code opens."""
-    text = page(client or stranger(), "/return/", {"code": return_codes.issue(contributor.pk, "contributor")})
+    text = page(
+        client or stranger(), "/return/", {"code": return_codes.issue_return_code(contributor.pk, "contributor")}
+    )
     return {"proof": tokens(text)["/return/dishes/"]}
 
 
@@ -93,7 +95,7 @@ def test_pages_with_a_code_are_neither_compressed_nor_kept() -> None:
     contributor = make_contributor()
     dish = make_dish(contributor=contributor)
     token = Proof.new("photo", contributor.pk, dish.pk).token
-    code = return_codes.issue(contributor.pk, "contributor")
+    code = return_codes.issue_return_code(contributor.pk, "contributor")
     sent: list[tuple[str, dict[str, object]]] = [
         ("/photo/", {"proof": token, "skip": "1"}),
         ("/return/", {"code": code}),
@@ -129,7 +131,7 @@ def test_wrong_codes_get_a_sentence_and_keep_the_typing(typed: str, sentence: st
 
 def test_another_site_cannot_bring_a_code_into_a_browser(client: Client) -> None:
     contributor = make_contributor()
-    code = return_codes.issue(contributor.pk, "contributor")
+    code = return_codes.issue_return_code(contributor.pk, "contributor")
     text = page(client, "/return/", {"code": code}, **{"Sec-Fetch-Site": "cross-site"})
     assert "nothing was saved" in text and not client.cookies
 
@@ -203,7 +205,7 @@ def test_download_holds_everything_about_the_person_and_nothing_of_others() -> N
     assert told["details"]["email"] == "awa@example.org" and told["consent"]["text"]
     (only,) = told["dishes"]
     assert only["words"]["drink"] == "tea" and only["earlier_words"][0]["before"] == {"drink": ""}
-    assert only["receipts"] == [grouped(Submission.objects.get().receipt)]
+    assert only["receipts"] == [format_receipt(Submission.objects.get().receipt)]
     assert only["photos"][0]["jpeg_base64"].startswith("/9j/")
 
 
@@ -220,7 +222,7 @@ def test_personal_details_are_removed_at_once_after_a_question() -> None:
 
 def test_new_code_makes_the_old_one_worthless() -> None:
     contributor = make_contributor()
-    old = return_codes.issue(contributor.pk, "contributor")
+    old = return_codes.issue_return_code(contributor.pk, "contributor")
     opened = page(stranger(), "/return/", {"code": old})
     new = code_on(act({"proof": tokens(opened)["/return/dishes/"]}, new_code="1"))
     assert "Nobody has this code" in page(stranger(), "/return/", {"code": old})
@@ -241,7 +243,7 @@ def lost(receipt: str, name: str) -> str:
 
 def sent_dish(name: str = "Thiéb") -> tuple[Dish, str]:
     page(stranger(), "/dish/", dish_form(make_contributor(), local_name=name))
-    return Dish.objects.get(), grouped(Submission.objects.get().receipt)
+    return Dish.objects.get(), format_receipt(Submission.objects.get().receipt)
 
 
 def test_receipt_and_name_hide_the_dish_and_a_steward_restores_it(client: Client) -> None:
@@ -330,7 +332,7 @@ def test_same_words_after_finish_are_not_saved_twice_and_tell_nothing_of_who_sen
     client.post("/finish/")
     text = page(client, "/dish/", form)
     assert "This was received before" in text and "Jollof" not in text and Dish.objects.count() == 1
-    assert grouped(Submission.objects.get().receipt) not in text
+    assert format_receipt(Submission.objects.get().receipt) not in text
 
 
 def test_copied_cookie_is_worth_nothing_after_finish(client: Client) -> None:
@@ -398,7 +400,7 @@ def test_download_says_which_photo_is_lost() -> None:
 
 
 def test_code_of_somebody_of_whom_nothing_is_left_opens_nothing() -> None:
-    code = return_codes.issue(uuid.uuid4(), "contributor")
+    code = return_codes.issue_return_code(uuid.uuid4(), "contributor")
     assert stranger().post("/return/", {"code": code}).status_code == 404
 
 

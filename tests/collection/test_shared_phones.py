@@ -9,7 +9,7 @@ from django import forms
 from collection import forms as collection_forms
 from collection.forms import consent, rights
 from review import forms as review_forms
-from review.questionnaires import questions
+from review.questionnaires import parse_questions
 from tests.review.make import make_campaign
 from tests.review.phone import joined
 
@@ -57,5 +57,5 @@ def test_browsers_keep_no_answer_of_a_reviewer() -> None:
     phone = joined()
     pages = [phone.page, phone.press("show"), phone.press("me"), phone.send("/review/")]
     controls = [control for page in pages for control in Typed(page).found]
-    assert any(question.kind == "text" for question in questions(make_campaign().questionnaire.definition))
+    assert any(question.kind == "text" for question in parse_questions(make_campaign().questionnaire.definition))
     assert controls and [control for control in controls if control.get("autocomplete") != "off"] == []

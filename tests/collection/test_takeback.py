@@ -10,12 +10,12 @@ from django.test import Client, RequestFactory, override_settings
 from django.utils import timezone
 
 from collection.access import request_info as seen_here
-from collection.access.daily_quotas import QuotaReached
+from collection.access.daily_quotas import QuotaReachedError
 from collection.access.form_tokens import Proof
-from collection.access.request_info import Circumstances, circumstances, forget_networks, network_of
+from collection.access.request_info import Circumstances, collect_request_circumstances, forget_networks, network_of
 from collection.dishes import takeback
 from collection.dishes.submit import submit_dish
-from collection.leaderboard.read import board
+from collection.leaderboard.read import build_leaderboard
 from collection.models import Dish, NetworkKey, Submission, TakeBack
 from tests.collection.make import ANSWERS, CONSENT, dish_form, make_contributor, make_steward, page, stranger, tokens
 from tests.collection.test_leaderboard import from_scratch, held, people_from_scratch, people_held
@@ -70,7 +70,7 @@ def test_what_looks_odd_is_flagged_and_taken_all_the_same() -> None:
     assert Dish.objects.get().state == "waiting"
     slow = Proof.new("dish", make_contributor().pk)
     calm = Proof(slow.purpose, slow.form, slow.person, slow.about, slow.at - 60_000)
-    assert circumstances(RequestFactory().post("/dish/", ANSWERS), calm).flags == ()
+    assert collect_request_circumstances(RequestFactory().post("/dish/", ANSWERS), calm).flags == ()
 
 
 def test_three_hundred_dishes_by_a_hundred_people_behind_one_address_pass() -> None:
@@ -94,7 +94,7 @@ def test_one_person_does_not_send_three_hundred() -> None:
     refused = [text for text in answers if "You have described 40 dishes within a day" in text]
     assert refused == answers[40:] and 'value="Dish 40"' in refused[0]
     for _ in range(259):
-        with pytest.raises(QuotaReached):
+        with pytest.raises(QuotaReachedError):
             submit_dish(Proof.new("dish", contributor.pk), CONTENT)
     assert Dish.objects.count() == 40
 
@@ -158,14 +158,14 @@ def accept(dishes: list[Dish], steward: User) -> None:
 def test_a_network_is_shown_hidden_and_shown_again(evening: list[Dish]) -> None:
     steward = make_steward("change_dish")
     choice = {"network": network("41.202.10.8")}
-    found = takeback.preview(choice)
+    found = takeback.preview_takeback(choice)
     assert (found.dishes, found.people, found.accepted) == (6, 3, 0)
-    row = takeback.ask(choice, "spam", steward)
+    row = takeback.request_takeback(choice, "spam", steward)
     assert states() == ["hidden"] * 6 + ["waiting"]
-    assert takeback.undo(row, steward) == 6
+    assert takeback.undo_takeback(row, steward) == 6
     assert states() == ["waiting"] * 7
-    with pytest.raises(takeback.CannotTakeBack):
-        takeback.undo(row, steward)
+    with pytest.raises(takeback.TakeBackError):
+        takeback.undo_takeback(row, steward)
 
 
 def test_an_hour_is_shown_hidden_by_two_stewards_and_shown_again_and_the_counters_agree(evening: list[Dish]) -> None:
@@ -174,21 +174,21 @@ def test_an_hour_is_shown_hidden_by_two_stewards_and_shown_again_and_the_counter
     accept(evening[-1:], first)
     Dish.objects.filter(pk=evening[-1].pk).update(created_at=timezone.now() - timedelta(hours=2))
     before, people = held(), people_held()
-    assert before == from_scratch() and board().rows[0].dishes == 3
+    assert before == from_scratch() and build_leaderboard().rows[0].dishes == 3
     choice = last_hour()
-    found = takeback.preview(choice)
+    found = takeback.preview_takeback(choice)
     assert (found.dishes, found.people, found.accepted) == (6, 3, 2)
     assert {dish.pk for dish in found.shown} == {dish.pk for dish in evening[:-1]}
-    row = takeback.ask(choice, "one evening", first)
+    row = takeback.request_takeback(choice, "one evening", first)
     assert row.state == TakeBack.State.ASKED and states() == ["accepted"] * 2 + ["waiting"] * 4 + ["accepted"]
-    with pytest.raises(takeback.CannotTakeBack, match="second steward"):
-        takeback.confirm(row, first)
-    takeback.confirm(row, second)
+    with pytest.raises(takeback.TakeBackError, match="second steward"):
+        takeback.confirm_takeback(row, first)
+    takeback.confirm_takeback(row, second)
     assert states() == ["hidden"] * 6 + ["accepted"]
-    assert board().rows[0].dishes == 1
+    assert build_leaderboard().rows[0].dishes == 1
     assert held() == from_scratch() != before and people_held() == people_from_scratch()
     row.refresh_from_db()
-    assert takeback.undo(row, first) == 6
+    assert takeback.undo_takeback(row, first) == 6
     assert states() == ["accepted"] * 2 + ["waiting"] * 4 + ["accepted"]
     assert held() == from_scratch() == before and people_held() == people_from_scratch() == people
 
@@ -197,23 +197,23 @@ def test_a_dish_that_became_public_meanwhile_is_not_hidden_by_one_steward(
     evening: list[Dish], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steward = make_steward("change_dish")
-    seen = takeback.preview
+    seen = takeback.preview_takeback
 
     def preview(choice: Any) -> takeback.Preview:
         found = seen(choice)
         accept(evening[:1], steward)
         return found
 
-    monkeypatch.setattr(takeback, "preview", preview)
-    takeback.ask({"contributor": str(evening[0].contributor_id)}, "x", steward)
+    monkeypatch.setattr(takeback, "preview_takeback", preview)
+    takeback.request_takeback({"contributor": str(evening[0].contributor_id)}, "x", steward)
     assert states() == ["accepted", "waiting", "waiting", "hidden", "waiting", "waiting", "waiting"]
 
 
 def test_what_was_decided_since_stays(evening: list[Dish]) -> None:
     steward = make_steward("change_dish")
-    row = takeback.ask({"contributor": str(evening[0].contributor_id)}, "x", steward)
+    row = takeback.request_takeback({"contributor": str(evening[0].contributor_id)}, "x", steward)
     Dish.objects.filter(pk=evening[0].pk).update(state="rejected")
-    assert takeback.undo(row, steward) == 1
+    assert takeback.undo_takeback(row, steward) == 1
     assert states()[0] == "rejected"
 
 
@@ -222,8 +222,8 @@ def test_what_was_decided_since_stays(evening: list[Dish]) -> None:
     [{}, {"contributor": "nobody"}, {"begin": "yesterday"}, {"helper": "1;DROP"}, {"begin": ""}, {"unknown": "x"}],
 )
 def test_a_choice_that_says_nothing_is_refused_with_a_sentence(choice: dict[str, str]) -> None:
-    with pytest.raises(takeback.CannotTakeBack):
-        takeback.preview(choice)
+    with pytest.raises(takeback.TakeBackError):
+        takeback.preview_takeback(choice)
 
 
 def test_the_page_shows_first_and_asks_a_second_steward(evening: list[Dish], client: Client) -> None:
@@ -264,24 +264,24 @@ def test_a_helper_takes_everybody_along_whom_they_described_for() -> None:
     people = [helper, make_contributor(entered_by=helper), make_contributor(entered_by=helper), make_contributor()]
     for person in people:
         submit_dish(Proof.new("dish", person.pk), CONTENT)
-    takeback.ask({"helper": str(helper.pk)}, "all the same words", make_steward("change_dish"))
+    takeback.request_takeback({"helper": str(helper.pk)}, "all the same words", make_steward("change_dish"))
     assert states() == ["hidden"] * 3 + ["waiting"]
 
 
 def test_what_cannot_be_taken_back_gets_its_sentence(evening: list[Dish], monkeypatch: pytest.MonkeyPatch) -> None:
     steward, second = make_steward("change_dish"), make_steward("change_dish")
     choice = {"network": network("41.202.10.8")}
-    with pytest.raises(takeback.CannotTakeBack, match="Write why"):
-        takeback.ask(choice, " ", steward)
-    with pytest.raises(takeback.CannotTakeBack, match="No dish of this choice"):
-        takeback.ask({"network": "f" * 24}, "x", steward)
-    row = takeback.ask(choice, "x", steward)
-    with pytest.raises(takeback.CannotTakeBack, match="decided already"):
-        takeback.confirm(row, second)
-    takeback.undo(row, steward)
+    with pytest.raises(takeback.TakeBackError, match="Write why"):
+        takeback.request_takeback(choice, " ", steward)
+    with pytest.raises(takeback.TakeBackError, match="No dish of this choice"):
+        takeback.request_takeback({"network": "f" * 24}, "x", steward)
+    row = takeback.request_takeback(choice, "x", steward)
+    with pytest.raises(takeback.TakeBackError, match="decided already"):
+        takeback.confirm_takeback(row, second)
+    takeback.undo_takeback(row, steward)
     monkeypatch.setattr(takeback, "MOST_DISHES", 5)
-    with pytest.raises(takeback.CannotTakeBack, match="more than 5 dishes"):
-        takeback.preview(choice)
+    with pytest.raises(takeback.TakeBackError, match="more than 5 dishes"):
+        takeback.preview_takeback(choice)
     assert states() == ["waiting"] * 7
 
 

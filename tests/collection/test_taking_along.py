@@ -36,7 +36,7 @@ def with_photos() -> tuple[Contributor, Dish]:
 
 def download(contributor: Contributor, how: str, prefix: str = "") -> Any:
     browser = stranger()
-    code = return_codes.issue(contributor.pk, "contributor")
+    code = return_codes.issue_return_code(contributor.pk, "contributor")
     page = browser.post(f"{prefix}/return/", {"code": code}).content.decode()
     assert f'name="download" value="{how}"' in page
     proof = tokens(page)[f"{prefix}/return/dishes/"]

@@ -101,7 +101,7 @@ def test_helper_goes_on_after_the_next_person_and_finish_ends_both(client: Clien
 def test_code_that_a_browser_sends_again_after_finish_opens_nothing(client: Client, address: str) -> None:
     contributor = make_contributor()
     make_dish("Thieb", contributor=contributor)
-    code = return_codes.issue(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
+    code = return_codes.issue_return_code(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
     form = {"code": code, "proof": token(client.get(address).content.decode(), address)}
     shown = page(client, address, form)
     page(client, "/finish/", {"proof": token(shown, "/finish/")})
@@ -115,7 +115,7 @@ def test_finish_sent_again_does_not_end_a_later_turn(client: Client) -> None:
     finish = {"proof": token(shown, "/finish/")}
     page(client, "/finish/", finish)
     contributor = Contributor.objects.get()
-    code = return_codes.issue(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
+    code = return_codes.issue_return_code(contributor.pk, ReturnCode.Kind.CONTRIBUTOR)
     page(client, "/return/", {"code": code})
     page(stranger(), "/finish/", finish)
     assert "Tell us about the dish" in client.get("/describe/").content.decode()
@@ -139,12 +139,12 @@ def test_page_that_depends_on_who_is_known_is_for_one_browser(client: Client) ->
 def test_token_from_before_there_were_turns_counts_until_its_person_finishes() -> None:
     from django.core import signing
 
-    from collection.access.form_tokens import SALT, genuine
+    from collection.access.form_tokens import SALT, decode_token
 
     contributor = make_contributor()
     made = Proof.new("dish", contributor.pk)
     old = signing.dumps([made.purpose, made.form.hex, made.person.hex, "", made.at], salt=SALT)
-    assert genuine(old) == made
+    assert decode_token(old) == made
     page(stranger(), "/finish/", {"proof": old})
     assert FinishedTurn.objects.get().person == contributor.pk
     page(stranger(), "/dish/", {**ANSWERS, "proof": old})

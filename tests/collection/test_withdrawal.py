@@ -30,7 +30,7 @@ from collection.models import (
 )
 from collection.photos import process
 from collection.withdrawal import erase, retention, tombstones
-from collection.withdrawal.withdraw import undo, undo_everything, withdraw_dish, withdraw_everything
+from collection.withdrawal.withdraw import restore_withdrawn_dish, undo_everything, withdraw_dish, withdraw_everything
 from tests.collection.make import (
     dish_form,
     make_contributor,
@@ -84,7 +84,7 @@ def test_ingredient_that_only_this_dish_had_is_suggested_no_more_and_comes_back_
     assert Ingredient.objects.filter(name="netetou").exists()
     known = withdraw_dish(dish, OWN)
     assert not Ingredient.objects.filter(name="netetou").exists()
-    undo(known)
+    restore_withdrawn_dish(known)
     assert Ingredient.objects.filter(name="netetou").exists()
 
 
@@ -133,7 +133,7 @@ def test_nothing_is_erased_before_seven_days_and_nothing_can_be_undone_after() -
     assert known.erase_after is not None and known.erase_after - known.at == timedelta(days=7)
     assert erase.erase_due() == {"dishes": 0, "persons": 0} and state_of(dish).local_name == "Thieb"
     assert a_week_later() == {"dishes": 1, "persons": 0}
-    assert state_of(dish).local_name == "" and not undo(known)
+    assert state_of(dish).local_name == "" and not restore_withdrawn_dish(known)
     assert a_week_later() == {"dishes": 0, "persons": 0}
 
 
@@ -177,7 +177,7 @@ def test_dishes_merged_into_a_withdrawn_one_come_back_and_join_again_on_undo() -
     Dish.objects.filter(pk__in=[second.pk, third.pk]).update(merged_into=dish)
     known = withdraw_dish(dish, OWN)
     assert list(Dish.objects.released()) == [second] and state_of(third).merged_into == second
-    undo(known)
+    restore_withdrawn_dish(known)
     assert list(Dish.objects.released()) == [dish] and state_of(third).merged_into == dish
 
 
@@ -188,7 +188,7 @@ def whole_person() -> Contributor:
     accepted("Mafé", contributor=contributor)
     Contributor.objects.filter(pk=contributor.pk).update(alias="Auntie")
     AboutYou.objects.create(contributor=contributor, agreed_at=timezone.now(), name="Awa")
-    return_codes.issue(contributor.pk, "contributor")
+    return_codes.issue_return_code(contributor.pk, "contributor")
     FinishedTurn.objects.create(person=contributor.pk, at=timezone.now() - timedelta(minutes=1))
     return contributor
 
@@ -271,7 +271,7 @@ def test_public_list_tells_numbers_by_month_and_nothing_else() -> None:
 
 
 def test_undone_undecided_and_demonstration_dishes_are_not_in_the_public_list() -> None:
-    undo(withdraw_dish(accepted(), OWN))
+    restore_withdrawn_dish(withdraw_dish(accepted(), OWN))
     withdraw_dish(accepted(), Withdrawal.Reason.LOST_CODE)
     demonstration = make_dish(state=Dish.State.ACCEPTED, source="demonstration")
     withdraw_dish(demonstration, OWN)
@@ -291,7 +291,7 @@ def test_list_applied_to_a_restored_backup_withdraws_and_erases_again(
 ) -> None:
     person, erased, kept = whole_person(), accepted("Erased"), accepted("Kept")
     undone = withdraw_dish(kept, OWN)
-    undo(undone)
+    restore_withdrawn_dish(undone)
     withdraw_dish(erased, OWN)
     withdraw_everything(person)
     Withdrawal.objects.exclude(erase_after=None).update(erase_after=timezone.now() - timedelta(seconds=1))
@@ -309,7 +309,7 @@ def test_rows_that_are_not_here_are_counted_and_undone_ones_undone() -> None:
     row = {"dish": dish.number, "person": None, "reason": "own", "at": "2026-03-05T10:00:00+00:00"}
     row |= {"erase_after": None, "undone_at": "2026-03-06T10:00:00+00:00"}
     withdraw_dish(dish, OWN)
-    assert tombstones.apply([row, {**row, "dish": 5}]) == {"withdrawn": 0, "undone": 1, "not here": 1}
+    assert tombstones.apply_tombstones([row, {**row, "dish": 5}]) == {"withdrawn": 0, "undone": 1, "not here": 1}
     assert state_of(dish).state == Dish.State.ACCEPTED
 
 
@@ -341,7 +341,7 @@ def test_drafts_that_nobody_touched_go_after_thirty_days_with_their_files() -> N
     old, young = make_photo(dish, Photo.State.DRAFT), make_photo(dish, Photo.State.DRAFT)
     waiting = make_photo(dish)
     Photo.objects.exclude(pk=young.pk).update(created_at=timezone.now() - LONG_AGO)
-    assert retention.retire()["photo drafts"] == 1
+    assert retention.apply_retention_rules()["photo drafts"] == 1
     assert set(Photo.objects.all()) == {young, waiting}
     assert not default_storage.exists(old.file) and default_storage.exists(waiting.file)
 
@@ -350,9 +350,9 @@ def test_person_who_agreed_and_sent_nothing_goes_after_thirty_days() -> None:
     silent, helper, teller, recent = (make_contributor() for _ in range(4))
     make_contributor(entered_by=helper)
     make_dish(contributor=teller)
-    return_codes.issue(silent.pk, "contributor")
+    return_codes.issue_return_code(silent.pk, "contributor")
     Contributor.objects.exclude(pk=recent.pk).filter(entered_by=None).update(created_at=timezone.now() - LONG_AGO)
-    assert retention.retire()["persons without a dish"] == 1
+    assert retention.apply_retention_rules()["persons without a dish"] == 1
     assert not Contributor.objects.filter(pk=silent.pk).exists() and not ReturnCode.objects.exists()
     assert Contributor.objects.count() == 4
 
@@ -365,7 +365,7 @@ def test_retention_removes_personal_details_and_keeps_the_way_to_withdraw(
     AboutYou.objects.update(agreed_at=later)
     Submission.objects.update(created_at=later)
     with caplog.at_level("INFO"):
-        retention.retire()
+        retention.apply_retention_rules()
     assert "1 personal details" in caplog.text and "Awa" not in caplog.text
     assert not AboutYou.objects.exists() and Contributor.objects.get().alias == ""
     assert Submission.objects.get().content_hash == "" and Submission.objects.get().receipt
@@ -378,7 +378,7 @@ def test_retention_removes_personal_details_and_keeps_the_way_to_withdraw(
 def test_details_within_the_time_stay(settings: Settings) -> None:
     whole_person()
     settings.RETENTION_DAYS = 30
-    retention.retire()
+    retention.apply_retention_rules()
     assert AboutYou.objects.get().name == "Awa" and Contributor.objects.get().alias == "Auntie"
 
 
@@ -386,7 +386,7 @@ def test_nothing_goes_of_a_dish_that_was_undone_before_its_turn_came() -> None:
     dish = accepted("Thieb")
     photo = make_photo(dish)
     known = withdraw_dish(dish, OWN)
-    undo(known)
+    restore_withdrawn_dish(known)
     assert not erase.erase_dish(known)
     assert state_of(dish).local_name == "Thieb" and default_storage.exists(photo.file)
 
@@ -396,13 +396,13 @@ def test_words_of_a_dish_that_is_undone_while_its_files_go_stay(monkeypatch: pyt
     photo = make_photo(dish)
     Photo.objects.filter(pk=photo.pk).update(thumbnail="")
     known = withdraw_dish(dish, OWN)
-    remove = process.remove
+    remove = process.delete_stored_files
 
     def meanwhile(*paths: str) -> None:
         remove(*paths)
-        undo(known)
+        restore_withdrawn_dish(known)
 
-    monkeypatch.setattr(process, "remove", meanwhile)
+    monkeypatch.setattr(process, "delete_stored_files", meanwhile)
     assert a_week_later() == {"dishes": 0, "persons": 0}
     assert (state_of(dish).local_name, state_of(dish).state) == ("Thieb", Dish.State.ACCEPTED)
 
@@ -433,5 +433,5 @@ def test_everything_of_a_person_in_the_list_is_undone_or_not_here() -> None:
     row = {"dish": None, "person": str(contributor.pk), "reason": "everything", "at": "2026-03-05T10:00:00+00:00"}
     row |= {"erase_after": None, "undone_at": "2026-03-06T10:00:00+00:00"}
     unknown = {**row, "person": str(uuid.uuid4()), "undone_at": None}
-    assert tombstones.apply([row, unknown]) == {"withdrawn": 0, "undone": 1, "not here": 1}
+    assert tombstones.apply_tombstones([row, unknown]) == {"withdrawn": 0, "undone": 1, "not here": 1}
     assert Dish.objects.live().filter(contributor=contributor).count() == 2

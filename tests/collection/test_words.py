@@ -5,7 +5,7 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.text import clean_line, clean_name, clean_text, fold, split_list
+from collection.text import clean_line, clean_name, clean_text, fold_spelling, split_list
 
 
 @pytest.mark.parametrize(
@@ -81,4 +81,4 @@ def test_commas_of_any_script_separate(text: str) -> None:
 
 @pytest.mark.parametrize(("one", "other"), [("Côte d’Ivoire", "cote d'ivoire"), ("The Gambia", "gambia"), ("Ｂ", "b")])
 def test_spellings_fold_together(one: str, other: str) -> None:
-    assert fold(one) == fold(other)
+    assert fold_spelling(one) == fold_spelling(other)

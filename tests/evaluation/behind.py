@@ -68,7 +68,7 @@ def check(view: store.TableView, **filters: str) -> int:
     for row in some(view.table.rows):
         if row.metric in OTHER_N.get(name, ()):
             continue
-        found = everything(cells.behind(cell_of(name, row, **filters)))
+        found = everything(cells.load_drilldown(cell_of(name, row, **filters)))
         values = [each.value for each in found if each.value is not None]
         where = f"{name} {dict(row.groups)} {row.metric}"
         assert all(each.why for each in found if each.value is None), where

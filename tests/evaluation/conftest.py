@@ -64,7 +64,7 @@ def at_home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A provider on this machine may be asked, with a key, and again without a long wait."""
     settings.LOCAL_PROVIDERS = True
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    monkeypatch.setattr(calls, "backoff", lambda *_: 0.01)
+    monkeypatch.setattr(calls, "compute_backoff", lambda *_: 0.01)
 
 
 @pytest.fixture

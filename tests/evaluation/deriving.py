@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.contracts.table import TableSpec
-from evaluation.metrics.observations import Labels, Observations, coded, none_of
+from evaluation.metrics.observations import Labels, Observations, hash_labels, none_of
 from evaluation.metrics.tidy import Estimate, TidyTable
 
 Row = tuple[float, str, str, tuple[str, ...], str]
@@ -34,8 +34,8 @@ def make_observations(rows: Iterable[Row], column: str = "country", images: Iter
     return Observations(
         values={"food": np.array(values, dtype=np.float64)},
         groups={column: Labels.of(places), "model": Labels.each(models)},
-        dishes=coded(dishes),
-        raters=coded(people) if any(people) else None,
+        dishes=hash_labels(dishes),
+        raters=hash_labels(people) if any(people) else None,
         images=pictures,
         units=none_of(len(held)),
         reviews=none_of(len(held)),

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django.db import OperationalError
 
-from evaluation.contracts.backend import BackendError, OutOfMemory
+from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.study import Catalogue, OutcomeData, Plan, Result, Study, UnitPlan, Work
 from evaluation.metrics.tidy import TidyTable
 
@@ -49,7 +49,7 @@ class Fragile(Study):
 
     def execute(self, units: Sequence[Work], backend: Any) -> Iterator[Result]:
         if len(units) > Fragile.most or not Fragile.room():
-            raise OutOfMemory("The card is full.")
+            raise DeviceMemoryError("The card is full.")
         for unit in units:
             Fragile.executed.append(unit.key)
             yield from perform(unit)
@@ -65,7 +65,7 @@ def perform(unit: Work) -> Iterator[Result]:
     if act == "kill":
         raise WorkerKilled
     if act == "too much":
-        raise OutOfMemory("The card is full.")
+        raise DeviceMemoryError("The card is full.")
     if act == "swap":
         raise MemoryError
     if act == "empty":

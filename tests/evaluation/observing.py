@@ -13,7 +13,7 @@ from evaluation.tables import compute, observe
 
 
 def observed(name: str, **filters: str) -> Observations:
-    found = observe.observe_table(lookup.spec(name), filters)
+    found = observe.observe_table(lookup.find_table_spec(name), filters)
     assert found is not None
     return found
 
@@ -21,7 +21,7 @@ def observed(name: str, **filters: str) -> Observations:
 def cells(name: str, **filters: str) -> Iterator[tuple[Estimate, Observations, str]]:
     """Every number of a table that is a mean of observations, these, and the metric."""
     found = observed(name, **filters)
-    for row in compute.compute(lookup.spec(name), filters).rows:
+    for row in compute.compute_table(lookup.find_table_spec(name), filters).rows:
         if row.metric in found.values:
             yield row.estimate, found.picked(found.within(row.groups)), row.metric
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.models import Permission, User
 
 from evaluation.models import Plan
-from evaluation.plans.freezing import freeze
+from evaluation.plans.freezing import freeze_plan
 from evaluation.registry import lookup
 
 numbers = count(1)
@@ -23,7 +23,7 @@ def make_planner(name: str = "planner") -> User:
 
 def listed(table: str = "association.scores", *metrics: str, **filters: str) -> dict[str, Any]:
     """A table as a plan lists it, by default with all its metrics."""
-    spec = lookup.spec(table)
+    spec = lookup.find_table_spec(table)
     return {"table": table, "version": spec.version, "filters": filters, "metrics": list(metrics or spec.metrics)}
 
 
@@ -44,7 +44,7 @@ def make_plan(**values: Any) -> Plan:
 
 
 def make_frozen(**values: Any) -> Plan:
-    return freeze(make_plan(**values), make_planner())
+    return freeze_plan(make_plan(**values), make_planner())
 
 
 def form_of(plan: Plan, **changed: Any) -> dict[str, Any]:

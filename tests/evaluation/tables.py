@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission, User
 
 from evaluation.contracts.study import Result, SubjectData, UnitPlan
 from evaluation.contracts.table import Filters, TableSpec
-from evaluation.counters import bump
+from evaluation.counters import bump_input_counters
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import Run
 from evaluation.runner import import_run
@@ -89,7 +89,7 @@ def make_association(*pictures: tuple[UnitPlan, Result], slug: str = "vectors", 
 
 
 def compute_while_reviews_arrive(filters: Filters) -> TidyTable:
-    bump("reviews")
+    bump_input_counters("reviews")
     return make_table(name="test.restless")
 
 

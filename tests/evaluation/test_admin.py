@@ -22,7 +22,7 @@ from evaluation.models import (
 from evaluation.models.exports import ExportJob
 from evaluation.models.plans import MaskedName, PlanAct
 from evaluation.models.reference_lists import ReferenceDish, ReferenceList
-from evaluation.runner import create_run, work
+from evaluation.runner import create_run, process_run
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,7 @@ def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def make_run() -> Run:
     run = create_run("fragile", {"acts": ["yes", "raise", "yes"]}, slug="mine")
-    work(run.pk, "a")
+    process_run(run.pk, "a")
     return run
 
 

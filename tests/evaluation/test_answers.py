@@ -35,7 +35,7 @@ def test_answers_enter_as_a_run_from_which_tables_come(tmp_path: Path, dish: Dis
     run, report = import_answers(write(tmp_path, *rows), "theirs")
     assert (report.new, report.known, report.left_out) == (2, 0, [])
     assert (run.study, run.imported, run.state) == ("knowledge", True, Run.State.DONE)
-    table = compute.compute(lookup.spec("knowledge.fields"), {"run": "theirs"})
+    table = compute.compute_table(lookup.find_table_spec("knowledge.fields"), {"run": "theirs"})
     [read] = [row.estimate for row in table.rows if row.metric == "read"]
     assert (read.value, read.n, read.clusters) == (50, 2, 1)
 

@@ -21,12 +21,12 @@ from evaluation.contracts.study import (
 )
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import DescriptorSet
-from evaluation.registry.lookup import spec
+from evaluation.registry.lookup import find_table_spec
 from evaluation.runner.catalogue import subject_data
 from evaluation.studies.association.study import Association, AssociationConfig, Sign, image_key, text_key, text_payload
 from evaluation.subjects import subject_for
-from evaluation.tables.compute import compute
-from evaluation.tables.outcomes import outcomes
+from evaluation.tables.compute import compute_table
+from evaluation.tables.outcomes import iterate_outcomes
 from tests.evaluation.make import make_dish, make_model, plan, vector_result
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 
@@ -147,7 +147,7 @@ def test_scores_by_hand() -> None:
         picture_result(africa, "painter", 3, 4),
         picture_result(asia, "painter", 0, 1),
     )
-    table = compute(spec("association.scores"), {})
+    table = compute_table(find_table_spec("association.scores"), {})
     africa_rows = estimates(table, continent="Africa", model="painter")
     assert africa_rows["net"].value == pytest.approx((1 - 0.2) / 2)
     assert africa_rows["normalised_score"].value == pytest.approx((1 - 0.2) / 2)
@@ -171,7 +171,7 @@ def test_the_range_of_one_model_does_not_reach_another() -> None:
         picture_result(place, "narrow", 1, 1),
         picture_result(place, "narrow", 2, 1),
     )
-    table = compute(spec("association.scores"), {})
+    table = compute_table(find_table_spec("association.scores"), {})
     narrow = estimates(table, continent="Africa", model="narrow")
     assert narrow["normalised_score"].value == pytest.approx(0)
     # (2 − 1) ÷ √5 and 0; over all models the range is −1 to 1, so nothing is rescaled.
@@ -184,7 +184,7 @@ def test_a_picture_without_a_continent_counts_in_the_range_alone() -> None:
     make_association(
         picture_result(make_place_in("Africa"), "painter", 1, 0), picture_result(make_place_in(), "b", 0, 1)
     )
-    made = compute(spec("association.scores"), {})
+    made = compute_table(find_table_spec("association.scores"), {})
     assert {row.groups["continent"] for row in made.rows} == {"Africa"}
     assert "1 scored pictures have no continent: they count in the rescaling and in no row." in made.notes
 
@@ -193,7 +193,7 @@ def test_a_picture_without_a_continent_counts_in_the_range_alone() -> None:
 def test_a_subject_of_two_continents_counts_in_both_and_once_in_the_range() -> None:
     both = make_place_in("Africa", "Asia")
     make_association(picture_result(both, "painter", 1, 0), picture_result(both, "painter", 0, 1))
-    table = compute(spec("association.scores"), {})
+    table = compute_table(find_table_spec("association.scores"), {})
     assert {row.groups["continent"] for row in table.rows} == {"Africa", "Asia"}
     assert estimates(table, continent="Asia", model="painter")["net"].n == 2
 
@@ -202,7 +202,9 @@ def test_a_subject_of_two_continents_counts_in_both_and_once_in_the_range() -> N
 def test_pictures_of_one_dish_are_one_cluster() -> None:
     dish = subject_data(subject_for(make_dish()))
     make_association(*(picture_result(dish, "painter", 1, number) for number in range(12)))
-    found = estimates(compute(spec("association.scores"), {}), continent="Africa", model="painter")["net"]
+    found = estimates(compute_table(find_table_spec("association.scores"), {}), continent="Africa", model="painter")[
+        "net"
+    ]
     assert (found.n, found.clusters) == (12, 1)
     assert found.low is None
     assert "fewer than 10 dishes" in found.reason
@@ -212,7 +214,9 @@ def test_pictures_of_one_dish_are_one_cluster() -> None:
 def test_ten_pictures_without_a_dish_claim_an_interval_around_their_mean() -> None:
     place = make_place_in("Africa")
     make_association(*(picture_result(place, "painter", 1, number) for number in range(10)))
-    found = estimates(compute(spec("association.scores"), {}), continent="Africa", model="painter")["net"]
+    found = estimates(compute_table(find_table_spec("association.scores"), {}), continent="Africa", model="painter")[
+        "net"
+    ]
     assert found.low is not None
     assert found.high is not None
     assert found.value is not None
@@ -228,7 +232,7 @@ def test_pictures_without_a_vector_are_counted_and_not_scored_as_zero() -> None:
         picture_result(africa, "painter", 0, 1),
         picture_result(asia, "painter", failed=True),
     )
-    table = compute(spec("association.scores"), {})
+    table = compute_table(find_table_spec("association.scores"), {})
     found = estimates(table, continent="Asia", model="painter")["net"]
     assert (found.value, found.n) == (None, 0)
     assert found.reason
@@ -239,7 +243,7 @@ def test_pictures_without_a_vector_are_counted_and_not_scored_as_zero() -> None:
 def test_equal_scores_leave_the_rescaled_one_unmeasured() -> None:
     place = make_place_in("Africa")
     make_association(picture_result(place, "painter", 1, 0), picture_result(place, "painter", 2, 0))
-    found = estimates(compute(spec("association.scores"), {}), continent="Africa", model="painter")
+    found = estimates(compute_table(find_table_spec("association.scores"), {}), continent="Africa", model="painter")
     assert found["normalised_score"].value is None
     assert "no range" in found["normalised_score"].reason
     assert found["net"].value == pytest.approx(1)
@@ -252,7 +256,7 @@ def test_words_that_are_only_ranked_make_no_row() -> None:
     encoder = make_model("encoder", role="encoder", backend="stored")
     ranked = (plan(key, encoder, **payload), vector_result(key, 1, 1, text=payload["text"]))
     run = make_association(picture_result(make_place_in("Africa"), "painter", 1, 0), ranked)
-    table = Association().summarise("scores", outcomes(run), None)
+    table = Association().summarise("scores", iterate_outcomes(run), None)
     assert {row.groups["group"] for row in table.rows} == {"taste"}
 
 
@@ -265,7 +269,7 @@ def test_a_run_without_outcomes_gives_an_empty_table() -> None:
 @pytest.mark.django_db
 def test_a_run_in_which_every_picture_failed_says_so_in_its_rows() -> None:
     make_association(picture_result(make_place_in("Africa"), "painter", failed=True))
-    found = estimates(compute(spec("association.scores"), {}), continent="Africa", model="painter")
+    found = estimates(compute_table(find_table_spec("association.scores"), {}), continent="Africa", model="painter")
     assert {estimate.value for estimate in found.values()} == {None}
 
 

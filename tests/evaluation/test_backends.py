@@ -12,12 +12,12 @@ from PIL import Image
 
 from evaluation import backends
 from evaluation.backends.standin.encoder import DIMENSIONS, StandinEncoder
-from evaluation.backends.standin.images import BANNER, Sketch, label, png, writable
+from evaluation.backends.standin.images import BANNER, Sketch, draw_labels, encode_png, filter_drawable_name
 from evaluation.backends.stored import StoredEncoder
 from evaluation.contracts import parameters
 from evaluation.contracts.backend import BackendError, ImageRequest
 from evaluation.contracts.study import ConfigError, ModelData, Vector
-from evaluation.ingest.folder_pattern import MOST_BYTES, FoundPicture, LeftOut, pattern_of, scan
+from evaluation.ingest.folder_pattern import MOST_BYTES, FoundPicture, LeftOut, pattern_of, scan_image_folder
 from evaluation.models import Role
 from evaluation.registry import backend_table
 
@@ -53,19 +53,19 @@ def test_every_backend_declares_its_parameters() -> None:
 def test_an_unknown_backend_names_the_near_one() -> None:
     odd = ModelData(1, "odd", "encoder", "standinn", "odd", "", {})
     with pytest.raises(BackendError, match="Did you mean standin"):
-        backends.load(odd)
+        backends.load_backend(odd)
 
 
 def test_a_backend_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(backend_table.BACKENDS, "chat", {"absent": "evaluation.backends.absent:Absent"})
     monkeypatch.setitem(parameters.DECLARED, ("chat", "absent"), ())
-    for look in (backends.load, backends.inspect):
+    for look in (backends.load_backend, backends.inspect_model):
         with pytest.raises(BackendError, match="not installed here"):
             look(ModelData(1, "odd", "chat", "absent", "odd", "", {}))
 
 
 def test_of_a_backend_without_weights_nothing_is_known_before() -> None:
-    assert backends.inspect(SKETCH) == []
+    assert backends.inspect_model(SKETCH) == []
 
 
 def test_weights_in_a_folder_named_from_here_have_no_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +84,7 @@ def test_a_sketch_says_demonstration_on_its_face() -> None:
     with Image.open(io.BytesIO(draw("Waakye"))) as drawn:
         band = np.asarray(drawn.convert("L"))[-8:]
     plain = Image.new("RGB", (128, 128), "#efe3cf")
-    label(plain, "", "")
+    draw_labels(plain, "", "")
     assert "DEMONSTRATION" in BANNER
     assert np.array_equal(band, np.asarray(plain.convert("L"))[-8:])
     assert len(np.unique(band)) > 8, "the band holds no letters"
@@ -116,12 +116,12 @@ def test_a_sketch_of_any_name_is_a_picture(name: str) -> None:
 
 @given(st.text())
 def test_no_name_upsets_the_sketch(name: str) -> None:
-    assert writable(name) in ("", " ".join(name.split())[:60])
+    assert filter_drawable_name(name) in ("", " ".join(name.split())[:60])
 
 
 def test_only_names_that_the_font_can_write_are_written() -> None:
-    assert writable("Waakye") == "Waakye"
-    assert writable("ဒံပေါက်") == ""
+    assert filter_drawable_name("Waakye") == "Waakye"
+    assert filter_drawable_name("ဒံပေါက်") == ""
 
 
 def test_the_stand_in_encoder_gives_the_same_vectors_in_any_batch() -> None:
@@ -135,7 +135,7 @@ def test_the_stand_in_encoder_gives_the_same_vectors_in_any_batch() -> None:
 
 def test_the_stand_in_encoder_puts_like_near_like() -> None:
     encoder = StandinEncoder(STANDIN)
-    red, pink, blue = (png(Image.new("RGB", (40, 30), colour)) for colour in ("#c00000", "#d01010", "#0000c0"))
+    red, pink, blue = (encode_png(Image.new("RGB", (40, 30), colour)) for colour in ("#c00000", "#d01010", "#0000c0"))
     first, near, far = encoder.encode_images([red, pink, blue])
     assert cosine(first, near) > cosine(first, far)
     word, like, other = encoder.encode_texts(["tasty food", "tasty foods", "grey concrete"])
@@ -161,12 +161,12 @@ def test_the_stored_encoder_knows_only_what_was_imported() -> None:
 def write(folder: Path, name: str, content: bytes | None = None) -> None:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if content is not None else png(Image.new("RGB", (6, 4), "#a8431f")))
+    path.write_bytes(content if content is not None else encode_png(Image.new("RGB", (6, 4), "#a8431f")))
 
 
 def test_file_names_say_subject_model_and_seed(tmp_path: Path) -> None:
     write(tmp_path, "dalle/Waakye_7.png")
-    [found] = scan(tmp_path, "{model}/{subject}_{seed}.png")
+    [found] = scan_image_folder(tmp_path, "{model}/{subject}_{seed}.png")
     assert isinstance(found, FoundPicture)
     assert found.fields == {"model": "dalle", "subject": "Waakye", "seed": "7"}
     assert (found.media_type, found.width, found.height) == ("image/png", 6, 4)
@@ -176,12 +176,12 @@ def test_the_kind_of_a_picture_is_read_from_its_content(tmp_path: Path) -> None:
     stream = io.BytesIO()
     Image.new("RGB", (6, 4)).save(stream, "JPEG")
     write(tmp_path, "Waakye.png", stream.getvalue())
-    [found] = scan(tmp_path, "{subject}.png")
+    [found] = scan_image_folder(tmp_path, "{subject}.png")
     assert isinstance(found, FoundPicture) and found.media_type == "image/jpeg"
 
 
 def test_files_that_cannot_be_taken_are_listed_with_the_reason(tmp_path: Path) -> None:
-    whole = png(Image.effect_noise((64, 64), 50).convert("RGB"))
+    whole = encode_png(Image.effect_noise((64, 64), 50).convert("RGB"))
     outside = tmp_path / "secret.png"
     outside.write_bytes(whole)
     folder = tmp_path / "pictures"
@@ -193,7 +193,7 @@ def test_files_that_cannot_be_taken_are_listed_with_the_reason(tmp_path: Path) -
     with (folder / "f.png").open("wb") as large:
         large.truncate(MOST_BYTES + 1)
     (folder / "g.png").symlink_to(folder / "gone.png")
-    assert list(scan(folder, "{subject}.png")) == [
+    assert list(scan_image_folder(folder, "{subject}.png")) == [
         LeftOut("a.png", "What came is no PNG, JPEG or WebP picture."),
         LeftOut("b.png", "The picture is damaged."),
         LeftOut("c.txt", "its name does not fit the pattern"),

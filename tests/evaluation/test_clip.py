@@ -14,12 +14,12 @@ from PIL import Image
 from evaluation import backends, content_store
 from evaluation.backends import image_resize
 from evaluation.backends.clip import ClipEncoder
-from evaluation.backends.image_decode import Stack, decoded, stacks
-from evaluation.contracts.backend import BackendError, OutOfMemory
+from evaluation.backends.image_decode import Stack, decode_image_bytes, decode_stacks
+from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.study import ModelData
 from evaluation.models import Embedding, Outcome, Run
 from evaluation.readers.image_decode import decode_pixels, read_header
-from evaluation.runner import create_run, work
+from evaluation.runner import create_run, process_run
 from tests.evaluation.make import make_image, make_model, make_subject
 from tests.evaluation.tiny import make_picture, model_at, save_clip, save_siglip
 
@@ -89,7 +89,7 @@ def test_prepared_pixels_lie_within_a_grey_level_of_the_reference(
     kind = CLIPImageProcessorPil if family == "clip" else SiglipImageProcessorPil
     encoder = ClipEncoder(model_at(folder, "encoder", "clip"))
     for size in ((96, 64), (64, 97), (333, 250), (20, 31), (32, 32)):
-        pixels = decoded(make_picture(*size, form=form))
+        pixels = decode_image_bytes(make_picture(*size, form=form))
         reference = kind.from_pretrained(folder)(Image.fromarray(pixels), return_tensors="np")["pixel_values"][0]
         found = encoder.preparation.prepared(torch.from_numpy(pixels.copy())[None], "cpu")[0].numpy()
         assert found.shape == reference.shape
@@ -188,7 +188,7 @@ def test_an_encoder_that_would_read_texts_otherwise_than_in_training_is_refused(
     family: str, file: str, values: dict[str, Any] | None, sentence: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     with pytest.raises(BackendError, match=sentence):
-        backends.load(damaged(request.getfixturevalue(family), tmp_path, file, values))
+        backends.load_backend(damaged(request.getfixturevalue(family), tmp_path, file, values))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -203,7 +203,8 @@ def test_a_vector_is_the_same_alone_and_in_any_batch(family: str, request: pytes
 def test_pictures_in_memory_are_scored_without_decoding(clip: Path) -> None:
     encoder = ClipEncoder(model_at(clip, "encoder", "clip"))
     assert np.array_equal(
-        encoder.encode_pixels([decoded(content) for content in pictures()]), encoder.encode_images(pictures())
+        encoder.encode_pixels([decode_image_bytes(content) for content in pictures()]),
+        encoder.encode_images(pictures()),
     )
 
 
@@ -222,7 +223,7 @@ def test_nothing_gives_no_vectors_of_the_right_width(clip: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["L", "P", "RGBA", "1"])
 def test_pictures_of_every_mode_become_three_colours(mode: str) -> None:
-    assert decoded(make_picture(40, 30, mode=mode)).shape == (30, 40, 3)
+    assert decode_image_bytes(make_picture(40, 30, mode=mode)).shape == (30, 40, 3)
 
 
 @pytest.mark.parametrize("content", [b"", b"<svg/>", make_picture()[:200]])
@@ -233,12 +234,14 @@ def test_what_is_no_picture_is_refused_and_never_made_up(clip: Path, content: by
 
 def test_decoding_in_parallel_keeps_the_order() -> None:
     contents = [make_picture(20 + number, 20) for number in range(30)]
-    parts = list(stacks([*contents, contents[3]], 31, "cpu"))
+    parts = list(decode_stacks([*contents, contents[3]], 31, "cpu"))
     assert [len(part) for part in parts] == [30]
     found = {place: stack.pixels[row] for stack in parts[0] for row, place in enumerate(stack.places)}
     assert sorted(found) == list(range(31))
-    assert all(np.array_equal(found[place], decoded(contents[place % 30 if place < 30 else 3])) for place in found)
-    assert [stack.places for part in stacks(contents, 4, "cpu") for stack in part] == [[n] for n in range(30)]
+    assert all(
+        np.array_equal(found[place], decode_image_bytes(contents[place % 30 if place < 30 else 3])) for place in found
+    )
+    assert [stack.places for part in decode_stacks(contents, 4, "cpu") for stack in part] == [[n] for n in range(30)]
 
 
 @pytest.mark.parametrize(
@@ -257,13 +260,13 @@ def test_the_fast_decoder_gives_the_pixels_of_the_one_decode(form: str, mode: st
     (picture.convert("L") if mode == "I;16" else picture).convert(mode).save(stream, kind, **options)
     wanted = decode_pixels(stream.getvalue())
     assert read_header(stream.getvalue()).plain == (mode == "RGB" and kind != "WEBP")
-    assert np.array_equal(decoded(stream.getvalue()), wanted)
+    assert np.array_equal(decode_image_bytes(stream.getvalue()), wanted)
 
 
 @pytest.mark.parametrize("chunk", ["tRNS", "gAMA", "sixteen bits", "turned", "interlaced"])
 def test_the_fast_decoder_does_with_odd_files_what_the_one_decode_does(chunk: str) -> None:
     content = peculiar(chunk)
-    assert np.array_equal(decoded(content), decode_pixels(content))
+    assert np.array_equal(decode_image_bytes(content), decode_pixels(content))
 
 
 def peculiar(chunk: str) -> bytes:
@@ -314,7 +317,7 @@ def test_memory_that_does_not_suffice_is_told_in_the_projects_words(
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
 
     monkeypatch.setattr(encoder, "forward", full)
-    with pytest.raises(OutOfMemory, match="CUDA out of memory"):
+    with pytest.raises(DeviceMemoryError, match="CUDA out of memory"):
         encoder.encode_images(pictures())
 
 
@@ -328,12 +331,12 @@ def test_memory_that_does_not_suffice_is_told_in_the_projects_words(
 )
 def test_weights_that_could_change_are_not_loaded(identifier: str, revision: str, sentence: str) -> None:
     with pytest.raises(BackendError, match=sentence):
-        backends.load(ModelData(1, "clip", "encoder", "clip", identifier, revision, {}))
+        backends.load_backend(ModelData(1, "clip", "encoder", "clip", identifier, revision, {}))
 
 
 def test_a_precision_that_nobody_knows_names_the_known_ones(clip: Path) -> None:
     with pytest.raises(BackendError, match="bf16"):
-        backends.load(model_at(clip, "encoder", "clip", precision="bf61"))
+        backends.load_backend(model_at(clip, "encoder", "clip", precision="bf61"))
 
 
 def test_weights_that_could_run_code_are_not_loaded(clip: Path, tmp_path: Path) -> None:
@@ -343,14 +346,14 @@ def test_weights_that_could_run_code_are_not_loaded(clip: Path, tmp_path: Path) 
     (folder / "model.safetensors").unlink()
     torch.save({}, folder / "pytorch_model.bin")
     with pytest.raises(BackendError, match="could not be loaded"):
-        backends.load(model_at(folder, "encoder", "clip"))
+        backends.load_backend(model_at(folder, "encoder", "clip"))
 
 
 def test_an_encoder_without_a_vocabulary_is_refused(clip: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(clip, tmp_path / "copy"))
     (folder / "tokenizer.json").unlink()
     with pytest.raises(BackendError, match="knows no words"):
-        backends.load(model_at(folder, "encoder", "clip"))
+        backends.load_backend(model_at(folder, "encoder", "clip"))
 
 
 def test_a_model_of_another_family_says_so(clip: Path, tmp_path: Path) -> None:
@@ -358,20 +361,22 @@ def test_a_model_of_another_family_says_so(clip: Path, tmp_path: Path) -> None:
     text = (folder / "preprocessor_config.json").read_text()
     (folder / "preprocessor_config.json").write_text(text.replace('"resample": 3', '"resample": 0'))
     with pytest.raises(BackendError, match="not known here"):
-        backends.load(model_at(folder, "encoder", "clip"))
+        backends.load_backend(model_at(folder, "encoder", "clip"))
 
 
 @pytest.mark.django_db
 def test_runs_store_each_vector_once_per_model_and_preprocessing(clip: Path) -> None:
     subject, pictures = make_subject(), Run.objects.create(study="generation", slug="pictures")
     rows = [
-        make_image(subject, make_model("painter"), run=pictures, sha256=content_store.keep(make_picture(seed=n)))
+        make_image(
+            subject, make_model("painter"), run=pictures, sha256=content_store.store_content(make_picture(seed=n))
+        )
         for n in (1, 2)
     ]
     make_model("tiny", role="encoder", backend="clip", identifier=str(clip))
     for number in (1, 2):
         run = create_run("association", {"images": pictures.slug, "encoder": "tiny"}, slug=f"vectors-{number}")
-        work(run.pk, "tests")
+        process_run(run.pk, "tests")
         assert Outcome.objects.filter(unit__run=run, embedding__image__in=rows).count() == 2
     [first, second] = Embedding.objects.exclude(image=None).order_by("image")
     assert (first.dimensions, first.preprocessing) == (16, "decode-1 pillow-like-1 bicubic 32 crop 32x32 fp32")

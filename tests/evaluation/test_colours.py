@@ -13,7 +13,7 @@ from PIL import Image
 from evaluation import content_store, runner
 from evaluation.backends.pixels import Pixels
 from evaluation.contracts.study import ConfigError, FinalState, ModelData, OutcomeData, Work
-from evaluation.metrics.colours import colourfulness, divergence, histogram
+from evaluation.metrics.colours import colour_histogram, colourfulness, jensen_shannon_divergence
 from evaluation.metrics.entropy import entropy
 from evaluation.models import Run
 from evaluation.studies.colours import Colours, ColoursConfig
@@ -45,21 +45,23 @@ def test_colourfulness_by_hand() -> None:
 
 
 def test_divergence_by_hand() -> None:
-    red, blue = (histogram(plain(colour)) for colour in ((255, 0, 0), (0, 0, 255)))
+    red, blue = (colour_histogram(plain(colour)) for colour in ((255, 0, 0), (0, 0, 255)))
     assert red.sum() == 1
-    assert divergence(summed(red, red, red))[0, 0] == 0
-    assert divergence(summed(red, blue))[0, 0] == pytest.approx(1)
+    assert jensen_shannon_divergence(summed(red, red, red))[0, 0] == 0
+    assert jensen_shannon_divergence(summed(red, blue))[0, 0] == pytest.approx(1)
     # Three red and one blue: entropy of (3/4, 1/4).
-    assert divergence(summed(red, red, red, blue))[0, 0] == pytest.approx(0.75 * np.log2(4 / 3) + 0.25 * 2)
-    assert np.isnan(divergence(np.zeros((1, 29)))[0, 0])
+    assert jensen_shannon_divergence(summed(red, red, red, blue))[0, 0] == pytest.approx(
+        0.75 * np.log2(4 / 3) + 0.25 * 2
+    )
+    assert np.isnan(jensen_shannon_divergence(np.zeros((1, 29)))[0, 0])
 
 
 @given(st.lists(st.lists(st.integers(0, 50), min_size=27, max_size=27).filter(any), min_size=1, max_size=6))
 def test_divergence_lies_between_nothing_and_the_logarithm_of_their_number(rows: list[list[int]]) -> None:
     shares = [np.array(row) / sum(row) for row in rows]
-    [[found]] = divergence(summed(*shares))
+    [[found]] = jensen_shannon_divergence(summed(*shares))
     assert -1e-9 <= found <= np.log2(len(rows)) + 1e-9
-    assert divergence(summed(*shares[::-1]))[0, 0] == pytest.approx(found)
+    assert jensen_shannon_divergence(summed(*shares[::-1]))[0, 0] == pytest.approx(found)
 
 
 @pytest.mark.django_db
@@ -69,10 +71,12 @@ def test_from_pictures_to_the_table() -> None:
     for number in range(12):
         subject = make_subject(f"Dish {number}", country=make_country())
         colour = (255, 0, 0) if number < 9 else (0, 0, 255)
-        make_image(subject, painter, run=pictures, sha256=content_store.keep(png(colour)))
-    broken = make_image(make_subject("Broken"), painter, run=pictures, sha256=content_store.keep(b"no picture"))
+        make_image(subject, painter, run=pictures, sha256=content_store.store_content(png(colour)))
+    broken = make_image(
+        make_subject("Broken"), painter, run=pictures, sha256=content_store.store_content(b"no picture")
+    )
     run = runner.create_run("colours", {"images": "pictures"})
-    while runner.work(run.pk, "tests"):
+    while runner.process_run(run.pk, "tests"):
         pass
     states = dict(run.units.values_list("payload__image", "state"))
     assert states.pop(broken.pk) == "failed"

@@ -28,11 +28,11 @@ DISHES = 12
 def made(base: TableSpec, **filters: str) -> TidyTable:
     table = comparison.spec_of(base)
     assert table is not None
-    return compute.compute(table, filters)
+    return compute.compute_table(table, filters)
 
 
 def table(name: str, **filters: str) -> TidyTable:
-    return compute.compute(lookup.spec(name), filters)
+    return compute.compute_table(lookup.find_table_spec(name), filters)
 
 
 def under(model: str, rows: Iterable[Row], **changes: float) -> list[Row]:
@@ -338,7 +338,7 @@ def test_behind_a_difference_stand_the_pictures_of_a_model_in_a_place(client: Cl
 
 def test_two_runs_are_both_data_of_their_table() -> None:
     """A plan that masks one of them masks the table."""
-    spec = lookup.spec("compare.association.scores")
+    spec = lookup.find_table_spec("compare.association.scores")
     both = {Data("units", "association", "first"), Data("units", "association", "second")}
     assert of_table(spec, {"run": "first", "with": "second"}) == both
     assert of_table(spec, {}) == {Data("units", "association", "")}
@@ -357,6 +357,6 @@ def test_the_page_offers_the_other_runs(client: Client) -> None:
 
 
 def test_tables_without_models_have_none() -> None:
-    assert comparison.spec_of(lookup.spec("review.controls")) is None
-    with pytest.raises(lookup.UnknownTable):
-        lookup.spec("compare.review.controls")
+    assert comparison.spec_of(lookup.find_table_spec("review.controls")) is None
+    with pytest.raises(lookup.TableNotFound):
+        lookup.find_table_spec("compare.review.controls")

@@ -9,7 +9,7 @@ import pytest
 from evaluation import studies
 from evaluation.backends import provider as calls
 from evaluation.models import Model, Outcome, QuestionSet, Run, Unit
-from evaluation.runner import create_run, failure_streaks, leases, loop, resume, work
+from evaluation.runner import create_run, failure_streaks, leases, loop, process_run, resume_run
 from tests.evaluation.dialect_answers import ANSWERS, Heard, error
 from tests.evaluation.make import make_country, make_dish
 from tests.evaluation.odd import as_bytes, odd_answer
@@ -55,12 +55,12 @@ def work_off(run: Run, most_pauses: int = 1000) -> list[str]:
     """Works through a run as a person would have it who resumes it each time; the problems that they read."""
     problems: list[str] = []
     for _ in range(1000):
-        work(run.pk, "tests")
+        process_run(run.pk, "tests")
         run.refresh_from_db()
         if run.state == Run.State.PAUSED:
             problems.append(run.problem)
             assert len(problems) <= most_pauses, problems[-3:]
-            resume(run)
+            resume_run(run)
         elif run.state == Run.State.DONE:
             return problems
     raise AssertionError(f"The run does not end: {run.state}")
@@ -125,7 +125,7 @@ def test_an_own_mistake_pauses_at_once_with_the_words_and_is_no_result(server: P
     body = each.body.encode() if isinstance(each.body, str) else each.body
     server.chooses = lambda _: (each.status, {}, body)
     run = make_run(server, each.protocol, 6)
-    work(run.pk, "tests")
+    process_run(run.pk, "tests")
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
     assert "what we send is wrong" in run.problem
@@ -169,7 +169,7 @@ def test_a_403_that_nobody_knows_fails_its_subject_and_stops_nothing(server: Pro
 def test_a_provider_that_fails_for_every_subject_pauses_the_run(server: Provider, answer: Answer) -> None:
     server.chooses = lambda _: answer
     run = make_run(server, "images", 12)
-    work(run.pk, "tests")
+    process_run(run.pk, "tests")
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
     assert f"{failure_streaks.ALIKE} subjects failed in the same way one after the other" in run.problem
@@ -195,7 +195,7 @@ def test_failures_of_each_kind_in_turn_pause_a_run_too(server: Provider) -> None
     kinds: list[Answer] = [(403, {}, {"error": "Not that one."}), (400, {}, {"error": "Something."})]
     server.chooses = lambda body: kinds[number_of(body) % 2]
     run = make_run(server, "images", 12)
-    work(run.pk, "tests")
+    process_run(run.pk, "tests")
     run.refresh_from_db()
     assert f"{failure_streaks.ANYHOW} subjects failed one after the other" in run.problem
 
@@ -211,9 +211,9 @@ def test_a_streak_is_remembered_from_one_slice_of_time_to_the_next(server: Provi
 
 def batch_of_one(run: Run) -> None:
     """A slice that ends after one unit, as with a slow provider."""
-    batch = leases.lease(run, "tests", 1)
+    batch = leases.lease_units(run, "tests", 1)
     assert batch is not None
-    loop.work_batch(run, studies.load(run.study), batch, list(Unit.objects.filter(batch=batch)))
+    loop.work_batch(run, studies.load_study(run.study), batch, list(Unit.objects.filter(batch=batch)))
 
 
 def test_refusals_in_any_number_are_results(server: Provider) -> None:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from evaluation.backends.provider_dialects import Meaning, Reply, classify, table
+from evaluation.backends.provider_dialects import Meaning, Reply, classify_reply, load_dialect_rows
 from evaluation.backends.retry_after import LONGEST, asked_wait
 from tests.evaluation.dialect_answers import ANSWERS, Heard
 from tests.evaluation.odd import odd_answer
@@ -21,7 +21,7 @@ DIALECTS = ("openai", "azure", "gemini", "xai", "openrouter", "litellm", "vllm",
 def test_each_answer_means_what_its_dialect_says(heard: Heard) -> None:
     text = heard.body if isinstance(heard.body, str) else ""
     body = None if text else heard.body
-    found = classify(Reply(heard.status, heard.headers, body, text))
+    found = classify_reply(Reply(heard.status, heard.headers, body, text))
     assert found.meaning == heard.meaning
     if heard.meaning not in ("answer", "filtered", "cut short"):
         assert heard.says in found.words
@@ -30,11 +30,11 @@ def test_each_answer_means_what_its_dialect_says(heard: Heard) -> None:
 def test_ten_dialects_are_known_with_at_least_sixty_answers() -> None:
     assert len(ANSWERS) >= 60
     assert set(DIALECTS) <= {heard.dialect for heard in ANSWERS}
-    assert set(DIALECTS) <= {row.dialect for row in table()}
+    assert set(DIALECTS) <= {row.dialect for row in load_dialect_rows()}
 
 
 def test_each_row_of_the_table_names_where_it_comes_from() -> None:
-    for row in table():
+    for row in load_dialect_rows():
         assert row.source.startswith(("https://", "RFC ")), row
         assert row.signs or row.says or row.status, row
         assert row.meaning in get_args(Meaning), row
@@ -42,19 +42,19 @@ def test_each_row_of_the_table_names_where_it_comes_from() -> None:
 
 def test_rows_that_another_row_hides_are_none() -> None:
     """A sign that an earlier row takes whatever the status would never be reached."""
-    bare = Counter(chain.from_iterable(row.signs for row in table() if not (row.status or row.says)))
+    bare = Counter(chain.from_iterable(row.signs for row in load_dialect_rows() if not (row.status or row.says)))
     assert [sign for sign, number in bare.items() if number > 1] == []
 
 
 def test_own_codes_of_a_model_mean_a_refusal_too() -> None:
     body = {"error": {"message": "No.", "code": "not_today"}}
-    assert classify(Reply(400, {}, body)).meaning == "failed"
-    found = classify(Reply(400, {}, body), ("never", "not_today"))
+    assert classify_reply(Reply(400, {}, body)).meaning == "failed"
+    found = classify_reply(Reply(400, {}, body), ("never", "not_today"))
     assert (found.meaning, found.category, found.words) == ("refused", "not_today", "No.")
 
 
 def test_words_are_kept_clean_and_not_endless() -> None:
-    found = classify(Reply(400, {}, {"error": {"message": "a\x00b\x07\ud800c" + "x" * 9000}}))
+    found = classify_reply(Reply(400, {}, {"error": {"message": "a\x00b\x07\ud800c" + "x" * 9000}}))
     assert found.words.startswith("a\ufffdb ?c")
     assert len(found.words) <= 2000
     json.dumps(found.words).encode()
@@ -65,14 +65,14 @@ def test_words_are_kept_clean_and_not_endless() -> None:
 )
 def test_odd_values_beside_a_good_answer_change_nothing(beside: Any) -> None:
     good = {"choices": [{"message": {"content": "B"}, "finish_reason": "stop", "index": beside}], "error": beside}
-    assert classify(Reply(200, {}, {**good, "usage": beside, "model": beside})).meaning == "answer"
+    assert classify_reply(Reply(200, {}, {**good, "usage": beside, "model": beside})).meaning == "answer"
 
 
 def test_random_answers_of_every_shape_always_mean_something() -> None:
     dice = random.Random(13)
     for _ in range(1000):
         status, headers, body = odd_answer(dice)
-        found = classify(Reply(status, headers, body))
+        found = classify_reply(Reply(status, headers, body))
         assert found.seconds <= LONGEST
         found.words.encode()
         found.category.encode()
@@ -107,4 +107,4 @@ def test_a_wait_is_seconds_or_a_date_has_a_bound_and_nonsense_is_none(headers: d
 
 def test_google_says_its_wait_within_the_error() -> None:
     body = [{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [{"retryDelay": "34s"}]}}]
-    assert classify(Reply(429, {}, body)).seconds == 34
+    assert classify_reply(Reply(429, {}, body)).seconds == 34

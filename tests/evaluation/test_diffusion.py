@@ -15,10 +15,10 @@ from PIL import Image
 
 from evaluation import backends, content_store
 from evaluation.backends.diffusion import DiffusersPipeline
-from evaluation.contracts.backend import BackendError, ImageRequest, OutOfMemory
+from evaluation.contracts.backend import BackendError, DeviceMemoryError, ImageRequest
 from evaluation.contracts.study import ModelData, Result
 from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run
-from evaluation.runner import create_run, work
+from evaluation.runner import create_run, process_run
 from tests.evaluation.make import make_dish, make_model
 from tests.evaluation.tiny import model_at, save_stable_diffusion
 
@@ -212,7 +212,7 @@ def test_memory_that_does_not_suffice_keeps_the_passes_before(plain: Path, monke
         return drawn(part, precision)
 
     monkeypatch.setattr(backend, "drawn", full)
-    with pytest.raises(OutOfMemory, match="CUDA out of memory"):
+    with pytest.raises(DeviceMemoryError, match="CUDA out of memory"):
         for result in backend.generate(requests()):
             kept.append(result.key)
     assert kept == ["u0", "u1"]
@@ -287,7 +287,7 @@ def test_damaged_weights_are_explained(plain: Path, tmp_path: Path) -> None:
 def test_weights_that_could_change_are_not_loaded() -> None:
     model = ModelData(1, "sd", "image_generator", "diffusers", "stabilityai/stable-diffusion-2-1", "main", SETTINGS)
     with pytest.raises(BackendError, match="not a commit"):
-        backends.load(model)
+        backends.load_backend(model)
 
 
 def test_a_request_without_a_seed_is_not_drawn(plain: Path) -> None:
@@ -304,7 +304,7 @@ def test_a_run_stores_pictures_and_what_was_filtered(checked: Path) -> None:
     PromptTemplate.objects.create(slug="short", version="1", text="a photo of {local_name}.")
     config = {"model": "tiny", "prompt": "short", "images_per_subject": 6}
     run = create_run("generation", config, slug="tiny-pictures")
-    while work(run.pk, "tests"):
+    while process_run(run.pk, "tests"):
         pass
     assert Run.objects.get().state == "done"
     counted = {state: run.units.filter(state=state).count() for state in ("done", "filtered", "failed")}
@@ -313,7 +313,7 @@ def test_a_run_stores_pictures_and_what_was_filtered(checked: Path) -> None:
     for image in GeneratedImage.objects.all():
         assert (image.sha256 == "") == (image.state == "filtered")
         assert image.seed is not None and image.prompt_sent.startswith("a photo of ")
-        assert image.state == "filtered" or content_store.read(image.sha256)[:4] == b"\x89PNG"
+        assert image.state == "filtered" or content_store.read_content(image.sha256)[:4] == b"\x89PNG"
     told = Outcome.objects.filter(unit__state="done")[0].circumstances
     assert (told["scheduler"], told["card"], told["precision"]) == ("DDIMScheduler", "processor", "fp32")
     assert "tokens longer than the text encoder reads" in Outcome.objects.filter(unit__state="failed")[0].reason

@@ -28,13 +28,13 @@ def unlike(place: str, model: str, *kinds: tuple[float, ...], dishes: int = 10, 
 KENYA = unlike("Kenya", "painter", (1, 1, 1), (1, 0, 0))
 GHANA = unlike("Ghana", "painter", (1, 1, 0), (0, 0, 0))
 TOGO = answers("Togo", "painter", 4, (0, 0, 0, 0, 0, 0, 0, 0))
-DERIVED = [name for name in lookup.names() if derived.base_of(name)]
+DERIVED = [name for name in lookup.list_table_names() if derived.base_of(name)]
 
 
 def made(base: TableSpec, **filters: str) -> TidyTable:
     table = disparity.spec_of(base)
     assert table is not None
-    return compute.compute(table, filters)
+    return compute.compute_table(table, filters)
 
 
 def test_the_worst_group_is_named_with_its_own_n() -> None:
@@ -175,8 +175,8 @@ def test_tables_without_observations_or_places_have_none() -> None:
     assert disparity.spec_of(make_base(make_observations(KENYA, "question"))) is None
     assert disparity.spec_of(base) is not None
     for name in ("disparity.association.top", "disparity.stereotypes.readings", "disparity.nothing", "disparity."):
-        with pytest.raises(lookup.UnknownTable, match="There is no table"):
-            lookup.spec(name)
+        with pytest.raises(lookup.TableNotFound, match="There is no table"):
+            lookup.find_table_spec(name)
 
 
 def test_the_figure_shows_gaps_beside_what_chance_gives() -> None:
@@ -186,13 +186,13 @@ def test_the_figure_shows_gaps_beside_what_chance_gives() -> None:
 
 
 def test_a_derived_table_is_stale_when_its_base_is_and_changes_version_with_it() -> None:
-    base, table = lookup.spec("review.quality"), lookup.spec("disparity.review.quality")
+    base, table = lookup.find_table_spec("review.quality"), lookup.find_table_spec("disparity.review.quality")
     assert (table.inputs, table.version) == (base.inputs, f"{base.version}.2")
     assert "interval" not in table.filters and "country" not in table.filters
 
 
 def test_every_derived_name_stands_after_its_table() -> None:
-    names = lookup.names()
+    names = lookup.list_table_names()
     assert set(names) > set(TABLES)
     assert names[names.index("review.quality") + 1 :][:2] == ["disparity.review.quality", "compare.review.quality"]
 
@@ -200,7 +200,7 @@ def test_every_derived_name_stands_after_its_table() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", DERIVED)
 def test_an_empty_install_has_empty_derived_tables_that_say_so(name: str) -> None:
-    table = compute.compute(lookup.spec(name), {})
+    table = compute.compute_table(lookup.find_table_spec(name), {})
     assert table.rows == ()
     assert any("no finished run" in note or "no reviews yet" in note for note in table.notes)
 
@@ -210,10 +210,15 @@ def test_rescaled_scores_are_never_compared() -> None:
     places = (make_place_in("Africa"), make_place_in("Asia"))
     make_association(*(picture_result(place, "painter", 1, at) for place in places for at in range(15)))
     for name in ("disparity.association.scores", "compare.association.scores"):
-        table = compute.compute(lookup.spec(name), {})
+        table = compute.compute_table(lookup.find_table_spec(name), {})
         assert not {"normalised_score", "normalised_over_all"} & (column(table, "measure") if table.rows else set())
         assert any(note.startswith("Never compared: normalised_score, normalised_over_all.") for note in table.notes)
-    assert compute.compute(lookup.spec("disparity.association.scores"), {"measure": "normalised_score"}).rows == ()
+    assert (
+        compute.compute_table(
+            lookup.find_table_spec("disparity.association.scores"), {"measure": "normalised_score"}
+        ).rows
+        == ()
+    )
 
 
 @pytest.mark.django_db

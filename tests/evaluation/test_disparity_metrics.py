@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from evaluation.metrics.disparity import Disparity, disparity
+from evaluation.metrics.disparity import Disparity, compute_disparity
 from evaluation.metrics.inference.multiple_testing import holm
 from evaluation.metrics.samples import Sample
 
@@ -47,7 +47,7 @@ def drawn(rng: np.random.Generator, dishes: int, answers: int, mean: float = 0.0
 
 
 def by_hand() -> Disparity:
-    return disparity(make_sample([[1, 1, 1], [1, 0, 0]] * 5, [[1, 1, 0], [0, 0, 0]] * 5))
+    return compute_disparity(make_sample([[1, 1, 1], [1, 0, 0]] * 5, [[1, 1, 0], [0, 0, 0]] * 5))
 
 
 def test_a_gap_by_hand() -> None:
@@ -63,7 +63,7 @@ def test_a_gap_by_hand() -> None:
 def test_two_groups_of_single_answers_agree_with_welch() -> None:
     rng = np.random.default_rng(5)
     first, second = rng.normal(size=40), rng.normal(0.45, size=35)
-    found = disparity(make_sample([[x] for x in first], [[x] for x in second]))
+    found = compute_disparity(make_sample([[x] for x in first], [[x] for x in second]))
     theirs = stats.ttest_ind(first, second, equal_var=False)
     assert found.gap == pytest.approx(abs(first.mean() - second.mean()))
     assert found.p == pytest.approx(theirs.pvalue, abs=0.015)
@@ -75,7 +75,7 @@ def test_dishes_are_the_units_however_often_they_were_asked_about() -> None:
     rng = np.random.default_rng(1)
     once = [[[x] for x in rng.normal(size=30)] for _ in range(3)]
     often = [[dish * 20 for dish in group] for group in once]
-    few, many = disparity(make_sample(*once)), disparity(make_sample(*often))
+    few, many = compute_disparity(make_sample(*once)), compute_disparity(make_sample(*often))
     assert few.p == many.p
     assert few.gap == pytest.approx(many.gap)
     assert (few.interval.low, few.interval.high) == pytest.approx((many.interval.low, many.interval.high))
@@ -84,11 +84,11 @@ def test_dishes_are_the_units_however_often_they_were_asked_about() -> None:
 def test_a_dish_in_two_groups_weighs_a_half_in_each() -> None:
     """Ten dishes of 0 in A, ten of 1 in B, six of 1 in both: A (6 · ½) ÷ (10 + 3) = 3/13, B 1; without them 0 and 1."""
     sample = make_sample([[0.0] * 3] * 10, [[1.0] * 3] * 10, shared=[[1.0] * 3] * 6)
-    found = disparity(sample)
+    found = compute_disparity(sample)
     assert [group.mean for group in found.groups] == pytest.approx([3 / 13, 1])
     assert [(group.n, group.dishes) for group in found.groups] == [(48, 16), (48, 16)]
     assert (found.n, found.dishes, sample.shared) == (78, 26, 6)
-    alone = disparity(sample.unshared())
+    alone = compute_disparity(sample.unshared())
     assert ([group.mean for group in alone.groups], alone.n) == ([0, 1], 60)
 
 
@@ -99,13 +99,13 @@ def test_the_order_of_the_observations_changes_nothing_to_the_last_digit() -> No
     kind, order = dishes % 4, rng.permutation(n)
     one = Sample.of(values, dishes, raters, kind, kinds)
     other = Sample.of(values[order], dishes[order], raters[order], kind[order], kinds)
-    assert disparity(one) == disparity(other)
-    assert disparity(one).interval.low is not None
+    assert compute_disparity(one) == compute_disparity(other)
+    assert compute_disparity(one).interval.low is not None
 
 
 def test_where_groups_do_not_differ_p_is_spread_evenly_and_the_gap_is_as_expected() -> None:
     rng = np.random.default_rng(11)
-    found = [disparity(make_sample(*(drawn(rng, 12, 3) for _ in range(4)))) for _ in range(60)]
+    found = [compute_disparity(make_sample(*(drawn(rng, 12, 3) for _ in range(4)))) for _ in range(60)]
     p = [each.p or 0.0 for each in found]
     assert fmean(p) == pytest.approx(0.5, abs=0.12)
     assert fmean(each.gap or 0 for each in found) == pytest.approx(fmean(each.expected or 0 for each in found), rel=0.1)
@@ -116,7 +116,10 @@ def test_people_who_judge_differently_widen_the_interval() -> None:
     rng = np.random.default_rng(3)
     tastes = rng.normal(0, 1, 6)
     groups = [(np.array(drawn(rng, 15, 6)) + tastes).tolist() for _ in range(3)]
-    machine, people = disparity(make_sample(*groups)).interval, disparity(make_sample(*groups, raters=True)).interval
+    machine, people = (
+        compute_disparity(make_sample(*groups)).interval,
+        compute_disparity(make_sample(*groups, raters=True)).interval,
+    )
     assert machine.high is not None and people.high is not None
     assert people.high > machine.high
     assert ("reviewers" in people.method, "reviewers" in machine.method) == (True, False)
@@ -125,10 +128,10 @@ def test_people_who_judge_differently_widen_the_interval() -> None:
 def test_a_group_with_four_reviewers_is_small_and_not_compared() -> None:
     rng = np.random.default_rng(3)
     few = [(np.array(drawn(rng, 15, 4)) - 9).tolist(), drawn(rng, 15, 6), drawn(rng, 15, 5)]
-    found = disparity(make_sample(*few, raters=True))
+    found = compute_disparity(make_sample(*few, raters=True))
     assert [(group.place, group.people) for group in found.groups] == [(1, 6), (2, 5)]
     assert found.gap is not None and found.gap < 5
-    alone = disparity(make_sample(*few[:2], raters=True))
+    alone = compute_disparity(make_sample(*few[:2], raters=True))
     assert (alone.gap, alone.p, alone.interval.low) == (None, None, None)
     assert "5 reviewers" in alone.reason
 
@@ -145,20 +148,20 @@ def test_a_group_with_four_reviewers_is_small_and_not_compared() -> None:
     ],
 )
 def test_what_cannot_be_compared_has_a_reason_and_no_number(groups: Any, reason: str) -> None:
-    found = disparity(make_sample(*groups))
+    found = compute_disparity(make_sample(*groups))
     assert (found.gap, found.expected, found.p, found.ratio, found.variation) == (None,) * 5
     assert reason in found.reason
 
 
 def test_a_small_group_is_never_the_lowest_or_the_highest() -> None:
     groups = [[[-9.0] * 5] * 9, [[0.0, 1.0, 1.0]] * 11, [[0.0, 0.0, 1.0]] * 12, [[9.0, 9.0]] * 10]
-    found = disparity(make_sample(*groups))
+    found = compute_disparity(make_sample(*groups))
     assert [group.place for group in found.groups] == [1, 2]
     assert found.n == 33 + 36
 
 
 def test_where_all_are_equal_there_is_no_gap_no_interval_and_no_test() -> None:
-    found = disparity(make_sample([[1.0] * 4] * 10, [[1.0] * 4] * 10))
+    found = compute_disparity(make_sample([[1.0] * 4] * 10, [[1.0] * 4] * 10))
     assert (found.gap, found.expected, found.p) == (0.0, None, None)
     assert (found.ratio, found.variation) == (1.0, 0.0)
     assert (found.interval.low, "equal" in found.interval.reason) == (None, True)
@@ -166,7 +169,7 @@ def test_where_all_are_equal_there_is_no_gap_no_interval_and_no_test() -> None:
 
 def test_no_ratio_of_what_may_be_negative_or_is_nothing() -> None:
     for groups in ([[[-1.0] * 4] * 10, [[1.0] * 4] * 10], [[[0.0] * 4] * 10, [[0.0] * 4] * 10]):
-        found = disparity(make_sample(*groups))
+        found = compute_disparity(make_sample(*groups))
         assert (found.ratio, found.variation) == (None, None)
 
 
@@ -176,7 +179,10 @@ def test_parts_of_a_dish_in_different_groups_move_together() -> None:
     dishes = np.repeat(np.arange(20), 4)
     values = rng.normal(0, 3, 20)[dishes] + rng.normal(0, 0.1, 80)
     halves, whole = np.arange(80) % 2, dishes % 2
-    found = [disparity(Sample.of(values, dishes, None, kinds, np.eye(2, dtype=np.bool_))) for kinds in (halves, whole)]
+    found = [
+        compute_disparity(Sample.of(values, dishes, None, kinds, np.eye(2, dtype=np.bool_)))
+        for kinds in (halves, whole)
+    ]
     reach = [each.interval.high - each.gap for each in found if each.interval.high and each.gap is not None]
     assert reach[0] < reach[1] / 4
 

@@ -51,7 +51,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
 
 
 def load(folder: Path, **parameters: Any) -> DiffusersPipeline:
-    found = backends.load(model_at(folder, "image_generator", "diffusers", **{**SETTINGS, **parameters}))
+    found = backends.load_backend(model_at(folder, "image_generator", "diffusers", **{**SETTINGS, **parameters}))
     assert isinstance(found, DiffusersPipeline)
     return found
 
@@ -247,7 +247,7 @@ def test_an_unknown_family_is_refused_before_any_weight_file_is_opened(
     copy = renamed(folder, tmp_path, file, **values) if values else folder
     parameters = SETTINGS if role == "image_generator" else {}
     with watched(copy) as opened, pytest.raises(BackendError, match=sentence):
-        backends.load(model_at(copy, role, backend, **parameters))
+        backends.load_backend(model_at(copy, role, backend, **parameters))
     assert weights(opened) == set()
 
 
@@ -261,7 +261,7 @@ def test_a_damaged_index_is_named(content: str, folders: Folders, tmp_path: Path
 
 def test_a_folder_without_a_description_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BackendError, match=r"holds no config\.json\. Supported: clip, siglip"):
-        backends.load(model_at(tmp_path, "encoder", "clip"))
+        backends.load_backend(model_at(tmp_path, "encoder", "clip"))
 
 
 def test_files_that_were_fetched_before_are_read_without_a_network(
@@ -275,7 +275,7 @@ def test_files_that_were_fetched_before_are_read_without_a_network(
     snapshot.mkdir(parents=True)
     (snapshot / "config.json").write_text('{"model_type": "clap"}')
     with pytest.raises(BackendError, match=r"of the family clap\. Supported: clip, siglip"):
-        backends.load(ModelData(1, "tiny", "encoder", "clip", "maker/model", "0" * 40, {}))
+        backends.load_backend(ModelData(1, "tiny", "encoder", "clip", "maker/model", "0" * 40, {}))
 
 
 DAMAGED_INDEXES = (b"", b"[]", b"{}", b'{"weight_map": ["one"]}', b"\xff")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.evaluation.provider import Provider, png, serving
 from wwd.base import fetching
-from wwd.base.fetching import FetchError, fetch
+from wwd.base.fetching import FetchError, fetch_url
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
 
 @pytest.mark.parametrize("what", ["good", "moved"])
 def test_a_picture_is_fetched_also_where_it_moved(provider: Provider, what: str) -> None:
-    assert fetch(f"{provider.url}/pictures/{what}?sig=a%2Bb", local=True) == png()
+    assert fetch_url(f"{provider.url}/pictures/{what}?sig=a%2Bb", local=True) == png()
 
 
 @pytest.mark.parametrize(
@@ -41,20 +41,20 @@ def test_a_picture_is_fetched_also_where_it_moved(provider: Provider, what: str)
 )
 def test_what_cannot_be_fetched_says_why(provider: Provider, what: str, sentence: str, again: bool) -> None:
     with pytest.raises(FetchError, match=sentence) as caught:
-        fetch(f"{provider.url}/pictures/{what}", local=True)
+        fetch_url(f"{provider.url}/pictures/{what}", local=True)
     assert caught.value.again == again
 
 
 def test_a_picture_that_drips_in_ends_after_the_time_in_all(provider: Provider) -> None:
     started = time.monotonic()
     with pytest.raises(FetchError):
-        fetch(f"{provider.url}/pictures/drip", local=True, seconds=0.5)
+        fetch_url(f"{provider.url}/pictures/drip", local=True, seconds=0.5)
     assert time.monotonic() - started < 10
 
 
 def test_a_picture_that_is_too_large_is_left(provider: Provider) -> None:
     with pytest.raises(FetchError, match="larger than"):
-        fetch(f"{provider.url}/pictures/good", local=True, most=100)
+        fetch_url(f"{provider.url}/pictures/good", local=True, most=100)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_picture_that_is_too_large_is_left(provider: Provider) -> None:
 )
 def test_only_plain_https_addresses_are_fetched(url: str) -> None:
     with pytest.raises(FetchError):
-        fetch(url)
+        fetch_url(url)
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_only_plain_https_addresses_are_fetched(url: str) -> None:
 def test_names_of_addresses_inside_are_not_connected_to(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     resolve_to(monkeypatch, address)
     with pytest.raises(FetchError, match="inside a network of its own"):
-        fetch("https://pictures.example/a.png")
+        fetch_url("https://pictures.example/a.png")
 
 
 def test_one_address_inside_among_others_is_enough_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     resolve_to(monkeypatch, "93.184.216.34", "127.0.0.1")
     with pytest.raises(FetchError, match="inside a network"):
-        fetch("https://pictures.example/a.png")
+        fetch_url("https://pictures.example/a.png")
 
 
 @pytest.mark.parametrize(
@@ -143,13 +143,13 @@ def test_addresses_of_the_open_internet_are_public(address: str) -> None:
 
 
 def test_a_redirection_is_checked_like_the_address_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "get", lambda url, *_: get_once(url))
+    monkeypatch.setattr(fetching, "request_url_once", lambda url, *_: get_once(url))
     with pytest.raises(FetchError, match="none that may be fetched"):
-        fetch("https://pictures.example/a.png")
+        fetch_url("https://pictures.example/a.png")
 
 
 def get_once(url: str) -> bytes | str:
-    fetching.checked(url, local=False)
+    fetching.check_url(url, local=False)
     return "http://169.254.169.254/latest/meta-data/"
 
 
@@ -159,7 +159,7 @@ def test_an_unknown_host_may_be_asked_again(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     with pytest.raises(FetchError, match="was not found") as caught:
-        fetch("https://pictures.example/a.png")
+        fetch_url("https://pictures.example/a.png")
     assert caught.value.again
 
 
@@ -174,6 +174,6 @@ def test_a_server_that_says_nothing_is_worth_another_try(scheme: str) -> None:
         thread = threading.Thread(target=close_each)
         thread.start()
         with pytest.raises(FetchError, match="could not be fetched") as caught:
-            fetch(f"{scheme}://127.0.0.1:{server.getsockname()[1]}/picture", local=True)
+            fetch_url(f"{scheme}://127.0.0.1:{server.getsockname()[1]}/picture", local=True)
         thread.join(20)
     assert caught.value.again

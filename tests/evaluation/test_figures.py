@@ -43,7 +43,7 @@ MAQLUBA, KHICHDI = "مقلوبة", "खिचड़ी"
 
 ELSEWHERE = f"""
 import sys
-from evaluation.figures.files import drawn
+from evaluation.figures.files import render_figure_file
 from evaluation.figures.model import Look
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 value = Estimate(0.5, 3, 12, 0.4, 0.6, "bootstrap")
@@ -73,27 +73,33 @@ def test_any_two_colours_are_told_apart_by_people_who_see_few(vision: str) -> No
 
 
 def test_colours_differ_in_lightness_for_print_in_grey() -> None:
-    published = sorted(palette.lightness(palette.COLOURS[model]) for model in ("dalle2", "sd21", "dalle3", "real"))
+    published = sorted(
+        palette.colour_lightness(palette.COLOURS[model]) for model in ("dalle2", "sd21", "dalle3", "real")
+    )
     assert np.diff(published).min() >= 18
-    assert np.diff(sorted(map(palette.lightness, ALL))).min() >= 4
+    assert np.diff(sorted(map(palette.colour_lightness, ALL))).min() >= 4
 
 
 @pytest.mark.parametrize("colour", ALL)
 def test_lightness_is_that_of_cie(colour: str) -> None:
-    assert palette.lightness(colour) == pytest.approx(lab(colour)[0], abs=0.02)
+    assert palette.colour_lightness(colour) == pytest.approx(lab(colour)[0], abs=0.02)
 
 
 def test_a_model_keeps_its_colour_whatever_it_is_called_and_whoever_comes_later() -> None:
     known = [("dalle2", "DALL·E 2 (published)"), ("painter", "Painter 1"), ("brush", "Brush")]
-    before = palette.assigned(known)
-    after = palette.assigned([*known, ("late", "Latecomer")])
+    before = palette.assign_model_colours(known)
+    after = palette.assign_model_colours([*known, ("late", "Latecomer")])
     assert before.items() <= after.items()
-    assert palette.colour("Painter 1", after) == palette.colour("painter", after) != palette.colour("Brush", after)
-    assert {palette.colour(name) for name in ("Dalle2", "dalle2", "DALL·E 2")} == {palette.COLOURS["dalle2"]}
+    assert (
+        palette.get_model_colour("Painter 1", after)
+        == palette.get_model_colour("painter", after)
+        != palette.get_model_colour("Brush", after)
+    )
+    assert {palette.get_model_colour(name) for name in ("Dalle2", "dalle2", "DALL·E 2")} == {palette.COLOURS["dalle2"]}
 
 
 def test_masked_models_have_colours_of_their_own_that_say_nothing() -> None:
-    masked = [palette.colour(name) for name in ("A", "B", "C", "D")]
+    masked = [palette.get_model_colour(name) for name in ("A", "B", "C", "D")]
     assert len(set(masked)) == 4
     assert not set(masked) & set(palette.COLOURS.values())
 
@@ -109,13 +115,13 @@ def printed() -> bytes:
 
 
 def plan_of(table: TidyTable, *metrics: str) -> figures_model.Plan:
-    plan = layout.layout(table, metrics or ("food",))
+    plan = layout.lay_out_figure(table, metrics or ("food",))
     assert plan is not None
     return plan
 
 
 def file_of(table: TidyTable, ending: figures_model.Ending = "svg", **look: Any) -> bytes:
-    drawn = files.drawn(table, ["food"], ending, figures_model.Look(**look))
+    drawn = files.render_figure_file(table, ["food"], ending, figures_model.Look(**look))
     assert drawn is not None
     return drawn
 
@@ -176,8 +182,8 @@ def test_a_row_over_all_places_comes_last() -> None:
 def test_panels_of_one_metric_share_a_scale_that_begins_at_zero() -> None:
     rows = [make_row("Kenya", "Dalle2", value=0.9, low=0.85, high=0.95), make_row("Ghana", "Dalle2", value=0.2)]
     assert plan_of(make_table(rows)).panels[0].scale == (0, 0.95)
-    assert figures_model.scale(iter([Estimate(-0.2, 40, 20, -0.3, -0.1)])) == (-0.3, 0)
-    assert figures_model.scale(iter([Estimate(0.0, 40, 20), Estimate(None, 0, 0)])) == (0, 1)
+    assert figures_model.find_value_range(iter([Estimate(-0.2, 40, 20, -0.3, -0.1)])) == (-0.3, 0)
+    assert figures_model.find_value_range(iter([Estimate(0.0, 40, 20), Estimate(None, 0, 0)])) == (0, 1)
 
 
 def test_the_foot_names_the_method_and_why_something_is_not_measured() -> None:
@@ -209,10 +215,10 @@ def test_a_table_with_models_alone_and_one_without_are_drawn() -> None:
 
 
 def test_nothing_to_draw_gives_no_figure() -> None:
-    assert files.drawn(make_table(), ["food"], "svg") is None
-    assert files.drawn(make_table([make_row("Kenya", "Dalle2", "bad")]), ["food"], "svg") is None
+    assert files.render_figure_file(make_table(), ["food"], "svg") is None
+    assert files.render_figure_file(make_table([make_row("Kenya", "Dalle2", "bad")]), ["food"], "svg") is None
     lacking = make_row("Kenya", "Dalle2", value=None, low=None, high=None)
-    assert files.drawn(make_table([lacking]), ["food"], "svg") is None
+    assert files.render_figure_file(make_table([lacking]), ["food"], "svg") is None
 
 
 def test_only_small_groups_are_hatched() -> None:
@@ -256,10 +262,10 @@ def test_a_figure_has_the_width_of_a_printed_column_or_page(printed: bytes) -> N
 def test_a_figure_that_is_too_tall_for_a_page_has_several() -> None:
     rows = [make_row(f"Country {number}", "Dalle2", metric) for number in range(45) for metric in ("food", "b", "c")]
     plan = plan_of(make_table(rows), "food", "b", "c")
-    pages = draw.pages(plan, 8 / 2.54, draw.PAGE)
+    pages = draw.split_into_pages(plan, 8 / 2.54, draw.PAGE)
     assert [len(page.lines) for page in pages] == [1, 1, 1]
     assert max(page.height for page in pages) <= draw.PAGE
-    assert len(draw.pages(plan, 8 / 2.54, None)) == 1
+    assert len(draw.split_into_pages(plan, 8 / 2.54, None)) == 1
 
 
 def test_letters_are_six_points_or_larger_and_stay_within_the_width(printed: bytes) -> None:
@@ -271,7 +277,7 @@ def test_letters_are_six_points_or_larger_and_stay_within_the_width(printed: byt
     pypdf.PdfReader(io.BytesIO(printed)).pages[0].extract_text(visitor_text=see)
     assert min(size for size in sizes if size) >= 6
     for text in (*layout.MARKS.split(". "), "Democratic Republic of the Congo", "x" * 90, "a " * 60):
-        lines = fonts.wrapped(text, 6, 1.0)
+        lines = fonts.wrap_text(text, 6, 1.0)
         assert max(fonts.text_width(line, 6) for line in lines) <= 1.0
         assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
@@ -331,7 +337,7 @@ def shaped(path: str, word: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(("word", "place"), [(MAQLUBA, 1), (KHICHDI, 0)])
 def test_arabic_and_devanagari_have_the_shapes_of_harfbuzz(printed: bytes, word: str, place: int) -> None:
-    path = fonts.path_of(fonts.shipped()[place])
+    path = fonts.path_of(fonts.list_shipped_families()[place])
     family = "NotoSansArabic-Regular" if place else "NotoSans-Regular"
     drawn = drawn_glyphs(printed, family)
     expected = shaped(path, word)
@@ -360,7 +366,7 @@ def test_an_svg_holds_no_text_that_a_reader_could_lack_a_font_for() -> None:
 
 def test_letters_that_no_font_has_are_told_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, logger="evaluation.figures.fonts"):
-        fonts.families(["\U0010fffd"])
+        fonts.choose_font_families(["\U0010fffd"])
     assert "U+10FFFD" in caplog.text
 
 
@@ -368,12 +374,12 @@ def test_without_the_packages_of_fonts_figures_are_drawn_and_the_log_says_why(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(fonts, "PACKAGES", ("no_such_package_of_fonts",))
-    fonts.shipped.cache_clear()
+    fonts.list_shipped_families.cache_clear()
     try:
         with caplog.at_level(logging.WARNING, logger="evaluation.figures.fonts"):
-            assert fonts.families(["Waakye"]) == [fonts.LAST]
+            assert fonts.choose_font_families(["Waakye"]) == [fonts.LAST]
     finally:
-        fonts.shipped.cache_clear()
+        fonts.list_shipped_families.cache_clear()
     assert "no_such_package_of_fonts" in caplog.text
 
 
@@ -381,19 +387,19 @@ def test_letters_that_the_shipped_fonts_lack_are_taken_from_those_of_the_system(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A server on which the packages of fonts are missing and Noto is installed."""
-    shipped = Path(fonts.path_of(fonts.shipped()[0]))
+    shipped = Path(fonts.path_of(fonts.list_shipped_families()[0]))
     installed = tmp_path / "NotoSansTest-Regular.ttf"
     shutil.copy(shipped, installed)
     manager = font_manager.fontManager
     before = list(manager.ttflist)
     monkeypatch.setattr(fonts, "PACKAGES", ())
-    for kept in (fonts.shipped, fonts._of_system):
+    for kept in (fonts.list_shipped_families, fonts._of_system):
         kept.cache_clear()
     try:
         manager.addfont(installed)
-        assert fonts.families(["Waakye"]) == [fonts.LAST]
-        assert fonts.families([KHICHDI]) == [fonts.LAST, "World Wide Dishes NotoSansTest-Regular"]
+        assert fonts.choose_font_families(["Waakye"]) == [fonts.LAST]
+        assert fonts.choose_font_families([KHICHDI]) == [fonts.LAST, "World Wide Dishes NotoSansTest-Regular"]
     finally:
         manager.ttflist[:] = before
-        for kept in (fonts.shipped, fonts._of_system):
+        for kept in (fonts.list_shipped_families, fonts._of_system):
             kept.cache_clear()

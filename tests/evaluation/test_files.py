@@ -26,15 +26,15 @@ def make_old(sha256: str) -> None:
 
 
 def test_a_kept_file_is_read_by_its_hash() -> None:
-    sha256 = content_store.keep(b"picture")
-    assert (len(sha256), content_store.read(sha256)) == (64, b"picture")
+    sha256 = content_store.store_content(b"picture")
+    assert (len(sha256), content_store.read_content(sha256)) == (64, b"picture")
 
 
 def test_equal_contents_are_one_file_that_is_not_written_again() -> None:
-    sha256 = content_store.keep(b"picture")
+    sha256 = content_store.store_content(b"picture")
     make_old(sha256)
     before = on_disk(sha256).stat().st_mtime
-    assert content_store.keep(b"picture") == sha256
+    assert content_store.store_content(b"picture") == sha256
     assert on_disk(sha256).stat().st_mtime == before
     assert len(list(on_disk(sha256).parent.iterdir())) == 1
 
@@ -58,37 +58,41 @@ def test_a_large_file_is_copied_once_to_any_storage(settings: Settings, tmp_path
     sha256 = content_store.keep_file(source)
     written = default_storage.get_modified_time(content_store.path_of(sha256))
     assert content_store.keep_file(source) == sha256
-    assert content_store.read(sha256) == b"archive"
+    assert content_store.read_content(sha256) == b"archive"
     assert default_storage.get_modified_time(content_store.path_of(sha256)) == written
 
 
 def test_a_file_that_was_cut_short_is_written_again() -> None:
-    sha256 = content_store.keep(b"picture")
+    sha256 = content_store.store_content(b"picture")
     on_disk(sha256).write_bytes(b"pic")
-    content_store.keep(b"picture")
-    assert content_store.read(sha256) == b"picture"
+    content_store.store_content(b"picture")
+    assert content_store.read_content(sha256) == b"picture"
 
 
 def test_many_that_keep_the_same_content_at_once_leave_one_whole_file() -> None:
     content = os.urandom(300_000)
-    threads = [threading.Thread(target=content_store.keep, args=(content,)) for _ in range(8)]
+    threads = [threading.Thread(target=content_store.store_content, args=(content,)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    sha256 = content_store.keep(content)
-    assert content_store.read(sha256) == content
+    sha256 = content_store.store_content(content)
+    assert content_store.read_content(sha256) == content
     assert [path.name for path in on_disk(sha256).parent.iterdir()] == [sha256]
 
 
 def test_reading_what_is_not_held_says_so() -> None:
     with pytest.raises(FileNotFoundError):
-        content_store.read("0" * 64)
+        content_store.read_content("0" * 64)
 
 
 @pytest.mark.django_db
 def test_old_files_that_no_row_names_are_removed_and_others_stay() -> None:
-    named, orphan, fresh = content_store.keep(b"named"), content_store.keep(b"orphan"), content_store.keep(b"fresh")
+    named, orphan, fresh = (
+        content_store.store_content(b"named"),
+        content_store.store_content(b"orphan"),
+        content_store.store_content(b"fresh"),
+    )
     make_image(make_subject(), make_model(), sha256=named)
     make_old(named)
     make_old(orphan)
@@ -98,7 +102,7 @@ def test_old_files_that_no_row_names_are_removed_and_others_stay() -> None:
 
 @pytest.mark.django_db
 def test_leftovers_of_a_killed_writer_are_removed() -> None:
-    part = on_disk(content_store.keep(b"picture")).parent / ".part-abc"
+    part = on_disk(content_store.store_content(b"picture")).parent / ".part-abc"
     part.write_bytes(b"half")
     os.utime(part, (time.time() - OLD, time.time() - OLD))
     content_store.remove_orphans()
@@ -114,7 +118,7 @@ def test_files_beside_the_pictures_are_never_touched() -> None:
 
 @pytest.mark.django_db
 def test_a_file_that_is_gone_when_its_turn_comes_is_passed_over() -> None:
-    sha256 = content_store.keep(b"orphan")
+    sha256 = content_store.store_content(b"orphan")
     (on_disk(sha256).parent / "gone").symlink_to("nothing")
     assert content_store.remove_orphans(timedelta(0)) == 1
 
@@ -126,7 +130,7 @@ def test_no_picture_at_all_is_no_error() -> None:
 
 @pytest.mark.django_db
 def test_the_job_stops_when_its_time_is_over() -> None:
-    sha256 = content_store.keep(b"orphan")
+    sha256 = content_store.store_content(b"orphan")
     assert content_store.remove_orphans(timedelta(0), seconds=0) == 0
     assert on_disk(sha256).exists()
 
@@ -138,7 +142,7 @@ def test_every_app_that_names_a_file_keeps_it() -> None:
 
     assert any(field.name.endswith("sha256") for field in CampaignImage._meta.concrete_fields)
     image = make_image(make_subject(), make_model())
-    sha256 = content_store.keep(b"copy")
+    sha256 = content_store.store_content(b"copy")
     assert content_store.named_by_rows([sha256]) == set()
     type(image).objects.filter(pk=image.pk).update(sha256=sha256)
     assert content_store.named_by_rows([sha256, "0" * 64]) == {sha256}

@@ -9,8 +9,8 @@ from evaluation import studies
 from evaluation.contracts.study import ConfigError, ImageResult, Result
 from evaluation.models import Batch, GeneratedImage, Model, Outcome, Run, Subject, Unit
 from evaluation.models.cost import Price, price_of
-from evaluation.runner import create_run, forecast, import_run, leases, preview, retry, work
-from evaluation.runner.progress import by_label, refusals, rewritten
+from evaluation.runner import create_run, forecast_run, import_run, leases, preview_run, process_run, retry_units
+from evaluation.runner.progress import by_label, count_refusals, count_rewritten_prompts
 from tests.evaluation.fragile import Fragile
 from tests.evaluation.make import make_country, make_dish, make_model, make_subject, plan
 
@@ -36,7 +36,7 @@ def make_run(*acts: str) -> Run:
 def half(run: Run) -> None:
     """Works through the next batch of four."""
     Fragile.executed.clear()
-    work(run.pk, "a", stop=lambda: bool(Fragile.executed))
+    process_run(run.pk, "a", stop=lambda: bool(Fragile.executed))
     run.refresh_from_db()
 
 
@@ -76,7 +76,7 @@ def test_a_dry_plan_counts_units_and_cost_and_leaves_nothing_behind() -> None:
     make_dish("Waakye")
     make_dish("Ugali", country=make_country("KEN", "Kenya"))
     price(**CENTS)
-    found = preview("generation", {"model": "sketch", "images_per_subject": 5})
+    found = preview_run("generation", {"model": "sketch", "images_per_subject": 5})
     assert found.units == 10
     assert found.countries == {("sketch", "Ghana"): 5, ("sketch", "Kenya"): 5}
     assert found.cost == {"USD": pytest.approx(0.4)}
@@ -85,22 +85,22 @@ def test_a_dry_plan_counts_units_and_cost_and_leaves_nothing_behind() -> None:
 
 def test_a_dry_plan_names_models_without_a_price_and_mistakes() -> None:
     make_dish()
-    assert preview("generation", {"model": "sketch"}).unpriced == ["sketch"]
+    assert preview_run("generation", {"model": "sketch"}).unpriced == ["sketch"]
     with pytest.raises(ConfigError, match="nothing is selected"):
-        preview("generation", {"model": "sketch", "subjects": {"demonstration": True}})
+        preview_run("generation", {"model": "sketch", "subjects": {"demonstration": True}})
     price(currency="USD", per_unit="much")
     with pytest.raises(ConfigError, match="sketch: price: per_unit"):
-        preview("generation", {"model": "sketch"})
+        preview_run("generation", {"model": "sketch"})
 
 
 def test_cost_at_half_way_is_what_the_whole_costs_in_the_end() -> None:
     price(**CENTS)
     run = make_run("yes", "yes", "refuse", "yes", "yes", "refuse", "yes", "yes")
     half(run)
-    before = forecast(run)
+    before = forecast_run(run)
     assert (before.ended, before.total, before.open) == (4, 8, 4)
-    work(run.pk, "a")
-    after = forecast(run)
+    process_run(run.pk, "a")
+    after = forecast_run(run)
     # 6 of 8 are delivered: 0.24, and at half-way 3 of 4: 0.12 + 0.12.
     assert after.spent == {"USD": pytest.approx(0.24)}
     assert before.spent["USD"] + before.to_come["USD"] == pytest.approx(0.24)
@@ -112,7 +112,7 @@ def test_tokens_are_counted_from_the_answers() -> None:
     run = make_run(*["yes"] * 8)
     half(run)
     Outcome.objects.update(circumstances={"input_tokens": 3000, "output_tokens": 100})
-    found = forecast(run)
+    found = forecast_run(run)
     # 4 answers: 12,000 × 2 / 1e6 + 400 × 10 / 1e6.
     assert found.spent["USD"] == pytest.approx(0.028)
     assert found.to_come["USD"] == pytest.approx(0.028)
@@ -120,18 +120,18 @@ def test_tokens_are_counted_from_the_answers() -> None:
 
 def test_before_anything_ended_the_expected_cost_stands() -> None:
     price(**CENTS)
-    found = forecast(make_run(*["yes"] * 5))
+    found = forecast_run(make_run(*["yes"] * 5))
     assert (found.spent["USD"], found.to_come["USD"], found.seconds) == (0, pytest.approx(0.2), None)
 
 
 def test_earlier_tries_cost_too_and_do_not_change_what_is_expected() -> None:
     price(currency="USD", per_million_output=1_000_000)
     run = make_run("raise", "yes")
-    work(run.pk, "a")
+    process_run(run.pk, "a")
     Outcome.objects.update(circumstances={"output_tokens": 2})
-    retry(run)
+    retry_units(run)
     run.refresh_from_db()
-    found = forecast(run)
+    found = forecast_run(run)
     assert (found.spent["USD"], found.to_come["USD"]) == (4, 2)
 
 
@@ -147,28 +147,28 @@ def test_the_time_left_follows_the_pace_of_the_last_minutes() -> None:
     Batch.objects.filter(pk=second.pk).update(
         created_at=Now() - timedelta(seconds=40), finished_at=Now() - timedelta(seconds=20)
     )
-    assert forecast(run).seconds == pytest.approx(40, abs=2)
+    assert forecast_run(run).seconds == pytest.approx(40, abs=2)
 
 
 def test_what_is_worked_on_counts_as_far_as_its_time_says() -> None:
     run = make_run(*["yes"] * 16)
     half(run)
     Batch.objects.update(created_at=Now() - timedelta(seconds=40), finished_at=Now() - timedelta(seconds=20))
-    going = leases.lease(run, "b", 4)
+    going = leases.lease_units(run, "b", 4)
     assert going is not None
     Batch.objects.filter(pk=going.pk).update(created_at=Now() - timedelta(seconds=10))
     # A batch takes 20 seconds: of the second, 2 of 4 are done. 4 + 2 units in 40 seconds, 12 - 2 are left.
-    assert forecast(run).seconds == pytest.approx(10 * 40 / 6, abs=2)
+    assert forecast_run(run).seconds == pytest.approx(10 * 40 / 6, abs=2)
 
 
 def test_a_pace_of_long_ago_says_nothing() -> None:
     run = make_run(*["yes"] * 8)
     half(run)
     Batch.objects.update(finished_at=Now() - timedelta(hours=2))
-    assert forecast(run).seconds is None
-    work(run.pk, "a")
+    assert forecast_run(run).seconds is None
+    process_run(run.pk, "a")
     run.refresh_from_db()
-    assert forecast(run).seconds == 0
+    assert forecast_run(run).seconds == 0
 
 
 def results() -> Run:
@@ -197,10 +197,10 @@ def test_units_are_counted_apart_by_country_language_and_model() -> None:
 
 def test_refusals_and_rewritten_prompts_are_counted_per_country() -> None:
     run = results()
-    assert [(row.label, row.category, row.n, row.words) for row in refusals(run)] == [
+    assert [(row.label, row.category, row.n, row.words) for row in count_refusals(run)] == [
         ("Ghana", "content_policy_violation", 1, "Not allowed."),
         ("Kenya", "content_policy_violation", 1, "Not allowed."),
     ]
-    [row] = rewritten(run)
+    [row] = count_rewritten_prompts(run)
     assert (row.label, row.n, row.name_kept, row.countries_kept) == ("Ghana", 1, 1, 0)
     assert GeneratedImage.objects.count() == 1, "where nothing came, no picture is recorded"

@@ -9,14 +9,14 @@ import pytest
 from PIL import Image
 
 from evaluation import content_store, studies
-from evaluation.backends.standin.images import png
+from evaluation.backends.standin.images import encode_png
 from evaluation.contracts.backend import ImageRequest
 from evaluation.contracts.study import ConfigError, ImageResult, ModelData, Result, SubjectData, Work
 from evaluation.models import GeneratedImage, Model, Outcome, Run
-from evaluation.runner import create_run, import_run, preview, work
+from evaluation.runner import create_run, import_run, preview_run, process_run
 from evaluation.runner.catalogue import DatabaseCatalogue
-from evaluation.studies.prompts import holds
-from evaluation.tables.outcomes import outcomes
+from evaluation.studies.prompts import contains_words
+from evaluation.tables.outcomes import iterate_outcomes
 from tests.evaluation.make import make_country, make_dish, make_model, make_place, make_subject, plan
 
 pytestmark = pytest.mark.django_db
@@ -25,13 +25,13 @@ pytestmark = pytest.mark.django_db
 def test_a_run_makes_pictures_with_prompt_seed_and_file() -> None:
     make_dish("Waakye")
     run = create_run("generation", {"model": "sketch", "images_per_subject": 3})
-    work(run.pk, "a")
+    process_run(run.pk, "a")
     images = list(GeneratedImage.objects.order_by("pk"))
     assert len(images) == 3
     assert len({image.seed for image in images}) == len({image.sha256 for image in images}) == 3
     assert all("called Waakye" in image.prompt_sent and image.sample is None for image in images)
     assert images[0].prompt is not None and images[0].prompt.slug == "generation-specific"
-    with Image.open(io.BytesIO(content_store.read(images[0].sha256))) as picture:
+    with Image.open(io.BytesIO(content_store.read_content(images[0].sha256))) as picture:
         assert (picture.format, picture.size) == ("PNG", (images[0].width, images[0].height))
 
 
@@ -39,7 +39,7 @@ def test_the_same_configuration_makes_the_same_files_in_another_run() -> None:
     make_dish()
     found = []
     for slug in ("first", "second"):
-        work(create_run("generation", {"model": "sketch"}, slug=slug).pk, "a")
+        process_run(create_run("generation", {"model": "sketch"}, slug=slug).pk, "a")
         found.append(set(GeneratedImage.objects.filter(run__slug=slug).values_list("sha256", flat=True)))
     assert found[0] == found[1]
     assert len(found[0]) == 5
@@ -47,7 +47,7 @@ def test_the_same_configuration_makes_the_same_files_in_another_run() -> None:
 
 def test_every_outcome_says_that_it_is_a_demonstration() -> None:
     make_dish()
-    work(create_run("generation", {"model": "sketch"}).pk, "a")
+    process_run(create_run("generation", {"model": "sketch"}).pk, "a")
     assert all(row.circumstances["demonstration"] for row in Outcome.objects.all())
 
 
@@ -62,7 +62,7 @@ def test_counts_tell_refused_held_back_and_failed_apart() -> None:
         (plan("e", model, make_subject("Jollof")), Result("e", "refused", reason="No.")),
     ]
     run, _ = import_run("generation", "counted", {}, given)
-    table = studies.load("generation").summarise("counts", outcomes(run), run.config)
+    table = studies.load_study("generation").summarise("counts", iterate_outcomes(run), run.config)
     assert {row.metric: (row.estimate.value, row.estimate.n, row.estimate.clusters) for row in table.rows} == {
         "done": (1, 5, 2),
         "refused": (2, 5, 2),
@@ -75,12 +75,12 @@ def test_counts_tell_refused_held_back_and_failed_apart() -> None:
 
 
 def test_no_outcomes_make_an_empty_table() -> None:
-    assert studies.load("generation").summarise("counts", [], {}).rows == ()
+    assert studies.load_study("generation").summarise("counts", [], {}).rows == ()
 
 
 def test_an_unknown_table_is_an_error() -> None:
     with pytest.raises(ValueError, match="no table 'scores'"):
-        studies.load("generation").summarise("scores", [], {})
+        studies.load_study("generation").summarise("scores", [], {})
 
 
 class Painter:
@@ -107,11 +107,11 @@ def work_for(prompt: str, subject: SubjectData | None = None, long: bool = False
 
 def picture(colour: str = "") -> bytes:
     image = Image.new("RGB", (40, 30), colour) if colour else Image.effect_noise((40, 30), 60).convert("RGB")
-    return png(image)
+    return encode_png(image)
 
 
 def execute(painter: object, work: Work) -> Result:
-    [result] = studies.load("generation").execute([work], painter)
+    [result] = studies.load_study("generation").execute([work], painter)
     return result
 
 
@@ -188,7 +188,7 @@ def test_a_rewritten_prompt_about_a_place_says_nothing_of_countries_it_does_not_
 
 
 def test_the_same_letters_composed_in_another_way_are_the_same_name() -> None:
-    assert holds("A plate of cafe\u0301 ole\u0301", "Café Olé")
+    assert contains_words("A plate of cafe\u0301 ole\u0301", "Café Olé")
 
 
 def test_long_prompts_that_the_configuration_allows_are_part_of_the_definition() -> None:
@@ -256,7 +256,7 @@ def test_providers_models_come_with_their_published_size(slug: str, size: str, p
 
 def test_the_plan_of_a_preset_says_what_it_may_cost() -> None:
     make_dish()
-    found = preview("generation", {"preset": "as-published-dishes", "model": "dall-e-2"})
+    found = preview_run("generation", {"preset": "as-published-dishes", "model": "dall-e-2"})
     assert (found.units, found.cost) == (5, {"USD": pytest.approx(0.09)})
     assert not Run.objects.exists()
 

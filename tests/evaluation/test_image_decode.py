@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from PIL import Image, ImageCms, PngImagePlugin
 
 from evaluation.backends.pixels import Pixels as PixelsBackend
-from evaluation.backends.standin.encoder import colours
+from evaluation.backends.standin.encoder import compute_colour_features
 from evaluation.contracts.study import ModelData
-from evaluation.images.files import reduced
+from evaluation.images.files import reduce_image
 from evaluation.readers import image_quality
-from evaluation.readers.image_decode import GROUND, ImageError, as_sent, decode, decode_pixels, read_header
+from evaluation.readers.image_decode import GROUND, ImageError, as_sent, decode_image, decode_pixels, read_header
 from review.campaigns.image_copies import review_copy
 
 SIDE = 64
@@ -118,23 +118,23 @@ def test_everybody_is_given_the_same_pixels(name: str) -> None:
     assert np.array_equal(opened(as_sent(content)[0]), wanted)
     backend = PixelsBackend(make_model_data())
     assert np.array_equal(next(iter(backend.pixels([content]))), wanted)
-    assert np.allclose(small(opened(reduced(content, SIDE))), small(wanted), atol=8)
+    assert np.allclose(small(opened(reduce_image(content, SIDE))), small(wanted), atol=8)
     plain = encoded(Image.fromarray(wanted))
     assert review_copy(content) == review_copy(plain)
-    assert image_quality.look(content).flaw == image_quality.look(plain).flaw
-    assert np.array_equal(colours(content), colours(plain))
+    assert image_quality.assess_image_quality(content).flaw == image_quality.assess_image_quality(plain).flaw
+    assert np.array_equal(compute_colour_features(content), compute_colour_features(plain))
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("name", ODD)
 def test_encoders_and_questions_are_given_these_pixels_too(name: str) -> None:
-    from evaluation.backends.image_decode import decoded, singles, stacks
+    from evaluation.backends.image_decode import decode_image_bytes, decode_image_stream, decode_stacks
 
     content = ODD[name]()
     wanted = decode_pixels(content)
-    assert np.array_equal(decoded(content), wanted)
-    assert np.array_equal(next(singles([content], "cpu")).numpy(), wanted)
-    [[stack]] = stacks([content], 1, "cpu")
+    assert np.array_equal(decode_image_bytes(content), wanted)
+    assert np.array_equal(next(decode_image_stream([content], "cpu")).numpy(), wanted)
+    [[stack]] = decode_stacks([content], 1, "cpu")
     assert np.array_equal(stack.pixels[0].numpy(), wanted)
 
 
@@ -175,7 +175,7 @@ def test_the_first_frame_counts() -> None:
 
 
 def test_nothing_of_the_file_but_its_pixels_is_in_a_decoded_image() -> None:
-    assert decode(encoded(scene(), "JPEG", comment=b"secret", exif=orientation(1))).info == {}
+    assert decode_image(encoded(scene(), "JPEG", comment=b"secret", exif=orientation(1))).info == {}
 
 
 @settings(max_examples=60, deadline=None)

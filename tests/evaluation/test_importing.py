@@ -9,7 +9,7 @@ from evaluation import content_store
 from evaluation.contracts.study import ConfigError, ImageResult, Result, UnitPlan
 from evaluation.models import Embedding, GeneratedImage, InputCounter, Outcome, Run, RunLabel, Unit
 from evaluation.runner import import_run
-from evaluation.tables.outcomes import outcomes
+from evaluation.tables.outcomes import iterate_outcomes
 from tests.evaluation.make import make_image, make_model, make_place, make_subject, plan, vector_result
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ def test_imported_answers_are_done_units_of_a_done_run() -> None:
     run, new = import_run("association", "elsewhere", {"of": 1}, answers())
     assert (run.state, run.imported, new) == (Run.State.DONE, True, 3)
     assert run.finished_at is not None
-    assert [(row.key, row.state, row.text) for row in outcomes(run)] == [
+    assert [(row.key, row.state, row.text) for row in iterate_outcomes(run)] == [
         (f"q{n}", "done", f"Answer {n}") for n in range(3)
     ]
 
@@ -65,7 +65,7 @@ def test_vectors_of_pictures_and_texts_are_stored_and_come_back_unchanged() -> N
         (plan("text", encoder, text="fresh"), vector_result("text", 3.0, 4.0, text="fresh")),
     ]
     run, _ = import_run("association", "clip", {}, given)
-    pictured, worded = outcomes(run)
+    pictured, worded = iterate_outcomes(run)
     assert pictured.vector is not None and np.array_equal(pictured.vector, np.array([0.1, -2.5], dtype=np.float32))
     assert (pictured.image_model, pictured.image_id, pictured.model) == ("painter", image.pk, "clip")
     assert pictured.labels == {"continent": ("Africa",)}
@@ -78,7 +78,7 @@ def test_a_vector_that_is_known_already_is_not_stored_twice() -> None:
     run, new = import_run("association", "clip", {}, given)
     assert new == 2
     assert Embedding.objects.count() == 1
-    assert [row.vector is not None for row in outcomes(run)] == [True, True]
+    assert [row.vector is not None for row in iterate_outcomes(run)] == [True, True]
 
 
 def test_pictures_are_kept_by_hash_and_refusals_leave_a_record() -> None:
@@ -96,7 +96,7 @@ def test_pictures_are_kept_by_hash_and_refusals_leave_a_record() -> None:
         "refused",
         "not_held",
     ]
-    assert content_store.read(GeneratedImage.objects.get(state="held").sha256) == b"picture"
+    assert content_store.read_content(GeneratedImage.objects.get(state="held").sha256) == b"picture"
 
 
 def test_pictures_of_one_dish_are_one_cluster_and_pictures_of_places_are_their_own() -> None:
@@ -108,7 +108,7 @@ def test_pictures_of_one_dish_are_one_cluster_and_pictures_of_places_are_their_o
         key = f"image:{image.pk}"
         given.append((plan(key, encoder, subject, image=image.pk), vector_result(key, 1.0, image_id=image.pk)))
     run, _ = import_run("association", "clip", {}, given)
-    assert len({row.cluster for row in outcomes(run)}) == 3
+    assert len({row.cluster for row in iterate_outcomes(run)}) == 3
 
 
 def test_labels_stay_as_they_were_when_the_run_was_imported() -> None:
@@ -124,7 +124,7 @@ def test_numbers_that_are_not_finite_fail_their_unit_only() -> None:
         (plan("good", model, subject), Result("good", numbers={"score": 0.5})),
     ]
     run, _ = import_run("association", "elsewhere", {}, given)
-    assert [(row.state, row.reason) for row in outcomes(run)] == [
+    assert [(row.state, row.reason) for row in iterate_outcomes(run)] == [
         ("failed", "Not a finite number: score."),
         ("done", ""),
     ]
@@ -134,13 +134,13 @@ def test_answers_that_databases_refuse_are_stored_readable() -> None:
     model, subject = make_model("chat", role="chat"), make_subject()
     given = [(plan("q", model, subject), Result("q", text="nul \x00 half \ud83d end"))]
     run, _ = import_run("association", "elsewhere", {}, given)
-    assert [row.text for row in outcomes(run)] == ["nul \ufffd half ? end"]
+    assert [row.text for row in iterate_outcomes(run)] == ["nul \ufffd half ? end"]
 
 
 def test_many_outcomes_take_few_queries(django_assert_max_num_queries: object) -> None:
     run, _ = import_run("association", "elsewhere", {}, answers(60))
     with django_assert_max_num_queries(4):  # type: ignore[operator]
-        assert len(list(outcomes(run))) == 60
+        assert len(list(iterate_outcomes(run))) == 60
 
 
 def test_a_slug_in_use_for_something_else_is_refused() -> None:

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from evaluation.metrics.inference import student_t
-from evaluation.metrics.inference.interval_reach import reach
+from evaluation.metrics.inference.interval_reach import t_critical_value
 from evaluation.metrics.inference.intervals import (
     AMOUNT,
     CAUTION,
@@ -23,7 +23,7 @@ from evaluation.metrics.inference.intervals import (
     one_way,
     two_way,
 )
-from evaluation.metrics.inference.proportion import wilson
+from evaluation.metrics.inference.proportion import wilson_interval
 from evaluation.metrics.matching import most_pairs
 
 
@@ -91,7 +91,7 @@ def test_equal_answers_within_a_dish_make_the_interval_wider_than_wilson() -> No
     clusters = np.repeat(np.arange(20), 20)
     values = (clusters < 6).astype(float)
     low, high = limits(one_way(values[:, None], clusters, bounds=SHARE)[0])
-    narrow = limits(wilson(int(values.sum()), len(values)))
+    narrow = limits(wilson_interval(int(values.sum()), len(values)))
     assert high - low > 3 * (narrow[1] - narrow[0])
 
 
@@ -276,7 +276,7 @@ def test_a_statistic_that_is_unknown_without_a_cluster_claims_nothing() -> None:
 
 def test_the_reach_is_that_of_students_t() -> None:
     freedom = np.array([1, 1.37, 2, 2.5, 4, 9.99, 30, 500, 1e7])
-    assert reach(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=2e-5)
+    assert t_critical_value(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=2e-5)
 
 
 def test_labels_and_values_that_do_not_fit_are_refused() -> None:
@@ -290,4 +290,4 @@ def test_labels_and_values_that_do_not_fit_are_refused() -> None:
 
 
 def test_what_is_no_number_has_no_share_of_students_t() -> None:
-    assert np.isnan(student_t.survival(float("nan"), 3))
+    assert np.isnan(student_t.student_t_survival(float("nan"), 3))

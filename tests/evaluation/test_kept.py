@@ -32,11 +32,11 @@ def chief(client: Client) -> Client:
 
 
 def test_small_and_large_runs_show_the_same_numbers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert presentation_run.standing(run).counting
+    assert presentation_run.get_run_status(run).counting
     assert cached_counts.recount_wanted() == 1
-    large = presentation_run.standing(run)
+    large = presentation_run.get_run_status(run)
     monkeypatch.setattr(cached_counts, "LARGE", 5000)
-    small = presentation_run.standing(run)
+    small = presentation_run.get_run_status(run)
     assert large.counted_at is not None
     assert (large.states, large.forecast, large.countries) == (small.states, small.forecast, small.countries)
     assert (large.failures, large.refusals, large.rewritten) == (small.failures, small.refusals, small.rewritten)
@@ -53,18 +53,18 @@ def test_pages_say_that_they_are_being_counted_and_then_when_they_were(run: Run,
 
 
 def test_a_count_is_made_anew_only_while_it_can_change(run: Run) -> None:
-    presentation_run.standing(run)
+    presentation_run.get_run_status(run)
     cached_counts.recount_wanted()
     KeptReport.objects.update(counted_at=timezone.now() - timedelta(hours=1))
     Run.objects.filter(pk=run.pk).update(finished_at=timezone.now() - timedelta(hours=2))
     run.refresh_from_db()
-    presentation_run.standing(run)
-    assert not cached_counts.wanted().exists()
+    presentation_run.get_run_status(run)
+    assert not cached_counts.list_requested_counts().exists()
     Run.objects.filter(pk=run.pk).update(finished_at=None)
     run.refresh_from_db()
-    presentation_run.standing(run)
-    assert cached_counts.wanted().count() == 1
-    presentation_run.standing(run)
+    presentation_run.get_run_status(run)
+    assert cached_counts.list_requested_counts().count() == 1
+    presentation_run.get_run_status(run)
     assert cached_counts.recount_wanted() == 1
 
 
@@ -72,8 +72,8 @@ def test_what_is_gone_is_forgotten_and_what_fails_keeps_nobody_waiting(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ["run:999999", f"run:{run.pk}", "nothing:1"]
-    cached_counts.begin(names)
-    cached_counts.ask(names)
+    cached_counts.create_missing_rows(names)
+    cached_counts.request_recount(names)
     assert cached_counts.recount_wanted() == 1
     assert [row.name for row in KeptReport.objects.all()] == [f"run:{run.pk}"]
 
@@ -81,7 +81,7 @@ def test_what_is_gone_is_forgotten_and_what_fails_keeps_nobody_waiting(
         raise RuntimeError("counts nothing")
 
     monkeypatch.setitem(cached_counts.makers, "run", broken)
-    cached_counts.ask([f"run:{run.pk}"])
+    cached_counts.request_recount([f"run:{run.pk}"])
     assert cached_counts.recount_wanted() == 0
     assert KeptReport.objects.get().content is not None
 
@@ -95,11 +95,11 @@ def test_what_another_worker_counted_meanwhile_is_not_counted_again(monkeypatch:
         return {}
 
     monkeypatch.setitem(cached_counts.makers, "slow", count)
-    cached_counts.begin(["slow:1", "slow:2"])
-    cached_counts.ask(["slow:1", "slow:2"])
+    cached_counts.create_missing_rows(["slow:1", "slow:2"])
+    cached_counts.request_recount(["slow:1", "slow:2"])
     assert cached_counts.recount_wanted() == 1
     assert sorted(counted) == [1, 2]
 
 
 def test_large_is_asked_without_counting_all() -> None:
-    assert not cached_counts.large(Unit.objects.all())
+    assert not cached_counts.exceeds_count_limit(Unit.objects.all())

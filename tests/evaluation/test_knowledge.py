@@ -25,7 +25,7 @@ from evaluation.registry import lookup
 from evaluation.runner import leases
 from evaluation.runner.catalogue import DatabaseCatalogue
 from evaluation.studies import chat, presets
-from evaluation.studies.config import parse
+from evaluation.studies.config import parse_config
 from evaluation.studies.knowledge.judge_study import Judging, JudgingConfig
 from evaluation.studies.knowledge.study import Knowledge
 from evaluation.tables import compute, observe
@@ -65,7 +65,7 @@ def value(table: TidyTable, metric: str, **groups: str) -> float | None:
 
 
 def plan_of(**config: Any) -> list[Any]:
-    return list(STUDY.plan(parse(STUDY, config), DatabaseCatalogue()).units)
+    return list(STUDY.plan(parse_config(STUDY, config), DatabaseCatalogue()).units)
 
 
 def make_waakye(**values: Any) -> Dish:
@@ -80,7 +80,7 @@ def make_waakye(**values: Any) -> Dish:
 
 
 def work_off(run: Run) -> None:
-    while runner.work(run.pk, "tests"):
+    while runner.process_run(run.pk, "tests"):
         pass
     run.refresh_from_db()
 
@@ -129,7 +129,7 @@ def test_what_the_contributor_says_stands_beside_each_question() -> None:
 
 
 def test_braces_in_a_name_are_no_placeholders() -> None:
-    messages = chat.filled(["{local_name} of {countries}"], {"local_name": "{countries}", "countries": "{0}"})
+    messages = chat.fill_messages(["{local_name} of {countries}"], {"local_name": "{countries}", "countries": "{0}"})
     assert messages == ["{countries} of {0}"]
 
 
@@ -306,7 +306,7 @@ def test_a_demonstration_goes_from_the_plan_to_the_page(admin_client: Client) ->
     }
     assert all(row.estimate.clusters <= 3 for row in view.table.rows)
     assert found(view.table, "unread", field="utensils").value == 0
-    assert observe.observe_table(lookup.spec("knowledge.fields"), {"run": "known"}) is not None
+    assert observe.observe_table(lookup.find_table_spec("knowledge.fields"), {"run": "known"}) is not None
     page = admin_client.get(reverse("evaluation:table", args=["knowledge.fields"]), {"run": "known"})
     assert page.status_code == 200
     assert "time_of_day" in page.content.decode()
@@ -320,7 +320,7 @@ def test_a_judge_is_a_run_of_its_own_about_the_answers_of_another() -> None:
     assert Unit.objects.filter(run=judging).count() == 2 * (1 + 2)
     assert judging.definition["answers"] == "known"
     work_off(judging)
-    table = compute.compute(lookup.spec("judging.fields"), {"run": "judged"})
+    table = compute.compute_table(lookup.find_table_spec("judging.fields"), {"run": "judged"})
     assert {row.groups["field"] for row in table.rows} == {"country", "ingredients"}
     assert {row.groups["model"] for row in table.rows} == {"standin-chat"}
     assert found(table, "judged", field="country").n == 2
@@ -336,7 +336,7 @@ def test_what_is_listed_behind_a_number_is_what_it_counted() -> None:
     view = compute.compute_and_store("knowledge.consistency", {})
     assert view.table is not None
     row = next(row for row in view.table.rows if row.groups["field"] == "country")
-    found = cells.behind(behind.cell_of("knowledge.consistency", row))
+    found = cells.load_drilldown(behind.cell_of("knowledge.consistency", row))
     assert (len(found.page()[0]), behind.everything(found)) == (6, [])
 
 
@@ -383,7 +383,7 @@ def test_answers_about_a_withdrawn_dish_are_not_judged() -> None:
 
 def test_the_preset_is_one_of_this_study() -> None:
     assert set(presets.of_study("knowledge")) == {"knowledge-as-published"}
-    assert parse(STUDY, {"preset": "knowledge-as-published", "models": ["standin-chat"]}).samples == 5
+    assert parse_config(STUDY, {"preset": "knowledge-as-published", "models": ["standin-chat"]}).samples == 5
 
 
 def test_several_models_are_asked_the_same_in_one_run() -> None:
@@ -418,8 +418,8 @@ def test_a_faulty_provider_ends_with_every_unit_accounted_for(
     server.script = list(script)
     run = runner.create_run("knowledge", {"models": ["answerer"], "samples": 1})
     with monkeypatch.context() as dying, pytest.raises(KeyboardInterrupt):
-        dying.setattr(leases, "finish", killed)
-        runner.work(run.pk, "killed")
+        dying.setattr(leases, "finish_units", killed)
+        runner.process_run(run.pk, "killed")
     lost = len(server.calls)
     Batch.objects.update(until=Now() - timedelta(seconds=1))
     assert (leases.release_expired(), Outcome.objects.count()) == (1, 0)
@@ -431,7 +431,7 @@ def test_a_faulty_provider_ends_with_every_unit_accounted_for(
     assert (states["refused"], states["failed"]) == (used.count(refusal), used.count("noise"))
     paid = price_of(price)
     assert paid is not None
-    assert runner.forecast(run).spent == {
+    assert runner.forecast_run(run).spent == {
         "USD": pytest.approx(paid.spent(0, states["done"] * 100, states["done"] * 20))
     }
 
@@ -469,7 +469,7 @@ def test_a_language_model_without_a_template_for_conversations_is_refused(tmp_pa
     (save_chat(tmp_path) / "chat_template.jinja").unlink()
     model = ModelData(1, "tiny", "chat", "transformers", str(tmp_path), "", {})
     with pytest.raises(BackendError, match="without a chat template"):
-        backends.load(model)
+        backends.load_backend(model)
 
 
 @pytest.mark.torch
@@ -477,7 +477,7 @@ def test_noise_draws_tokens_with_their_own_probabilities() -> None:
     """10,000 seeds: shares within four standard errors of softmax(scores ÷ temperature) within the top p."""
     import torch
 
-    from evaluation.backends.local_chat import Sampler, kept
+    from evaluation.backends.local_chat import Sampler, mask_outside_top_p
 
     scores = torch.tensor([[2.0, 1.0, 0.0, -4.0]])
     drawn = Sampler(range(10_000), 0.5, 0.97)(torch.empty(0), scores.repeat(10_000, 1)).argmax(dim=-1)
@@ -487,4 +487,4 @@ def test_noise_draws_tokens_with_their_own_probabilities() -> None:
     errors = (chances * (1 - chances) / 10_000).sqrt()
     assert bool(((shares[:2] - chances).abs() < 4 * errors).all())
     everything = torch.log_softmax(scores, dim=-1)
-    assert torch.equal(kept(everything, 1.0), everything)
+    assert torch.equal(mask_outside_top_p(everything, 1.0), everything)

@@ -13,7 +13,13 @@ from bench.readers import hostile
 from collection.vocabularies.places import all_places
 from evaluation.readers import countries, ingredients, lists
 from evaluation.readers.choice import State
-from evaluation.readers.countries import countries_in, exact, read_countries, right, same_place
+from evaluation.readers.countries import (
+    countries_in,
+    find_exact_country,
+    is_country_correct,
+    read_countries,
+    same_place,
+)
 from evaluation.readers.ingredients import ingredients_in, normal_form, read_ingredients
 from evaluation.readers.lists import MOST_ITEMS, read_list, read_options
 from evaluation.studies.knowledge.fields import OPTIONS
@@ -223,10 +229,10 @@ def test_every_country_of_the_list_is_read_by_each_of_its_names() -> None:
     wrong = []
     for place in all_places():
         for name in (place.name, *place.aliases):
-            found = exact(name)
+            found = find_exact_country(name)
             if found and not same_place(found, place.code):
                 wrong.append((name, found, place.code))
-        assert exact(place.name) == place.code
+        assert find_exact_country(place.name) == place.code
     assert wrong == []
 
 
@@ -250,7 +256,7 @@ def test_every_country_of_the_list_is_read_by_each_of_its_names() -> None:
     ],
 )
 def test_an_answer_is_right_where_it_names_one_of_the_dishs_countries(answer: str, truth: str, same: bool) -> None:
-    assert right(read_countries(answer).codes, countries_in(truth)) is same
+    assert is_country_correct(read_countries(answer).codes, countries_in(truth)) is same
 
 
 def test_countries_of_a_dish_are_all_read() -> None:

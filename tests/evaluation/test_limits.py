@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from evaluation.backends import rate_limit
 from evaluation.models import Model, Run, TokenBucket, Unit
-from evaluation.runner import create_run, forecast, work
+from evaluation.runner import create_run, forecast_run, process_run
 from tests.evaluation.make import make_dish
 from tests.evaluation.provider import Provider, serving
 
@@ -36,36 +36,36 @@ def server(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prov
 
 @pytest.mark.django_db
 def test_the_second_call_waits_and_another_key_does_not() -> None:
-    rate_limit.wait("a", 60)
-    with pytest.raises(rate_limit.TooSlow) as caught:
-        rate_limit.wait("a", 60, patience=0.1)
+    rate_limit.wait_for_slot("a", 60)
+    with pytest.raises(rate_limit.WaitTooLongError) as caught:
+        rate_limit.wait_for_slot("a", 60, patience=0.1)
     # 60 s ÷ (60 × 0.9).
     assert 0.5 < caught.value.seconds <= 60 / 54
-    rate_limit.wait("b", 60, patience=0.5)
+    rate_limit.wait_for_slot("b", 60, patience=0.5)
 
 
 @pytest.mark.django_db
 def test_a_call_for_several_pictures_takes_their_share() -> None:
-    rate_limit.wait("a", 60, amount=10)
-    assert 10 < rate_limit.until("a") <= 600 / 54
+    rate_limit.wait_for_slot("a", 60, amount=10)
+    assert 10 < rate_limit.compute_wait_seconds("a") <= 600 / 54
 
 
 @pytest.mark.django_db
 def test_without_a_limit_only_what_the_provider_asked_for_is_waited() -> None:
     for _ in range(20):
-        rate_limit.wait("a", 0, patience=0.5)
-    rate_limit.hold("a", 60)
-    with pytest.raises(rate_limit.TooSlow):
-        rate_limit.wait("a", 0, patience=0.5)
+        rate_limit.wait_for_slot("a", 0, patience=0.5)
+    rate_limit.pause_calls("a", 60)
+    with pytest.raises(rate_limit.WaitTooLongError):
+        rate_limit.wait_for_slot("a", 0, patience=0.5)
 
 
 @pytest.mark.django_db
 def test_a_host_whose_clock_is_an_hour_off_goes_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    rate_limit.wait("a", 6)
+    rate_limit.wait_for_slot("a", 6)
     ahead = time.time() + 3600
     monkeypatch.setattr(time, "time", lambda: ahead)
-    with pytest.raises(rate_limit.TooSlow):
-        rate_limit.wait("a", 6, patience=0.1)
+    with pytest.raises(rate_limit.WaitTooLongError):
+        rate_limit.wait_for_slot("a", 6, patience=0.1)
 
 
 def make_run(server: Provider, units: int) -> int:
@@ -86,7 +86,7 @@ def make_run(server: Provider, units: int) -> int:
 def worked_by_all(run: int, minutes: float) -> list[threading.Thread]:
     def one(number: int) -> None:
         try:
-            work(run, f"worker {number}", seconds=minutes * 60)
+            process_run(run, f"worker {number}", seconds=minutes * 60)
         finally:
             connection.close()
 
@@ -111,7 +111,7 @@ def test_eight_workers_never_exceed_what_the_provider_allows(server: Provider, u
     if django_settings.REDIS_URL:
         redis.Redis.from_url(django_settings.REDIS_URL).flushdb()
     run.refresh_from_db()
-    shown, half = forecast(run), time.monotonic()
+    shown, half = forecast_run(run), time.monotonic()
     for thread in threads:
         thread.join()
     took = time.monotonic() - half

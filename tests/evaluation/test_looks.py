@@ -39,7 +39,7 @@ def plate() -> Image.Image:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_a_picture_has_its_kind_and_size_and_no_flaw(kind: str) -> None:
-    found = image_quality.look(encoded(scene(), kind))
+    found = image_quality.assess_image_quality(encoded(scene(), kind))
     assert found == image_quality.Looks(f"image/{kind.lower()}", 512, 512, "")
 
 
@@ -57,7 +57,7 @@ def test_a_picture_has_its_kind_and_size_and_no_flaw(kind: str) -> None:
     ],
 )
 def test_black_flat_and_blurred_pictures_are_told(picture: Image.Image, flaw: str) -> None:
-    assert image_quality.look(encoded(picture)).flaw == flaw
+    assert image_quality.assess_image_quality(encoded(picture)).flaw == flaw
 
 
 @pytest.mark.parametrize(
@@ -73,16 +73,18 @@ def test_black_flat_and_blurred_pictures_are_told(picture: Image.Image, flaw: st
     ],
 )
 def test_dark_soft_and_pale_pictures_stay(picture: Image.Image) -> None:
-    assert image_quality.look(encoded(picture)).flaw == ""
+    assert image_quality.assess_image_quality(encoded(picture)).flaw == ""
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 300), (3, 3)])
 def test_the_smallest_pictures_upset_nothing(size: tuple[int, int]) -> None:
-    assert image_quality.look(encoded(Image.new("RGB", size, "white"))).flaw == image_quality.FLAT_REASON
+    assert (
+        image_quality.assess_image_quality(encoded(Image.new("RGB", size, "white"))).flaw == image_quality.FLAT_REASON
+    )
 
 
 def test_a_picture_too_narrow_to_be_blurred_has_no_flaw() -> None:
-    assert image_quality.look(encoded(scene().crop((0, 0, 300, 2)))).flaw == ""
+    assert image_quality.assess_image_quality(encoded(scene().crop((0, 0, 300, 2)))).flaw == ""
 
 
 @pytest.mark.parametrize(
@@ -97,10 +99,10 @@ def test_a_picture_too_narrow_to_be_blurred_has_no_flaw() -> None:
 )
 def test_what_is_no_picture_says_so(content: bytes, sentence: str) -> None:
     with pytest.raises(ImageError, match=sentence):
-        image_quality.look(content)
+        image_quality.assess_image_quality(content)
 
 
 def test_a_picture_that_would_fill_the_memory_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(image_decode, "MOST_PIXELS", 100)
     with pytest.raises(ImageError, match="million pixels"):
-        image_quality.look(encoded(Image.new("RGB", (11, 10))))
+        image_quality.assess_image_quality(encoded(Image.new("RGB", (11, 10))))

@@ -15,13 +15,19 @@ from django.test import Client
 from evaluation import counters
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import MaskedName, Model, Plan, PlanAct, Role
-from evaluation.plans.mask import NO_MASK, Mask, UnknownMaskedName, mask_for, mask_of_models
-from evaluation.plans.mask_names import letters
-from evaluation.plans.mask_pages import Redaction, hidden
-from evaluation.plans.mask_pairs import turned
+from evaluation.plans.mask import NO_MASK, Mask, MaskedNameNotFound, mask_for, mask_of_models
+from evaluation.plans.mask_names import number_to_letters
+from evaluation.plans.mask_pages import Redaction, redact_response
+from evaluation.plans.mask_pairs import order_masked_pair
 from evaluation.plans.mask_text import HIDDEN
 from evaluation.tables import compute, read
-from evaluation.unmasking import NoReason, analyses, incomplete, ready, unmask
+from evaluation.unmasking import (
+    ReasonMissingError,
+    is_ready_to_unmask,
+    lift_mask,
+    list_missing_data,
+    list_plan_analyses,
+)
 from tests.evaluation.make import make_model
 from tests.evaluation.plans import listed, make_frozen, make_planner
 from tests.evaluation.tables import make_association, make_place_in, make_row, make_table, picture_result
@@ -75,7 +81,7 @@ def a_table(**values: Any) -> TidyTable:
 def test_page_csv_json_and_what_the_figure_is_drawn_from_hold_no_name(planner: Client, masked: Plan) -> None:
     page = planner.get(PAGE).text
     assert "Names are masked until the analyses of the plan" in page
-    seen = read.read(NAME, {})
+    seen = read.read_stored_table(NAME, {})
     assert seen.table
     printed = [StringIO(), StringIO()]
     call_command("tables", NAME, stdout=printed[0])
@@ -88,7 +94,7 @@ def test_page_csv_json_and_what_the_figure_is_drawn_from_hold_no_name(planner: C
 
 
 def test_photographs_keep_their_name_and_numbers_are_the_real_ones(masked: Plan) -> None:
-    hidden, real = read.read(NAME, {}).table, read.read(NAME, {}, unmasked=True).table
+    hidden, real = read.read_stored_table(NAME, {}).table, read.read_stored_table(NAME, {}, unmasked=True).table
     assert hidden
     assert real
     names = {slug: mask(masked).name("model", slug) for slug in MAKERS} | {"snapshot": "snapshot"}
@@ -97,7 +103,7 @@ def test_photographs_keep_their_name_and_numbers_are_the_real_ones(masked: Plan)
 
 
 def test_rows_come_in_the_order_of_the_shown_names(masked: Plan) -> None:
-    seen = read.read(NAME, {}).table
+    seen = read.read_stored_table(NAME, {}).table
     assert seen
     shown = [row.groups["model"] for row in seen.rows if row.metric == "net"]
     assert shown == sorted(shown)
@@ -134,7 +140,7 @@ def test_masked_names_choose_rows_and_real_ones_do_not(planner: Client, masked: 
     page = planner.get(f"{PAGE}?model={letter}")
     assert page.status_code == 200
     assert SPELLED.findall(page.text) == []
-    view = read.read(NAME, {"model": letter})
+    view = read.read_stored_table(NAME, {"model": letter})
     assert (dict(view.filters), dict(view.stored)) == ({"model": letter}, {"model": "beta-2"})
     assert view.table
     assert {row.groups["model"] for row in view.table.rows} == {letter}
@@ -148,7 +154,7 @@ def test_an_unseen_filter_is_computed_by_its_real_name(planner: Client, masked: 
     letter = mask(masked).name("model", "gamma-3")
     planner.get(f"{PAGE}?model={letter}")
     compute.recompute_wanted()
-    assert read.read(NAME, {"model": letter}).state == "fresh"
+    assert read.read_stored_table(NAME, {"model": letter}).state == "fresh"
 
 
 # Names.
@@ -181,7 +187,7 @@ def test_title_and_slug_are_one_model_and_names_lead_back(masked: Plan) -> None:
     assert hiding.real("model", letter) == "Beta Two"
     assert hiding.real("model", letter, titles=False) == "beta-2"
     assert hiding.real("model", "Real photographs") == "Real photographs"
-    with pytest.raises(UnknownMaskedName):
+    with pytest.raises(MaskedNameNotFound):
         hiding.real("model", "Beta Two")
 
 
@@ -198,7 +204,7 @@ def test_places_are_masked_where_wished(masked: Plan) -> None:
 
 @pytest.mark.parametrize(("number", "text"), [(0, "A"), (25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA")])
 def test_letters_go_on_after_z(number: int, text: str) -> None:
-    assert letters(number) == text
+    assert number_to_letters(number) == text
 
 
 # Words.
@@ -252,7 +258,7 @@ def test_notes_reasons_methods_and_extra_are_masked(masked: Plan) -> None:
 
 
 def test_the_mask_is_lifted_after_the_analyses_ran(planner: Client, masked: Plan) -> None:
-    assert ready(masked)
+    assert is_ready_to_unmask(masked)
     plan_page = f"{PLANS}{masked.slug}/"
     address = f"{plan_page}unmask/"
     assert SPELLED.findall(planner.get(plan_page).text) == []
@@ -266,8 +272,8 @@ def test_the_mask_is_lifted_after_the_analyses_ran(planner: Client, masked: Plan
 
 
 def test_an_early_look_at_names_needs_a_reason_that_stays_visible(planner: Client, masked: Plan) -> None:
-    counters.bump("runs.association")
-    assert not ready(masked)
+    counters.bump_input_counters("runs.association")
+    assert not is_ready_to_unmask(masked)
     address = f"{PLANS}{masked.slug}/"
     refused = planner.post(f"{address}unmask/", {"complete": "1", "reason": " "})
     assert refused.status_code == 422
@@ -278,29 +284,32 @@ def test_an_early_look_at_names_needs_a_reason_that_stays_visible(planner: Clien
 
 
 def test_lifting_twice_records_one_act(masked: Plan) -> None:
-    acts = {unmask(masked, make_planner(), "because", complete=False).pk for _ in range(2)}
+    acts = {lift_mask(masked, make_planner(), "because", complete=False).pk for _ in range(2)}
     assert len(acts) == 1
-    with pytest.raises(NoReason):
-        unmask(make_frozen(masked=True), make_planner(), "", complete=False)
+    with pytest.raises(ReasonMissingError):
+        lift_mask(make_frozen(masked=True), make_planner(), "", complete=False)
 
 
 def test_analyses_count_on_the_complete_data_only(masked: Plan) -> None:
-    assert [analysis.ran for analysis in analyses(masked)] == [True]
+    assert [analysis.ran for analysis in list_plan_analyses(masked)] == [True]
     for changed, says in (
         ({"stop_on": date(2999, 1, 1)}, "not complete before 2999-01-01"),
         ({"stop_reviews": 3, "campaigns": ["to-come"]}, "There are 0 of 3 reviews."),
         ({"runs": ["to-come"]}, "no run is done"),
     ):
         plan = make_frozen(**changed)
-        assert any(says in reason for reason in incomplete(plan)), changed
-        assert not ready(plan)
+        assert any(says in reason for reason in list_missing_data(plan)), changed
+        assert not is_ready_to_unmask(plan)
 
 
 def test_a_table_computed_before_the_plan_does_not_count() -> None:
     make_model("alpha-1")
     add_pictures()
     plan = make_frozen(tables=[listed(), listed("association.top")])
-    assert [one.why_not for one in analyses(plan)] == ["computed before the plan was frozen", "not computed yet"]
+    assert [one.why_not for one in list_plan_analyses(plan)] == [
+        "computed before the plan was frozen",
+        "not computed yet",
+    ]
 
 
 def test_the_command_shows_names_only_with_a_reason_that_is_recorded(masked: Plan) -> None:
@@ -317,7 +326,7 @@ def test_the_command_shows_names_only_with_a_reason_that_is_recorded(masked: Pla
 def test_of_two_plans_about_the_same_data_the_older_gives_the_names(masked: Plan) -> None:
     later = make_frozen(masked=True, mask_places=True)
     assert mask_for(NAME, {}) == Mask(masked, places=True)
-    unmask(masked, User.objects.get(username="planner"), "done", complete=False)
+    lift_mask(masked, User.objects.get(username="planner"), "done", complete=False)
     assert mask_for(NAME, {}) == Mask(later, places=True) == mask_of_models()
 
 
@@ -357,9 +366,9 @@ def test_which_of_two_masked_models_comes_first_tells_nothing(masked: Plan) -> N
 
 def test_turning_a_comparison_swaps_its_means() -> None:
     kept, swapped = compared("first_mean", "A", "B"), compared("first_mean", "B", "A")
-    assert turned(kept) == kept
-    assert (turned(swapped).metric, turned(swapped).groups["first"]) == ("second_mean", "A")
-    assert turned(compared("difference", "B", "A", value=None, low=None, high=None)).estimate.value is None
+    assert order_masked_pair(kept) == kept
+    assert (order_masked_pair(swapped).metric, order_masked_pair(swapped).groups["first"]) == ("second_mean", "A")
+    assert order_masked_pair(compared("difference", "B", "A", value=None, low=None, high=None)).estimate.value is None
 
 
 def test_names_of_places_leave_all_cells_where_places_are_masked(masked: Plan) -> None:
@@ -374,7 +383,7 @@ def test_names_leave_what_a_page_answers_as_json(masked: Plan) -> None:
     told = {"alpha-1": ["Alpha One", {"n": 7, "none": None}], "plain": True}
     response = JsonResponse(told)
     response.headers["Content-Length"] = str(len(response.content))
-    answer = hidden(response, Redaction(mask(masked)))
+    answer = redact_response(response, Redaction(mask(masked)))
     assert json.loads(answer.content) == {"[masked]": ["[masked]", {"n": 7, "none": None}], "plain": True}
     assert answer.headers["Content-Length"] == str(len(answer.content))
 

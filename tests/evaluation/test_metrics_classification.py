@@ -39,19 +39,19 @@ def test_by_hand_two_by_two() -> None:
     # Chance of kappa .6 × .5 + .4 × .5 = .5 → .4; of AC1 2 × .55 × .45 = .495 → .205 / .505.
     machine = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 0])
     yes, no = weights([1, 1, 1, 1, 0, 1, 1, 0, 0, 0])
-    found = metrics.agreement(metrics.two_by_two(machine, yes, no))
+    found = metrics.compute_label_agreement(metrics.two_by_two(machine, yes, no))
     assert found == pytest.approx((0.4, 0.7, 0.205 / 0.505, 0.6, 0.5))
 
 
 def test_kappa_equals_scikit_learn() -> None:
-    found = metrics.agreement(metrics.two_by_two(MACHINE, YES, NO))
+    found = metrics.compute_label_agreement(metrics.two_by_two(MACHINE, YES, NO))
     assert found.kappa == pytest.approx(cohen_kappa_score(PEOPLE, MACHINE), abs=1e-12)
 
 
 def test_ac1_and_raw_agreement_are_those_of_two_raters_among_people() -> None:
     counts = np.column_stack([MACHINE.astype(int) + PEOPLE, 2 - MACHINE.astype(int) - PEOPLE])
-    theirs = coefficients.coefficients(counts, "nominal")
-    found = metrics.agreement(metrics.two_by_two(MACHINE, YES, NO))
+    theirs = coefficients.agreement_coefficients(counts, "nominal")
+    found = metrics.compute_label_agreement(metrics.two_by_two(MACHINE, YES, NO))
     assert (found.raw_agreement, found.ac1) == pytest.approx((theirs.raw_agreement, theirs.ac1))
 
 
@@ -59,29 +59,29 @@ def test_weights_are_repetitions() -> None:
     yes, no = RNG.integers(0, 4, N).astype(float), RNG.integers(0, 4, N).astype(float)
     labels = np.concatenate([np.repeat([True, False], (int(y), int(n))) for y, n in zip(yes, no, strict=True)])
     many = (yes + no).astype(int)
-    found = metrics.agreement(metrics.two_by_two(MACHINE, yes, no))
+    found = metrics.compute_label_agreement(metrics.two_by_two(MACHINE, yes, no))
     assert found.kappa == pytest.approx(cohen_kappa_score(labels, np.repeat(MACHINE, many)))
     assert metrics.auc(SCORES, yes, no) == pytest.approx(roc_auc_score(labels, np.repeat(SCORES, many)))
 
 
 def test_one_answer_by_people_has_no_kappa_and_no_auc_but_agreement() -> None:
-    found = metrics.agreement(metrics.two_by_two(MACHINE, np.ones(N), np.zeros(N)))
+    found = metrics.compute_label_agreement(metrics.two_by_two(MACHINE, np.ones(N), np.zeros(N)))
     assert found.kappa is None
     assert found.raw_agreement == pytest.approx(MACHINE.mean())
     assert metrics.auc(SCORES, np.ones(N), np.zeros(N)) is None
 
 
 def test_a_machine_that_always_says_the_same_agrees_by_chance() -> None:
-    assert metrics.agreement(metrics.two_by_two(np.ones(N), YES, NO)).kappa == pytest.approx(0)
+    assert metrics.compute_label_agreement(metrics.two_by_two(np.ones(N), YES, NO)).kappa == pytest.approx(0)
 
 
 def test_nothing_has_no_value_anywhere() -> None:
     none = np.empty(0)
-    assert set(metrics.agreement(metrics.two_by_two(none, none, none))) == {None}
+    assert set(metrics.compute_label_agreement(metrics.two_by_two(none, none, none))) == {None}
     assert metrics.auc(none, none, none) is None
-    assert metrics.spearman(none, none, none) is None
-    assert calibration.calibration(none, none, none) == (None, None)
-    assert calibration.reliability(none, none, none, none) == []
+    assert metrics.weighted_spearman(none, none, none) is None
+    assert calibration.compute_calibration(none, none, none) == (None, None)
+    assert calibration.reliability_bins(none, none, none, none) == []
     assert thresholds.best_threshold(none, none, none) is None
     assert metrics.auc_interval(none, none, none, none).low is None
 
@@ -115,7 +115,7 @@ def bounds(interval: Any) -> tuple[float, float]:
 def test_interval_of_kappa_leaves_out_whole_dishes() -> None:
     table = metrics.two_by_two(MACHINE, YES, NO)
     found = metrics.agreement_intervals(table, DISHES)
-    theirs = brute(lambda rows: metrics.agreement(table[rows]).kappa, -1, 1)
+    theirs = brute(lambda rows: metrics.compute_label_agreement(table[rows]).kappa, -1, 1)
     assert bounds(found.kappa) == pytest.approx(theirs, abs=1e-5)
 
 
@@ -150,18 +150,18 @@ def test_spearman_equals_scipy_with_ties_too() -> None:
     levels = RNG.integers(0, 6, N).astype(float) + SCORES
     for other in (levels, np.round(levels), PEOPLE.astype(float)):
         theirs = spearmanr(SCORES, other).statistic
-        assert metrics.spearman(SCORES, other, np.ones(N)) == pytest.approx(theirs, abs=1e-12)
+        assert metrics.weighted_spearman(SCORES, other, np.ones(N)) == pytest.approx(theirs, abs=1e-12)
 
 
 def test_weights_of_spearman_are_repetitions() -> None:
     many = RNG.integers(1, 4, N)
     theirs = spearmanr(np.repeat(SCORES, many), np.repeat(CHANCES + PEOPLE, many)).statistic
-    assert metrics.spearman(SCORES, CHANCES + PEOPLE, many.astype(float)) == pytest.approx(theirs)
+    assert metrics.weighted_spearman(SCORES, CHANCES + PEOPLE, many.astype(float)) == pytest.approx(theirs)
 
 
 def test_values_that_do_not_vary_have_no_rank_correlation() -> None:
-    assert metrics.spearman(np.full(N, 0.1), SCORES, np.full(N, 1 / 3)) is None
-    assert metrics.spearman(SCORES, np.full(N, 0.1), np.ones(N)) is None
+    assert metrics.weighted_spearman(np.full(N, 0.1), SCORES, np.full(N, 1 / 3)) is None
+    assert metrics.weighted_spearman(SCORES, np.full(N, 0.1), np.ones(N)) is None
 
 
 def test_intervals_of_few_values_are_exact() -> None:
@@ -179,7 +179,7 @@ def test_intervals_of_many_values_lie_within_a_hundredth() -> None:
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=500), st.integers(1, 40))
 def test_groups_keep_the_order_and_never_part_equals(values: list[int], most: int) -> None:
     given_values = np.array(values, dtype=float)
-    codes, groups = metrics.grouped(given_values, most)
+    codes, groups = metrics.group_values(given_values, most)
     assert set(codes.tolist()) == set(range(groups))
     assert groups <= most
     order = np.argsort(given_values, kind="stable")
@@ -193,19 +193,19 @@ def test_groups_keep_the_order_and_never_part_equals(values: list[int], most: in
 def test_by_hand_calibration() -> None:
     # Two bins' worth: .2 said of three, one is so (.333); .8 said of two, both so (1). ECE (3 × .1333 + 2 × .2) / 5.
     chances, (yes, no) = np.array([0.2, 0.2, 0.2, 0.8, 0.8]), weights([1, 0, 0, 1, 1])
-    found = calibration.calibration(chances, yes, no)
+    found = calibration.compute_calibration(chances, yes, no)
     assert found.ece == pytest.approx((3 * (1 / 3 - 0.2) + 2 * 0.2) / 5)
     assert found.brier == pytest.approx((0.64 + 2 * 0.04 + 2 * 0.04) / 5)
-    low, high = calibration.reliability(chances, yes, no, np.arange(5))
+    low, high = calibration.reliability_bins(chances, yes, no, np.arange(5))
     assert (low.predicted, low.observed, high.predicted, high.observed) == pytest.approx((0.2, 1 / 3, 0.8, 1))
 
 
 def test_brier_and_bins_equal_scikit_learn() -> None:
     chances = np.clip(CHANCES + RNG.random(N) * 1e-3, 0, 1)
-    found = calibration.calibration(chances, YES, NO)
+    found = calibration.compute_calibration(chances, YES, NO)
     assert found.brier == pytest.approx(brier_score_loss(PEOPLE, chances), abs=1e-12)
     true, said = calibration_curve(PEOPLE, chances, n_bins=10, strategy="quantile")
-    bins = calibration.reliability(chances, YES, NO, DISHES)
+    bins = calibration.reliability_bins(chances, YES, NO, DISHES)
     assert [each.observed for each in bins] == pytest.approx(true)
     assert [each.predicted for each in bins] == pytest.approx(said)
     assert [each.inside.sum() for each in bins] == [30] * 10
@@ -241,7 +241,7 @@ def test_no_dish_helps_to_judge_itself() -> None:
 
 
 def test_folds_are_whole_dishes_and_about_equal() -> None:
-    fold = thresholds.folds(DISHES)
+    fold = thresholds.assign_folds(DISHES)
     assert all(len(set(fold[dish == DISHES].tolist())) == 1 for dish in set(DISHES.tolist()))
     assert np.bincount([fold[dish == DISHES][0] for dish in range(25)]).tolist() == [5] * 5
 
@@ -263,7 +263,7 @@ def test_four_dishes_give_no_threshold() -> None:
     ],
 )
 def test_what_a_community_says(label: human_ceiling.Label, expected: list[tuple[int, int]]) -> None:
-    yes, no = human_ceiling.community(np.array([2.0, 1, 1, 0, 0]), np.array([3.0, 2, 3, 0, 3]), label)
+    yes, no = human_ceiling.community_label_weights(np.array([2.0, 1, 1, 0, 0]), np.array([3.0, 2, 3, 0, 3]), label)
     assert list(zip(yes, no, strict=True)) == expected
 
 
@@ -309,7 +309,7 @@ def test_kappa_of_all_small_tables_equals_scikit_learn() -> None:
     for cells in itertools.product(range(3), repeat=4):
         people = np.repeat([1, 0, 1, 0], cells)
         machine = np.repeat([1, 1, 0, 0], cells)
-        found = metrics.agreement(metrics.two_by_two(machine, *weights(people))).kappa
+        found = metrics.compute_label_agreement(metrics.two_by_two(machine, *weights(people))).kappa
         if len(set(people.tolist())) == 2:
             assert found == pytest.approx(cohen_kappa_score(people, machine))
         else:

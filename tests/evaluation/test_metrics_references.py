@@ -20,7 +20,7 @@ RNG = np.random.default_rng(7)
 
 @pytest.mark.parametrize(("yes", "n"), [(0, 9), (3, 9), (9, 9), (82, 431), (1, 1000)])
 def test_wilson_is_that_of_statsmodels(yes: int, n: int) -> None:
-    found = proportion.wilson(yes, n)
+    found = proportion.wilson_interval(yes, n)
     assert (found.low, found.high) == pytest.approx(proportion_confint(yes, n, method="wilson"), abs=1e-12)
 
 
@@ -47,8 +47,10 @@ def test_entropy_is_that_of_scipy() -> None:
 
 def test_cosines_are_those_of_scikit_learn_and_scipy() -> None:
     images, texts = RNG.normal(size=(6, 9)), RNG.normal(size=(4, 9))
-    assert association.cosine(images, texts) == pytest.approx(cosine_similarity(images, texts))
-    assert association.cosine(images, texts) == pytest.approx(1 - spatial.distance.cdist(images, texts, "cosine"))
+    assert association.cosine_similarity(images, texts) == pytest.approx(cosine_similarity(images, texts))
+    assert association.cosine_similarity(images, texts) == pytest.approx(
+        1 - spatial.distance.cdist(images, texts, "cosine")
+    )
 
 
 def test_rescaling_is_that_of_scikit_learn() -> None:
@@ -64,7 +66,7 @@ def test_divergence_of_two_pictures_is_the_squared_distance_of_scipy() -> None:
     shares = RNG.dirichlet(np.ones(colours.BINS), size=2)
     parts = np.column_stack([shares, entropy(shares), np.ones(2)]).sum(axis=0, keepdims=True)
     expected = spatial.distance.jensenshannon(*shares, base=2) ** 2
-    assert colours.divergence(parts)[0, 0] == pytest.approx(expected)
+    assert colours.jensen_shannon_divergence(parts)[0, 0] == pytest.approx(expected)
 
 
 def test_colours_are_counted_pixel_by_pixel() -> None:
@@ -77,7 +79,7 @@ def test_colours_are_counted_pixel_by_pixel() -> None:
     assert colours.colourfulness(pixels) == pytest.approx(expected)
     boxes = [tuple(min(2, value * 3 // 256) for value in pixel) for pixel in flat]
     counted = [boxes.count((red, green, blue)) / 35 for red in range(3) for green in range(3) for blue in range(3)]
-    assert colours.histogram(pixels) == pytest.approx(counted)
+    assert colours.colour_histogram(pixels) == pytest.approx(counted)
 
 
 def ratings(units: int, people: int, categories: int) -> list[list[int]]:
@@ -102,7 +104,7 @@ def ac1_by_hand(given: list[list[int]], categories: int) -> float:
 def test_raw_agreement_and_ac1_are_those_of_all_pairs(categories: int) -> None:
     given = ratings(25, 5, categories)
     counts = np.array([[said.count(k) for k in range(categories)] for said in given])
-    found = agreement.coefficients(counts, "nominal")
+    found = agreement.agreement_coefficients(counts, "nominal")
     paired = [pairs(said) for said in given if len(said) > 1]
     assert found.raw_agreement == pytest.approx(np.mean([np.mean([a == b for a, b in held]) for held in paired]))
     assert found.ac1 == pytest.approx(ac1_by_hand(given, categories))

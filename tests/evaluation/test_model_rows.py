@@ -84,7 +84,7 @@ def test_every_model_that_ships_can_be_saved() -> None:
     for each in read_rows("models.json"):
         model = Model(**each)
         model.clean()
-        backend_table.check(model_data(model))
+        backend_table.resolve_backend_path(model_data(model))
 
 
 @pytest.mark.django_db
@@ -108,7 +108,7 @@ def test_the_admin_refuses_it_and_keeps_the_typing() -> None:
 def test_a_row_that_was_saved_before_is_refused_when_it_is_used() -> None:
     old = make_model("old", backend="diffusers", parameters={**DRAWS, "precison": "fp16"})
     with pytest.raises(BackendError, match=r"old: There is no parameter .* 'precison'\. Did you mean precision"):
-        backends.load(old)
+        backends.load_backend(old)
 
 
 def read_names(path: Path) -> Iterator[str]:
@@ -126,7 +126,9 @@ def read_names(path: Path) -> Iterator[str]:
 
 
 def test_every_parameter_that_is_read_anywhere_is_declared() -> None:
-    known = {each.name for role, name in parameters.DECLARED for each in parameters.declared(role, name)}
+    known = {
+        each.name for role, name in parameters.DECLARED for each in parameters.list_declared_parameters(role, name)
+    }
     paths = [*BACKENDS.glob("*.py"), *(BACKENDS.parent / "studies").glob("*.py"), *BACKENDS.parent.glob("runner/*.py")]
     found = {(path.name, name) for path in paths for name in read_names(path)}
     assert len({name for _, name in found}) > 10

@@ -13,9 +13,9 @@ from evaluation.models import ReferenceList
 from evaluation.novelty import reference
 from evaluation.novelty.cells import names_in
 from evaluation.novelty.fields import filled_here
-from evaluation.novelty.folding import fold, forms
-from evaluation.novelty.matching import SAME_NAME, SUBSTRING, SUBSTRING_3, Entry, distance, searcher
-from evaluation.novelty.reference import BadReference, import_reference
+from evaluation.novelty.folding import extract_name_forms, fold_name
+from evaluation.novelty.matching import SAME_NAME, SUBSTRING, SUBSTRING_3, Entry, create_searcher, edit_distance
+from evaluation.novelty.reference import ReferenceListError, import_reference
 from evaluation.registry import lookup
 from evaluation.tables import compute, read
 
@@ -29,7 +29,7 @@ def found(rule: str, names: tuple[str, ...], countries: str = "", entries: str =
     rows = [line.split(",") for line in entries.splitlines()[1:]]
     listed = [Entry(name, (name, *names_in(aliases)), frozenset({country})) for name, aliases, country in rows]
     dish = Entry("1", names, frozenset(countries.split(";")))
-    return [(match.key, match.how) for match in searcher(rule, listed).matches(dish)]
+    return [(match.key, match.how) for match in create_searcher(rule, listed).matches(dish)]
 
 
 @pytest.mark.parametrize(
@@ -44,23 +44,27 @@ def found(rule: str, names: tuple[str, ...], countries: str = "", entries: str =
     ],
 )
 def test_spellings_of_one_word_fold_to_one_form(one: str, other: str) -> None:
-    assert fold(one) == fold(other)
+    assert fold_name(one) == fold_name(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [("खीर", "खर"), ("ข้าว", "ขาว"), ("ナン", "ナシ"), ("が", "か")])
 def test_vowels_and_tones_that_are_letters_stay(one: str, other: str) -> None:
-    assert [form.compact for form in forms(one)] != [form.compact for form in forms(other)]
+    assert [form.compact for form in extract_name_forms(one)] != [form.compact for form in extract_name_forms(other)]
 
 
 def test_one_field_may_hold_several_names() -> None:
-    assert [form.compact for form in forms("Tli Tli B'djedj - تليتلي (soup)")] == ["tlitlibdjedj", "تليتلي", "soup"]
+    assert [form.compact for form in extract_name_forms("Tli Tli B'djedj - تليتلي (soup)")] == [
+        "tlitlibdjedj",
+        "تليتلي",
+        "soup",
+    ]
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_text_is_folded_and_searched(name: str, alias: str) -> None:
     for rule in (SUBSTRING, SUBSTRING_3, SAME_NAME):
         listed = [Entry("1", (alias or "x",), frozenset({"XXX"}))]
-        matches = list(searcher(rule, listed).matches(Entry("d", (name,), frozenset({"XXX"}))))
+        matches = list(create_searcher(rule, listed).matches(Entry("d", (name,), frozenset({"XXX"}))))
         assert len(matches) <= 1
         if rule == SUBSTRING and name.strip() and alias.strip():
             low, other = name.lower().strip(), alias.lower().strip()
@@ -97,8 +101,8 @@ def test_the_stronger_rule_asks_for_the_same_name(
     ("one", "other", "steps"), [("abcdef", "abdcef", 1), ("kilishi", "kilichi", 1), ("abc", "xyz", 3), ("ab", "ab", 0)]
 )
 def test_distance_by_hand(one: str, other: str, steps: int) -> None:
-    assert distance(one, other, 2) == min(steps, 3)
-    assert distance(other, one, 2) == min(steps, 3)
+    assert edit_distance(one, other, 2) == min(steps, 3)
+    assert edit_distance(other, one, 2) == min(steps, 3)
 
 
 @pytest.mark.parametrize(
@@ -145,20 +149,24 @@ def test_tables_count_what_is_new_and_become_stale_with_a_dish(listed: Reference
     )
     assert (share.value, share.n, share.small) == (0.5, 2, True)
     dish("Harira", "Morocco")
-    assert read.read("novelty.summary", {"rule": SAME_NAME}).state == "stale"
-    [row] = [row for row in compute.compute(lookup.spec("novelty.pairs"), {}).rows if "Harira" in row.groups["dish"]]
+    assert read.read_stored_table("novelty.summary", {"rule": SAME_NAME}).state == "stale"
+    [row] = [
+        row
+        for row in compute.compute_table(lookup.find_table_spec("novelty.pairs"), {}).rows
+        if "Harira" in row.groups["dish"]
+    ]
     assert row.groups["entry"] == "Harira"
 
 
 def test_a_withdrawn_dish_is_no_longer_counted(listed: ReferenceList) -> None:
     gone = dish("Zilzil", "Ethiopia")
     Dish.objects.filter(pk=gone.pk).update(state=Dish.State.WITHDRAWN)
-    assert compute.compute(lookup.spec("novelty.summary"), {}).rows == ()
+    assert compute.compute_table(lookup.find_table_spec("novelty.summary"), {}).rows == ()
 
 
 @pytest.mark.parametrize("name", ["summary", "pairs", "fields", "access", "countries"])
 def test_an_empty_site_says_what_is_missing(name: str, db: None) -> None:
-    found = compute.compute(lookup.spec(f"novelty.{name}"), {})
+    found = compute.compute_table(lookup.find_table_spec(f"novelty.{name}"), {})
     assert found.rows == ()
     assert any("no dishes" in note or "no reference list" in note for note in found.notes)
 
@@ -167,7 +175,7 @@ def test_a_field_that_the_list_lacks_is_not_measured(listed: ReferenceList) -> N
     dish("Zilzil", "Ethiopia")
     rows = {
         (row.groups["field"], row.metric): row.estimate
-        for row in compute.compute(lookup.spec("novelty.fields"), {}).rows
+        for row in compute.compute_table(lookup.find_table_spec("novelty.fields"), {}).rows
     }
     assert rows["ingredients", "ours"].value == 1.0
     assert rows["ingredients", "reference"].value is None
@@ -178,7 +186,7 @@ def test_a_field_that_the_list_lacks_is_not_measured(listed: ReferenceList) -> N
 def test_without_a_dish_the_fields_of_the_list_alone_are_counted(listed: ReferenceList) -> None:
     rows = {
         (row.groups["field"], row.metric): row.estimate
-        for row in compute.compute(lookup.spec("novelty.fields"), {}).rows
+        for row in compute.compute_table(lookup.find_table_spec("novelty.fields"), {}).rows
     }
     assert (rows["countries", "ours"].value, rows["countries", "ours"].reason) == (None, "there are no dishes")
     assert rows["countries", "reference"].value == 1.0
@@ -206,7 +214,7 @@ def test_a_file_that_is_no_list_is_refused_whole(
     monkeypatch.setattr(reference, "MOST_ROWS", 3)
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
-    with pytest.raises(BadReference, match=reason):
+    with pytest.raises(ReferenceListError, match=reason):
         import_reference(path, "bad", "plain")
     assert not ReferenceList.objects.exists()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation import studies
-from evaluation.metrics.observations import Labels, Observations, coded, none_of, stacked
+from evaluation.metrics.observations import Labels, Observations, hash_labels, none_of, stack_observations
 from evaluation.registry import lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import observe
@@ -19,7 +19,7 @@ def make_observations(*continents: tuple[str, ...], group: str = "taste") -> Obs
     return Observations(
         values={"net": np.arange(n, dtype=np.float64)},
         groups={"continent": Labels.of(continents), "group": Labels.same(group, n)},
-        dishes=coded(f"dish:{number}" for number in range(n)),
+        dishes=hash_labels(f"dish:{number}" for number in range(n)),
         raters=None,
         images=np.arange(1, n + 1, dtype=np.int64),
         units=none_of(n),
@@ -51,33 +51,38 @@ def test_plain_sequences_are_labels_too() -> None:
 
 
 def test_a_stack_keeps_the_labels_of_its_parts() -> None:
-    both = stacked([make_observations(("Africa",)), make_observations(("Asia", "Europe"), (), group="style")])
+    both = stack_observations(
+        [make_observations(("Africa",)), make_observations(("Asia", "Europe"), (), group="style")]
+    )
     assert list(both.groups["continent"]) == [("Africa",), ("Asia", "Europe"), ()]
     assert list(both.groups["group"]) == [("taste",), ("style",), ("style",)]
     assert both.dishes[0] == both.dishes[1] != both.dishes[2]
 
 
 def test_a_dish_has_the_same_number_in_every_run() -> None:
-    assert coded(["dish:1", "dish:2", "dish:1"]).tolist() == [*coded(["dish:1", "dish:2"]), *coded(["dish:1"])]
-    assert coded(["dish:1"])[0] == 4973010738597561108
+    assert hash_labels(["dish:1", "dish:2", "dish:1"]).tolist() == [
+        *hash_labels(["dish:1", "dish:2"]),
+        *hash_labels(["dish:1"]),
+    ]
+    assert hash_labels(["dish:1"])[0] == 4973010738597561108
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", [name for name in TABLES if declares(lookup.spec(name))])
+@pytest.mark.parametrize("name", [name for name in TABLES if declares(lookup.find_table_spec(name))])
 def test_an_empty_install_has_no_observations(name: str) -> None:
     assert len(observed(name)) == 0
-    assert len(observed(name, **({"run": "none"} if lookup.spec(name).study else {"country": "Kenya"}))) == 0
+    assert len(observed(name, **({"run": "none"} if lookup.find_table_spec(name).study else {"country": "Kenya"}))) == 0
 
 
 @pytest.mark.django_db
 def test_tables_of_other_numbers_have_none() -> None:
-    assert observe.observe_table(lookup.spec("association.top"), {}) is None
+    assert observe.observe_table(lookup.find_table_spec("association.top"), {}) is None
 
 
 @pytest.mark.parametrize("slug", studies.STUDIES)
 def test_a_study_makes_no_table_that_it_does_not_name(slug: str) -> None:
     with pytest.raises(ValueError, match=f"{slug} has no table 'nothing'"):
-        studies.load(slug).summarise("nothing", [], {})
+        studies.load_study(slug).summarise("nothing", [], {})
 
 
 def test_numbers_of_a_study_are_means_of_nothing_unless_it_says_of_what() -> None:

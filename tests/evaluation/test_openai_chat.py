@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evaluation import content_store, runner
-from evaluation.backends import load
+from evaluation.backends import load_backend
 from evaluation.backends import provider as calls
 from evaluation.backends.openai_chat import OpenAIChat, data_url
 from evaluation.contracts.backend import Answer, Asked, BackendError, Question
@@ -136,7 +136,7 @@ def test_a_provider_has_no_probabilities(server: Provider) -> None:
 
 def test_a_conversation_without_a_picture(server: Provider) -> None:
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where is waakye from?"}]
-    assert load(make_model(server, role="chat")).chat(messages).text == "B"
+    assert load_backend(make_model(server, role="chat")).chat(messages).text == "B"
     assert server.calls[0]["messages"] == messages
     assert "temperature" not in server.calls[0]
 
@@ -147,7 +147,10 @@ def make_run(server: Provider, pictures: int = 1) -> Run:
     painter = make_any_model("painter")
     for number in range(pictures):
         make_image(
-            make_subject(f"Dish {number}"), painter, run=made, sha256=content_store.keep(make_picture(seed=number))
+            make_subject(f"Dish {number}"),
+            painter,
+            run=made,
+            sha256=content_store.store_content(make_picture(seed=number)),
         )
     return runner.create_run("stereotypes", {"images": "pictures", "model": "answerer", "orders": "as-asked"})
 
@@ -155,12 +158,12 @@ def make_run(server: Provider, pictures: int = 1) -> Run:
 def test_answers_that_were_paid_for_are_kept_where_the_quota_ends(server: Provider) -> None:
     run = make_run(server)
     server.script = [says("B"), says("B"), error(429, "You exceeded your quota.", "insufficient_quota")]
-    runner.work(run.pk, "tests")
+    runner.process_run(run.pk, "tests")
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
     assert run.units.filter(state="done").count() == 2
     Run.objects.update(state="running")
-    while runner.work(run.pk, "tests"):
+    while runner.process_run(run.pk, "tests"):
         pass
     assert run.units.filter(state="done").count() == 16
     assert len(server.calls) == 17
@@ -168,7 +171,7 @@ def test_answers_that_were_paid_for_are_kept_where_the_quota_ends(server: Provid
 
 def test_a_worker_takes_one_picture_at_a_time_to_a_provider(server: Provider) -> None:
     run = make_run(server, pictures=3)
-    while runner.work(run.pk, "tests"):
+    while runner.process_run(run.pk, "tests"):
         pass
     assert run.units.filter(state="done").count() == 48
     assert Batch.objects.filter(run=run).count() == 3
@@ -178,7 +181,7 @@ def test_a_run_keeps_raw_answers_refusals_and_cost(server: Provider) -> None:
     server.script = [REFUSAL]
     run = make_run(server)
     assert run.queue == "api"
-    while runner.work(run.pk, "tests"):
+    while runner.process_run(run.pk, "tests"):
         pass
     states = list(run.units.order_by("pk").values_list("state", flat=True))
     assert states == ["refused", *["done"] * 15]

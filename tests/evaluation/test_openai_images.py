@@ -12,9 +12,9 @@ from evaluation.backends.openai_images import OpenAIImages
 from evaluation.contracts.backend import BackendError, ImageRequest
 from evaluation.contracts.study import ModelData, Result
 from evaluation.models import GeneratedImage, Model, Outcome, Run, TokenBucket, Unit
-from evaluation.runner import create_run, forecast, retry, work
+from evaluation.runner import create_run, forecast_run, process_run, retry_units
 from evaluation.runner.catalogue import model_data
-from evaluation.runner.progress import refusals, rewritten
+from evaluation.runner.progress import count_refusals, count_rewritten_prompts
 from tests.evaluation.make import make_country, make_dish
 from tests.evaluation.provider import REFUSAL, SLOW, Answer, Provider, addresses, error, pictures, png
 
@@ -161,18 +161,18 @@ def test_addresses_inside_the_network_are_not_fetched_without_the_setting(server
 def test_a_provider_inside_the_network_needs_the_setting(server: Provider, settings: Settings) -> None:
     settings.LOCAL_PROVIDERS = False
     with pytest.raises(BackendError, match="WWD_LOCAL_PROVIDERS"):
-        backends.load(make_model(server))
+        backends.load_backend(make_model(server))
 
 
 @pytest.mark.parametrize("name", ["SECRET_KEY", "DATABASE_URL", "_API_KEY", "openai_api_key", "OPENAI_API_KEY\n"])
 def test_only_variables_that_are_keys_can_be_named(server: Provider, name: str) -> None:
     with pytest.raises(BackendError, match="ends in _API_KEY"):
-        backends.load(make_model(server, key=name))
+        backends.load_backend(make_model(server, key=name))
 
 
 def test_a_missing_key_says_which_variable_to_set(server: Provider) -> None:
     with pytest.raises(BackendError, match="set OTHER_API_KEY"):
-        backends.load(make_model(server, key="OTHER_API_KEY"))
+        backends.load_backend(make_model(server, key="OTHER_API_KEY"))
 
 
 @pytest.mark.parametrize(
@@ -211,27 +211,27 @@ def states(run: Run) -> dict[str, str]:
 
 def test_a_run_keeps_refusals_as_results_and_asks_each_once(server: Provider) -> None:
     run = make_run(server, ["Waakye", "Please refuse", "Ugali"])
-    work(run.pk, "a")
-    work(run.pk, "b")
+    process_run(run.pk, "a")
+    process_run(run.pk, "b")
     assert states(run) == {"Waakye": "done", "Please refuse": "refused", "Ugali": "done"}
     assert len(server.calls) == 3
     refused = GeneratedImage.objects.get(state="refused")
     assert (refused.sha256, refused.sample, refused.media_type) == ("", 0, "")
     assert GeneratedImage.objects.filter(state="held").first().media_type == "image/png"  # type: ignore[union-attr]
     assert Outcome.objects.get(unit__state="refused").reason == "content_policy_violation"
-    assert forecast(run).spent == {"USD": pytest.approx(0.08)}
+    assert forecast_run(run).spent == {"USD": pytest.approx(0.08)}
 
 
 def test_a_run_without_quota_pauses_keeps_what_it_paid_for_and_goes_on_later(server: Provider) -> None:
     run = make_run(server, ["Waakye", "Ugali", "Mole"])
     server.script = [pictures(), error(429, "You exceeded your current quota.", "insufficient_quota")]
-    work(run.pk, "a")
+    process_run(run.pk, "a")
     run.refresh_from_db()
     assert run.state == "paused"
     assert "nothing left to spend" in run.problem
     assert states(run) == {"Waakye": "done", "Ugali": "pending", "Mole": "pending"}
     Run.objects.update(state="running")
-    work(run.pk, "a")
+    process_run(run.pk, "a")
     assert set(states(run).values()) == {"done"}
     assert len(server.calls) == 4
 
@@ -239,16 +239,16 @@ def test_a_run_without_quota_pauses_keeps_what_it_paid_for_and_goes_on_later(ser
 def test_a_failed_call_can_be_tried_again_by_hand(server: Provider) -> None:
     run = make_run(server, ["Waakye"])
     server.script = [error(400, "Something about this.", "odd")]
-    work(run.pk, "a")
-    assert retry(run) == 1
-    work(run.pk, "a")
+    process_run(run.pk, "a")
+    assert retry_units(run) == 1
+    process_run(run.pk, "a")
     assert (states(run), Unit.objects.get().earlier.count()) == ({"Waakye": "done"}, 1)
 
 
 def test_a_hold_that_is_longer_than_the_next_stays(server: Provider) -> None:
-    rate_limit.hold("key", 30)
-    rate_limit.hold("key", 1)
-    assert 25 < rate_limit.until("key") <= 30
+    rate_limit.pause_calls("key", 30)
+    rate_limit.pause_calls("key", 1)
+    assert 25 < rate_limit.compute_wait_seconds("key") <= 30
 
 
 def test_slow_down_without_a_time_waits_a_while_and_goes_on(server: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,12 +266,12 @@ def test_refusals_and_rewritten_prompts_are_counted_per_country_and_language(ser
         REFUSAL,
         pictures(revised="A photograph of a West African dish"),
     ]
-    work(run.pk, "a")
+    process_run(run.pk, "a")
     for dimension, label in (("country", "Ghana"), ("language", "hau")):
-        [refused] = refusals(run, dimension)
+        [refused] = count_refusals(run, dimension)
         assert (refused.label, refused.n, refused.category) == (label, 1, "content_policy_violation")
         assert "Your request was rejected." in refused.words
-        [row] = rewritten(run, dimension)
+        [row] = count_rewritten_prompts(run, dimension)
         assert (row.label, row.n, row.name_kept, row.countries_kept) == (label, 2, 1, 1)
     kept = set(GeneratedImage.objects.exclude(prompt_revised="").values_list("prompt_sent", "prompt_revised"))
     assert len(kept) == 2
@@ -284,7 +284,7 @@ def test_the_published_preset_asks_for_all_pictures_of_a_dish_at_once(server: Pr
     row.parameters |= {"base_url": f"{server.url}/v1", "per_minute": 0}
     row.save()
     run = create_run("generation", {"preset": "as-published-dishes", "model": "dall-e-2"})
-    work(run.pk, "a")
+    process_run(run.pk, "a")
     [sent] = server.calls
     assert (sent["n"], sent["size"], sent["model"]) == (5, "512x512", "dall-e-2")
     assert list(GeneratedImage.objects.order_by("pk").values_list("sample", "seed")) == [(n, None) for n in range(5)]

@@ -70,7 +70,9 @@ def test_the_names_of_one_country_are_told_where_it_is_counted_once() -> None:
     accepted("Kenkey")
     assert numbers("totals", "number")["countries"] == 2
     for name in ("totals", "countries"):
-        table = read.read(f"overview.{name}", {}).table or compute.compute(lookup.spec(f"overview.{name}"), {})
+        table = read.read_stored_table(f"overview.{name}", {}).table or compute.compute_table(
+            lookup.find_table_spec(f"overview.{name}"), {}
+        )
         [said] = [note for note in table.notes if "counted once" in note]
         assert said.endswith("counts names): Côte d'Ivoire, Ivory Coast.")
 
@@ -115,7 +117,7 @@ def test_devices_are_shares_of_those_that_are_known() -> None:
             form=form, purpose="dish", contributor=person, dish=dish, receipt=new_receipt(), device=device
         )
     assert numbers("devices", "share") == {"desktop": 0.25, "mobile": 0.75}
-    table = read.read("overview.devices", {}).table
+    table = read.read_stored_table("overview.devices", {}).table
     assert table is not None
     assert {row.estimate.n for row in table.rows} == {4}
     assert all(row.estimate.low is None and "people" in row.estimate.reason for row in table.rows)
@@ -153,7 +155,7 @@ def test_accepting_a_dish_makes_the_tables_stale(client: Client) -> None:
     dish = make_dish("Kenkey", "Ghana")
     client.force_login(User.objects.create_superuser("chief"))
     client.post("/admin/collection/dish/", {"action": "accept", "_selected_action": dish.pk})
-    assert {read.read(f"overview.{name}", {}).state for name in TABLES} == {"stale"}
+    assert {read.read_stored_table(f"overview.{name}", {}).state for name in TABLES} == {"stale"}
 
 
 def test_the_empty_page_says_what_is_missing_and_shows_no_number(client: Client) -> None:
@@ -186,32 +188,32 @@ def test_what_waits_is_counted_where_one_may_see_it() -> None:
     dish = make_dish("Kenkey", "Ghana")
     make_photo(dish)
     steward = User.objects.create_superuser("chief")
-    found = {row.label: (row.number, row.more) for row in todo.waiting(steward)}
+    found = {row.label: (row.number, row.more) for row in todo.list_pending_work(steward)}
     assert (found["dishes"], found["photos"]) == ((1, False), (1, False))
     assert found["notes of reviewers"] == (0, False)
     researcher = make_staff()
-    assert todo.waiting(researcher) == []
+    assert todo.list_pending_work(researcher) == []
     researcher.user_permissions.add(Permission.objects.get(codename="view_photo"))
-    assert [row.label for row in todo.waiting(User.objects.get(pk=researcher.pk))] == ["photos"]
+    assert [row.label for row in todo.list_pending_work(User.objects.get(pk=researcher.pk))] == ["photos"]
 
 
 def test_counting_what_waits_ends_at_some_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(todo, "MOST", 2)
     for number in range(4):
         make_dish(f"Dish {number}", "Ghana")
-    [row] = [row for row in todo.waiting(User.objects.create_superuser("chief")) if row.label == "dishes"]
+    [row] = [row for row in todo.list_pending_work(User.objects.create_superuser("chief")) if row.label == "dishes"]
     assert (row.number, row.more) == (2, True)
 
 
 def test_every_list_of_what_waits_opens(client: Client) -> None:
     steward = User.objects.create_superuser("chief")
     client.force_login(steward)
-    found = todo.waiting(steward)
+    found = todo.list_pending_work(steward)
     assert len(found) == 6
     assert [row.label for row in found if client.get(row.address).status_code != 200] == []
 
 
 def test_a_kind_that_waits_is_listed_once() -> None:
     before = list(todo.KINDS)
-    todo.register(before[0])
+    todo.register_todo_kind(before[0])
     assert before == todo.KINDS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.metrics.paired import Paired, Pairs, paired
+from evaluation.metrics.paired import Paired, Pairs, compare_pairs
 
 Row = tuple[float, str, str, bool]
 
@@ -31,7 +31,7 @@ def test_a_difference_by_hand() -> None:
     rows: list[Row] = []
     for number in range(11):
         rows += [(0.0, f"d{number:02}", "", False), (1.0, f"d{number:02}", "", False), (1.0, f"d{number:02}", "", True)]
-    found = paired(make_pairs([*rows, (0.0, "d11", "", False)]))
+    found = compare_pairs(make_pairs([*rows, (0.0, "d11", "", False)]))
     assert (found.first, found.second, found.difference) == (0.5, 1.0, 0.5)
     assert (found.n, found.dishes, found.alone) == (11, 11, 1)
     assert (found.interval.low, "equal" in found.interval.reason) == (None, True)
@@ -50,7 +50,7 @@ def test_people_are_paired_with_themselves() -> None:
         (1.0, "d3", "Ben", True),
         (1.0, "d3", "Anna", False),
     ]
-    found = paired(make_pairs(rows, people=True))
+    found = compare_pairs(make_pairs(rows, people=True))
     assert (found.difference, found.n, found.dishes, found.alone) == (0.25, 2, 2, 1)
     assert (found.people, found.p, found.interval.reason) == (2, None, "fewer than 10 dishes: no interval is claimed")
 
@@ -58,7 +58,7 @@ def test_people_are_paired_with_themselves() -> None:
 def test_p_and_interval_are_those_of_the_paired_t_test() -> None:
     rng = np.random.default_rng(6)
     first, second = rng.normal(0, 1, 60), rng.normal(0.25, 1, 60)
-    found = paired(of_differences(second - first))
+    found = compare_pairs(of_differences(second - first))
     t = stats.ttest_rel(second, first)
     assert found.p == pytest.approx(t.pvalue)
     low, high = t.confidence_interval()
@@ -78,7 +78,7 @@ def of_people(differences: Any) -> Pairs:
 def test_all_pairs_of_a_dish_are_one() -> None:
     """Twelve dishes of which twenty people say the same: there are twelve differences, not 240."""
     differences = np.random.default_rng(8).normal(0.3, 1, 12)
-    found = paired(of_people(np.repeat(differences[:, None], 20, axis=1)))
+    found = compare_pairs(of_people(np.repeat(differences[:, None], 20, axis=1)))
     assert (found.n, found.people) == (240, 20)
     assert found.p == pytest.approx(stats.ttest_1samp(differences, 0).pvalue)
 
@@ -86,15 +86,15 @@ def test_all_pairs_of_a_dish_are_one() -> None:
 def test_all_pairs_of_a_person_are_one() -> None:
     """Six people who say the same of all forty dishes are six differences, not 240: their taste is no finding."""
     tastes = np.array([0.5, 0.6, -0.2, 0.9, 0.1, 0.7])
-    found = paired(of_people(np.repeat(tastes[None], 40, axis=0)))
+    found = compare_pairs(of_people(np.repeat(tastes[None], 40, axis=0)))
     assert found.p == pytest.approx(stats.ttest_1samp(tastes, 0).pvalue)
-    assert paired(of_people(np.repeat(tastes[None, :4], 40, axis=0))).p is None
+    assert compare_pairs(of_people(np.repeat(tastes[None, :4], 40, axis=0))).p is None
 
 
 def test_a_dish_in_several_places_weighs_less() -> None:
     """Differences 1 at weight 1 and 0 at weight ½: 1 ÷ 1.5."""
     rows: list[Row] = [(0.0, "d1", "", False), (1.0, "d1", "", True), (0.0, "d2", "", False), (0.0, "d2", "", True)]
-    found = paired(make_pairs(rows, weights=[1, 1, 0.5, 0.5]))
+    found = compare_pairs(make_pairs(rows, weights=[1, 1, 0.5, 0.5]))
     assert found.difference == pytest.approx(2 / 3)
 
 
@@ -102,7 +102,7 @@ def test_weights_of_one_change_no_interval() -> None:
     differences = np.random.default_rng(2).normal(size=14)
     plain = of_differences(differences)
     doubled = Pairs(plain.first, plain.second, plain.dishes, None, plain.weights * 2, 0)
-    assert paired(plain).interval == paired(doubled).interval
+    assert compare_pairs(plain).interval == compare_pairs(doubled).interval
 
 
 def test_the_order_of_the_observations_changes_nothing_to_the_last_digit() -> None:
@@ -114,19 +114,19 @@ def test_the_order_of_the_observations_changes_nothing_to_the_last_digit() -> No
         for second in (False, True)
     ]
     mixed = [rows[at] for at in rng.permutation(len(rows))]
-    one, other = paired(make_pairs(rows, people=True)), paired(make_pairs(mixed, people=True))
+    one, other = compare_pairs(make_pairs(rows, people=True)), compare_pairs(make_pairs(mixed, people=True))
     assert one == other
 
 
 def test_without_pairs_there_is_no_number() -> None:
     rows: list[Row] = [(1.0, "d1", "Anna", False), (1.0, "d1", "Ben", True), (float("nan"), "d1", "Anna", True)]
-    found = paired(make_pairs(rows, people=True))
+    found = compare_pairs(make_pairs(rows, people=True))
     assert found == Paired(0, 0, 1, 0, reason="no dish was judged by the same person under both")
-    assert paired(make_pairs([(1.0, "d1", "", True)])).reason == "no dish was measured under both"
+    assert compare_pairs(make_pairs([(1.0, "d1", "", True)])).reason == "no dish was measured under both"
     empty = np.empty(0)
-    assert paired(Pairs.of(empty, empty, None, np.empty(0, dtype=np.bool_))).difference is None
+    assert compare_pairs(Pairs.of(empty, empty, None, np.empty(0, dtype=np.bool_))).difference is None
 
 
 def test_where_both_are_always_equal_the_difference_is_nothing_and_nothing_is_tested() -> None:
-    found = paired(of_differences(np.zeros(12)))
+    found = compare_pairs(of_differences(np.zeros(12)))
     assert (found.difference, found.p, found.interval.low) == (0.0, None, None)

@@ -21,7 +21,7 @@ from evaluation.metrics.inference import student_t
 from evaluation.metrics.inference.cluster_tests import (
     Inference,
     Means,
-    clustered,
+    estimate_clustered_means,
     freedom_of,
     mean_test,
     raised_by,
@@ -39,7 +39,7 @@ def crossed(dishes: int, people: int) -> tuple[Ints, Ints]:
 
 
 def of_one(values: Floats, dish: Ints, person: Ints | None) -> Means:
-    return clustered(values, np.zeros(len(values), dtype=np.intp), EVERY, dish, person)
+    return estimate_clustered_means(values, np.zeros(len(values), dtype=np.intp), EVERY, dish, person)
 
 
 def test_a_variance_of_dishes_and_people_by_hand() -> None:
@@ -83,11 +83,13 @@ def test_parts_of_the_variance_agree_with_statsmodels() -> None:
 @pytest.mark.parametrize("freedom", [1.0, 1.7, 4.0, 23.5, 900.0])
 def test_students_t_agrees_with_scipy(freedom: float) -> None:
     for t in (-2.5, 0.0, 0.4, 3.0, 40.0):
-        assert student_t.survival(t, freedom) == pytest.approx(stats.t.sf(t, freedom), rel=1e-9)
+        assert student_t.student_t_survival(t, freedom) == pytest.approx(stats.t.sf(t, freedom), rel=1e-9)
     for share in (0.01, 0.5, 0.975, 0.9999):
-        assert student_t.quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-7, abs=1e-9)
+        assert student_t.student_t_quantile(share, freedom) == pytest.approx(
+            stats.t.ppf(share, freedom), rel=1e-7, abs=1e-9
+        )
     with pytest.raises(ValueError, match="between 0 and 1"):
-        student_t.quantile(1.0, freedom)
+        student_t.student_t_quantile(1.0, freedom)
 
 
 def test_clusters_of_one_size_have_one_degree_of_freedom_less_and_a_large_one_has_few() -> None:
@@ -103,7 +105,7 @@ def test_the_range_of_equal_groups_agrees_with_tukeys() -> None:
     values = rng.normal(size=1200)
     group = np.repeat(np.arange(4), 300)
     values[group == 3] += 0.18
-    found = range_test(clustered(values, group, np.eye(4), np.arange(1200), None))
+    found = range_test(estimate_clustered_means(values, group, np.eye(4), np.arange(1200), None))
     theirs = stats.tukey_hsd(*(values[group == g] for g in range(4)))
     assert found.p == pytest.approx(theirs.pvalue.min(), abs=0.02)
     reach = theirs.confidence_interval().high - theirs.statistic
@@ -115,10 +117,12 @@ def test_groups_that_share_dishes_and_people_move_together() -> None:
     """Where all dishes lie in both groups their means are one, and so is what moves them."""
     dish, person = crossed(12, 6)
     values = np.random.default_rng(2).normal(size=72)
-    both = clustered(values, np.zeros(72, dtype=np.intp), np.full((1, 2), 0.5), dish, person)
+    both = estimate_clustered_means(values, np.zeros(72, dtype=np.intp), np.full((1, 2), 0.5), dish, person)
     assert both.covariance == pytest.approx(np.full((2, 2), both.covariance[0, 0]))
     assert range_test(both).difference == pytest.approx(0)
-    apart = clustered(values, (dish >= 6).astype(np.intp), np.eye(2), dish, np.where(dish >= 6, person + 6, person))
+    apart = estimate_clustered_means(
+        values, (dish >= 6).astype(np.intp), np.eye(2), dish, np.where(dish >= 6, person + 6, person)
+    )
     assert apart.covariance[0, 1] == 0
 
 
@@ -131,7 +135,7 @@ def sample(seed: int, groups: int, uneven: bool) -> Means:
         values = rng.integers(0, 2, len(dish)) + rng.normal(0, 0.3, 7)[person] + rng.normal(0, 0.3 * group)
         parts.append((values, np.full(len(dish), group), dish + 12 * group, person + 7 * group))
     values, member, dishes, people = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return clustered(values, member, np.eye(groups), dishes, people)
+    return estimate_clustered_means(values, member, np.eye(groups), dishes, people)
 
 
 def agree(found: Inference) -> bool:
@@ -166,8 +170,8 @@ def test_the_order_of_answers_and_the_names_of_groups_change_no_digit() -> None:
     group = dish % 3
     values = np.sort(rng.normal(size=len(dish)) + group)
     other = np.array([2, 0, 1])
-    one = range_test(clustered(values, group, np.eye(3), dish, person))
-    renamed = range_test(clustered(values, other[group], np.eye(3), dish, person))
+    one = range_test(estimate_clustered_means(values, group, np.eye(3), dish, person))
+    renamed = range_test(estimate_clustered_means(values, other[group], np.eye(3), dish, person))
     assert (one.p, one.interval) == (renamed.p, renamed.interval)
 
 
@@ -191,7 +195,7 @@ def test_where_all_values_of_a_group_are_equal_nothing_is_claimed() -> None:
     dish, person = crossed(20, 6)
     group = (dish >= 10).astype(np.intp)
     values = np.where(group, np.random.default_rng(1).normal(size=120), 0.0)
-    found = range_test(clustered(values, group, np.eye(2), dish, person))
+    found = range_test(estimate_clustered_means(values, group, np.eye(2), dish, person))
     assert (found.p, found.expected, found.interval.low) == (None, None, None)
     assert "all values of a group are equal" in found.interval.reason
     assert "all values are equal" in mean_test(np.zeros(120), np.ones(120), dish, person).interval.reason

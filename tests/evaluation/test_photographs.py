@@ -12,7 +12,7 @@ from evaluation import content_store
 from evaluation.contracts.study import ConfigError
 from evaluation.ingest.photographs import image_of, import_photographs
 from evaluation.models import GeneratedImage, Model, Run
-from evaluation.runner import create_run, work
+from evaluation.runner import create_run, process_run
 from evaluation.runner.catalogue import DatabaseCatalogue
 from tests.collection.make import make_contributor
 from tests.evaluation.make import make_country, make_dish
@@ -43,7 +43,7 @@ def test_accepted_photographs_become_the_pictures_of_a_run() -> None:
         ("real", "Waakye", None, 0),
         ("real", "Waakye", None, 1),
     ]
-    assert {content_store.read(image.sha256) for image in images} == {png(1), png(2)}
+    assert {content_store.read_content(image.sha256) for image in images} == {png(1), png(2)}
     assert set(run.labels.filter(dimension="country").values_list("value", flat=True)) == {"Ghana"}
 
 
@@ -51,7 +51,7 @@ def test_photographs_are_scored_like_generated_pictures() -> None:
     make_photo(make_dish())
     import_photographs("real-2026")
     run = create_run("association", {"images": "real-2026", "encoder": "standin-encoder"})
-    while work(run.pk, "tests"):
+    while process_run(run.pk, "tests"):
         pass
     assert run.units.filter(payload__has_key="image", state="done").count() == 1
 
@@ -110,7 +110,7 @@ def test_countries_choose_the_dishes() -> None:
 def test_the_picture_that_people_judge_is_made_once() -> None:
     photo = make_photo(make_dish())
     assert image_of(photo) == image_of(photo)
-    assert (image_of(photo).run, content_store.read(image_of(photo).sha256)) == (None, png(0))
+    assert (image_of(photo).run, content_store.read_content(image_of(photo).sha256)) == (None, png(0))
 
 
 def test_the_command_says_how_many_are_new(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from evaluation.backends.standin.images import png
+from evaluation.backends.standin.images import encode_png
 from evaluation.ingest.image_folder import import_pictures
 from evaluation.models import GeneratedImage, Run
 from tests.evaluation.make import make_dish, make_model
@@ -70,7 +70,7 @@ def test_a_picture_that_shows_nothing_is_held_back_with_its_reason(folder: Path)
     make_model("dalle", backend="folder")
     make_dish("Waakye")
     write(folder, "dalle/Waakye_1.png")
-    (folder / "dalle/Waakye_2.png").write_bytes(png(Image.new("RGB", (32, 32), "black")))
+    (folder / "dalle/Waakye_2.png").write_bytes(encode_png(Image.new("RGB", (32, 32), "black")))
     run, report = import_pictures(folder, PATTERN, "elsewhere")
     assert report.new == 2
     assert list(GeneratedImage.objects.order_by("seed").values_list("state", flat=True)) == ["held", "held_back"]

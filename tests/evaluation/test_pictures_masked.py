@@ -43,11 +43,11 @@ def masked() -> list[str]:
     GeneratedImage.objects.update(
         prompt_revised="As Alpha One would draw it",
         seed=41,
-        sha256=content_store.keep(make_picture()),
+        sha256=content_store.store_content(make_picture()),
         media_type="image/png",
     )
     compute.compute_and_store("association.top", {})
-    view = compute.compute_and_store(NAME, {}) and read.read(NAME, {})
+    view = compute.compute_and_store(NAME, {}) and read.read_stored_table(NAME, {})
     assert view.table
     cells = [drilldown_cells.cell_query({}, row.groups, row.metric) for row in view.table.rows]
     image = GeneratedImage.objects.latest("pk")

@@ -18,7 +18,7 @@ from evaluation import content_store, runner
 from evaluation.contracts.study import Result, UnitPlan
 from evaluation.drilldown import studies
 from evaluation.images import archive
-from evaluation.images.machine_scores import about, words_of
+from evaluation.images.machine_scores import collect_machine_scores, words_of
 from evaluation.ingest.photographs import image_of
 from evaluation.metrics.tidy import Estimate, TidyRow
 from evaluation.models import GeneratedImage, ImageDownload, Model, Run, StoredTable, Subject
@@ -27,7 +27,7 @@ from evaluation.runner import purging
 from evaluation.runner.catalogue import subject_data
 from evaluation.runner.importing import import_run
 from evaluation.tables import compute
-from evaluation.views.gallery import shelves
+from evaluation.views.gallery import group_gallery_shelves
 from tests.collection.make import make_contributor
 from tests.evaluation.behind import check
 from tests.evaluation.make import make_dish, make_image, make_model, make_subject
@@ -52,7 +52,7 @@ def signed_in(*permissions: str, name: str = "researcher") -> Client:
 
 def held(name: str = "Waakye", model: str = "painter", **values: Any) -> GeneratedImage:
     """A picture whose file is here."""
-    given = {"sha256": content_store.keep(make_picture()), "media_type": "image/png", "seed": 7, **values}
+    given = {"sha256": content_store.store_content(make_picture()), "media_type": "image/png", "seed": 7, **values}
     return make_image(make_subject(name), make_model(model), **given)
 
 
@@ -123,7 +123,7 @@ def test_what_is_no_picture_says_what_it_is_and_is_never_a_broken_image(values: 
 
 
 def test_a_damaged_file_says_so() -> None:
-    image = held(sha256=content_store.keep(b"no picture at all"))
+    image = held(sha256=content_store.store_content(b"no picture at all"))
     page = signed_in(SEE).get(f"/admin/evaluation/pictures/{image.pk}/?show={image.pk}").content.decode()
     assert "missing in the storage" in page and "<img" not in page
 
@@ -240,7 +240,7 @@ def test_a_picture_whose_score_is_about_another_one_or_has_no_words_shows_none()
     given = [(plan, replace(vector, key=plan.key)), (replace(other, key="other"), replace(vector, key="other"))]
     import_run("association", "wordless", {"images": "test"}, given)
     images = GeneratedImage.objects.filter(pk__in=[each.payload["image"] for each in (plan, other)]).order_by("pk")
-    assert about([images[0]]) == about(list(images)) == {}
+    assert collect_machine_scores([images[0]]) == collect_machine_scores(list(images)) == {}
 
 
 def test_pictures_without_a_subject_are_no_words_of_a_run() -> None:
@@ -251,7 +251,7 @@ def test_pictures_without_a_subject_are_no_words_of_a_run() -> None:
 
 def test_a_table_whose_run_is_gone_lists_nothing_and_says_so() -> None:
     query = scores()
-    purging.purge(Run.objects.get())
+    purging.purge_run(Run.objects.get())
     page = signed_in().get(f"{TABLES}association.scores/behind/{query}").text
     assert "There is no finished run of it." in page
 
@@ -297,7 +297,7 @@ def test_a_number_that_was_not_measured_stands_at_no_picture() -> None:
         TidyRow({"model": "painter", "end": "top", "picture": str(image.pk)}, name, Estimate(value, 1, 1))
         for name, value in (("net", 0.5), ("as_printed", None))
     ]
-    [shelf] = shelves(("model", "end", "picture"), rows, {image.pk: picture})
+    [shelf] = group_gallery_shelves(("model", "end", "picture"), rows, {image.pk: picture})
     assert (shelf.group, shelf.ends) == (("painter",), {"top": [(picture, "net 0.500")]})
 
 
@@ -383,7 +383,9 @@ def test_pictures_are_taken_away_after_the_terms_and_with_a_log() -> None:
 def test_an_archive_holds_the_pictures_of_a_cell_the_terms_and_why_others_are_not_there() -> None:
     query, client = scores(4), signed_in(SEE, TAKE)
     there = GeneratedImage.objects.order_by("pk")[0]
-    GeneratedImage.objects.filter(pk=there.pk).update(sha256=content_store.keep(make_picture()), media_type="image/png")
+    GeneratedImage.objects.filter(pk=there.pk).update(
+        sha256=content_store.store_content(make_picture()), media_type="image/png"
+    )
     sent = client.post(f"{TABLES}association.scores/behind/take/{query}", {"terms": "1"})
     archive = zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content)))  # type: ignore[attr-defined]
     assert sorted(archive.namelist()) == sorted([f"picture-{there.pk}.png", "terms.txt", "README.txt", *LISTS])
@@ -405,7 +407,7 @@ def test_a_picture_without_its_file_and_a_cell_without_numbers_are_not_taken_awa
 def test_a_full_archive_says_so_of_the_pictures_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     images = [held("Waakye"), held("Kenkey")]
     monkeypatch.setattr(archive, "MOST_BYTES", len(make_picture()))
-    file, taken = archive.packed(archive.choose([image.pk for image in images]))
+    file, taken = archive.pack_archive(archive.choose_archive_images([image.pk for image in images]))
     file.close()
     assert [(bool(each.file), each.why) for each in taken] == [(True, ""), (False, "The archive was full.")]
 
@@ -413,7 +415,7 @@ def test_a_full_archive_says_so_of_the_pictures_that_it_lacks(monkeypatch: pytes
 def test_the_pictures_behind_what_was_asked_for_are_taken_away_too() -> None:
     make_dish("Waakye")
     run = runner.create_run("generation", {"model": "sketch", "images_per_subject": 2})
-    runner.work(run.pk, "tests")
+    runner.process_run(run.pk, "tests")
     compute.compute_and_store("generation.counts", {})
     query = "?" + urlencode({"cell.country": "Ghana", "cell.model": "sketch", "metric": "done"})
     sent = signed_in(SEE, TAKE).post(f"{TABLES}generation.counts/behind/take/{query}", {"terms": "1"})

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evaluation.metrics.tidy import TidyTable
-from evaluation.plans.marks import NO_PLAN, Listed, Standing, in_short, mark
+from evaluation.plans.marks import NO_PLAN, Listed, Standing, in_short, mark_planned_rows
 from evaluation.tables.serialise import to_csv
 from tests.evaluation.tables import make_row, make_table
 
@@ -22,7 +22,7 @@ def table() -> TidyTable:
 
 def planned(listed: Listed, **filters: str) -> set[tuple[str, str]]:
     """(country, metric) of the rows that count as planned."""
-    marked, _standing = mark(table(), filters, [listed])
+    marked, _standing = mark_planned_rows(table(), filters, [listed])
     return {(row.groups["country"], row.metric) for row in marked.rows if row.planned}
 
 
@@ -71,25 +71,25 @@ def test_the_same_choice_of_data_is_planned() -> None:
     ],
 )
 def test_a_note_says_how_the_table_stands(listed: list[Listed], others: Any, kind: str, says: str) -> None:
-    marked, standing = mark(table(), {}, listed, others)
+    marked, standing = mark_planned_rows(table(), {}, listed, others)
     assert standing.kind == kind
     assert says in marked.notes[0]
 
 
 def test_a_table_without_rows_says_nothing_about_plans() -> None:
-    marked, standing = mark(make_table(), {}, [])
+    marked, standing = mark_planned_rows(make_table(), {}, [])
     assert (marked.notes, standing) == ((), Standing(0, 0))
 
 
 def test_each_row_of_the_csv_says_whether_it_was_planned() -> None:
-    marked, _standing = mark(table(), {}, [make_listed("food", country="Kenya")])
+    marked, _standing = mark_planned_rows(table(), {}, [make_listed("food", country="Kenya")])
     lines = to_csv(marked).splitlines()
     assert lines[0].endswith(",plan")
     assert [line.rpartition(",")[2] for line in lines[1:]] == ["exploratory", "exploratory", "planned", "exploratory"]
 
 
 def test_figures_say_it_in_short() -> None:
-    marked, _standing = mark(table(), {}, [make_listed("food")])
+    marked, _standing = mark_planned_rows(table(), {}, [make_listed("food")])
     assert in_short(marked.rows) == "In part exploratory: 2 of 4 numbers were planned."
     assert in_short(marked.rows[1:2]) == "Exploratory."
     assert in_short(marked.rows[:1]) == "Planned before the data."

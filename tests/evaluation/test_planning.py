@@ -8,8 +8,8 @@ from collection.models import Dish, Source
 from evaluation import studies
 from evaluation.contracts.study import ConfigError
 from evaluation.models import Model, PromptTemplate, Run, RunLabel, Subject, Unit
-from evaluation.runner import chains, create_run, preview
-from evaluation.subjects import select, subject_for
+from evaluation.runner import chains, create_run, preview_run
+from evaluation.subjects import select_subjects, subject_for
 from tests.evaluation.make import make_country, make_demonstration_dishes, make_dish, make_model
 
 pytestmark = pytest.mark.django_db
@@ -201,17 +201,17 @@ def test_only_released_dishes_are_selected_unless_demonstrations_are_asked_for()
     make_dish("Withdrawn", state=Dish.State.WITHDRAWN)
     make_dish("Merged", merged_into=released)
     shown = make_dish("Shown", source=Source.DEMONSTRATION)
-    assert [row.dish for row in select({})] == [released]
-    assert [row.dish for row in select({"demonstration": True})] == [shown]
+    assert [row.dish for row in select_subjects({})] == [released]
+    assert [row.dish for row in select_subjects({"demonstration": True})] == [shown]
 
 
 def test_dishes_are_found_by_the_country_as_written_and_by_its_usual_name() -> None:
     burmese = make_dish("Mohinga", country=make_country("MMR", "Myanmar", ["Asia"]), written="Burma")
     make_dish("Waakye")
-    assert [row.dish for row in select({"countries": ["Burma"]})] == [burmese]
-    assert [row.dish for row in select({"countries": ["Myanmar"]})] == [burmese]
-    assert len(select({"countries": ["Myanmar", "Ghana"]})) == 2
-    assert len(select({"limit": 1})) == 1
+    assert [row.dish for row in select_subjects({"countries": ["Burma"]})] == [burmese]
+    assert [row.dish for row in select_subjects({"countries": ["Myanmar"]})] == [burmese]
+    assert len(select_subjects({"countries": ["Myanmar", "Ghana"]})) == 2
+    assert len(select_subjects({"limit": 1})) == 1
 
 
 def test_a_corrected_dish_keeps_its_subject() -> None:
@@ -227,14 +227,14 @@ def test_a_corrected_dish_keeps_its_subject() -> None:
 def test_places_are_countries_with_dishes_continents_or_the_world() -> None:
     make_dish("Waakye")
     make_country("NGA", "Nigeria")
-    assert [row.name for row in select({"kind": "place", "level": "country"})] == ["Ghana"]
-    assert [row.name for row in select({"kind": "place", "countries": ["Nigeria"]})] == ["Nigeria"]
-    continents = select({"kind": "place", "level": "continent"})
+    assert [row.name for row in select_subjects({"kind": "place", "level": "country"})] == ["Ghana"]
+    assert [row.name for row in select_subjects({"kind": "place", "countries": ["Nigeria"]})] == ["Nigeria"]
+    continents = select_subjects({"kind": "place", "level": "continent"})
     assert [row.name for row in continents] == ["Africa", "Asia", "Europe", "North America", "Oceania", "South America"]
     assert continents[0].labels == {"continent": ["Africa"]}
-    assert [row.name for row in select({"kind": "place", "level": "world"})] == ["the world"]
+    assert [row.name for row in select_subjects({"kind": "place", "level": "world"})] == ["the world"]
     with pytest.raises(ConfigError, match="level country only"):
-        select({"kind": "place", "level": "world", "countries": ["Ghana"]})
+        select_subjects({"kind": "place", "level": "world", "countries": ["Ghana"]})
 
 
 def test_places_are_drawn_with_prompts_that_name_no_dish() -> None:
@@ -264,7 +264,7 @@ def test_shipped_rows_are_added_once_and_never_overwrite_what_staff_changed() ->
 
 def test_a_plan_without_units_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
-    for made in (create_run, preview):
+    for made in (create_run, preview_run):
         with pytest.raises(ConfigError, match="The plan holds no unit"):
             made("fragile", {"acts": []})
     assert not Run.objects.exists()

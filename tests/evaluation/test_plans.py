@@ -9,12 +9,12 @@ import pytest
 from django.test import Client
 
 from evaluation.models import Plan
-from evaluation.models.plans import FrozenPlan
+from evaluation.models.plans import PlanFrozenError
 from evaluation.plans.evidence import Data, of_plan, of_table
-from evaluation.plans.freezing import freeze, intact, published
-from evaluation.registry.lookup import spec
+from evaluation.plans.freezing import build_published_plan, freeze_plan, is_plan_intact
+from evaluation.registry.lookup import find_table_spec
 from evaluation.tables import compute
-from evaluation.unmasking import analyses
+from evaluation.unmasking import list_plan_analyses
 from tests.evaluation.plans import form_of, listed, make_frozen, make_plan, make_planner
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
 
@@ -39,7 +39,7 @@ def test_a_plan_frozen_before_any_unit_says_what_there_was_and_hashes_what_it_sa
     plan = make_frozen()
     assert plan.evidence == [{"kind": "units", "part": "association", "run": "", "count": 0}]
     assert plan.before_data
-    assert intact(Plan.objects.get(pk=plan.pk))
+    assert is_plan_intact(Plan.objects.get(pk=plan.pk))
 
 
 def test_a_plan_frozen_after_data_exists_counts_it_and_is_not_before_the_data() -> None:
@@ -70,12 +70,12 @@ def test_what_a_plan_names_counts_beside_what_its_tables_are_computed_from() -> 
         Data("units", "colours", ""),
         Data("units", "stereotypes", "r"),
     ]
-    assert not freeze(plan, make_planner()).before_data
+    assert not freeze_plan(plan, make_planner()).before_data
 
 
 def test_the_hash_is_that_of_the_file_that_anybody_can_download() -> None:
     plan = make_frozen(title="إفريقيا “first”")
-    document = json.loads(json.dumps(published(plan)))
+    document = json.loads(json.dumps(build_published_plan(plan)))
     text = json.dumps(document["plan"], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     assert hashlib.sha256(text.encode()).hexdigest() == document["sha256"] == plan.sha256
     assert document["plan"]["evidence"] == plan.evidence
@@ -95,7 +95,7 @@ def test_the_hash_is_that_of_the_file_that_anybody_can_download() -> None:
 def test_a_change_behind_our_back_is_noticed(change: dict[str, Any]) -> None:
     plan = make_frozen()
     Plan.objects.filter(pk=plan.pk)._update([(Plan._meta.get_field(k), None, v) for k, v in change.items()])  # type: ignore[attr-defined]
-    assert not intact(Plan.objects.get(pk=plan.pk))
+    assert not is_plan_intact(Plan.objects.get(pk=plan.pk))
 
 
 def test_a_frozen_plan_is_neither_changed_nor_deleted_nor_frozen_again() -> None:
@@ -103,13 +103,13 @@ def test_a_frozen_plan_is_neither_changed_nor_deleted_nor_frozen_again() -> None
     for attempt in (
         plan.save,
         plan.delete,
-        lambda: freeze(plan, make_planner()),
+        lambda: freeze_plan(plan, make_planner()),
         lambda: Plan.objects.update(title="x"),
         lambda: Plan.objects.all().delete(),
     ):
-        with pytest.raises(FrozenPlan):
+        with pytest.raises(PlanFrozenError):
             attempt()
-    assert intact(Plan.objects.get(pk=plan.pk))
+    assert is_plan_intact(Plan.objects.get(pk=plan.pk))
 
 
 def test_many_drafts_are_changed_and_deleted_at_once() -> None:
@@ -120,7 +120,7 @@ def test_many_drafts_are_changed_and_deleted_at_once() -> None:
 
 def test_a_plan_outlives_its_tables() -> None:
     plan = make_plan(tables=[listed(), {**listed(), "table": "no.longer"}])
-    assert [(one.table, one.why_not) for one in analyses(plan)] == [
+    assert [(one.table, one.why_not) for one in list_plan_analyses(plan)] == [
         ("association.scores", "not computed yet"),
         ("no.longer", "the definition of this table changed since the plan was frozen"),
     ]
@@ -129,8 +129,8 @@ def test_a_plan_outlives_its_tables() -> None:
 def test_a_draft_read_before_it_was_frozen_cannot_overwrite_it() -> None:
     plan = make_plan()
     stale = Plan.objects.get(pk=plan.pk)
-    freeze(plan, make_planner())
-    with pytest.raises(FrozenPlan):
+    freeze_plan(plan, make_planner())
+    with pytest.raises(PlanFrozenError):
         stale.save()
 
 
@@ -146,8 +146,10 @@ def test_drafts_can_be_changed_and_deleted() -> None:
 
 
 def test_reviews_are_told_apart_by_campaign_and_units_by_study_and_run() -> None:
-    assert of_table(spec("review.quality"), {"campaign": "a"}) == {Data("reviews", "a")}
-    assert of_table(spec("association.scores"), {"run": "r", "model": "m"}) == {Data("units", "association", "r")}
+    assert of_table(find_table_spec("review.quality"), {"campaign": "a"}) == {Data("reviews", "a")}
+    assert of_table(find_table_spec("association.scores"), {"run": "r", "model": "m"}) == {
+        Data("units", "association", "r")
+    }
     assert Data("reviews", "a").meets(Data("reviews"))
     assert not Data("reviews", "a").meets(Data("reviews", "b"))
     assert not Data("reviews").meets(Data("units"))
@@ -246,7 +248,7 @@ def test_drafts_are_edited_with_their_lines_and_frozen_plans_are_not(planner: Cl
     planner.post(address, form_of(plan, title="Renamed", **{"lines-0-filters": 'country="Côte d\'Ivoire"'}))
     plan.refresh_from_db()
     assert (plan.title, plan.tables[0]["filters"]) == ("Renamed", {"country": "Côte d'Ivoire"})
-    freeze(plan, make_planner())
+    freeze_plan(plan, make_planner())
     answer = planner.post(address, form_of(plan, title="Late"), follow=True)
     assert "A frozen plan is never changed" in answer.text
     plan.refresh_from_db()
@@ -259,8 +261,8 @@ def test_an_amendment_begins_as_a_copy_and_names_the_old_plan(planner: Client) -
     assert f'<option value="{old.pk}" selected>First</option>' in page
     assert "Pictures of dishes of Africa" in page
     planner.post(f"{PLANS}new/", form_of(old, title="Second", amends=str(old.pk)))
-    new = freeze(Plan.objects.get(title="Second"), make_planner())
-    assert published(new)["plan"]["amends"] == old.sha256
+    new = freeze_plan(Plan.objects.get(title="Second"), make_planner())
+    assert build_published_plan(new)["plan"]["amends"] == old.sha256
     assert f'href="{PLANS}{old.slug}/"' in planner.get(f"{PLANS}{new.slug}/").text
 
 

@@ -11,8 +11,8 @@ from pytest_django import Settings
 
 from evaluation.backends import provider as calls
 from evaluation.backends import rate_limit
-from evaluation.backends.openai_images import OpenAIImages, decoded
-from evaluation.backends.provider import backoff, check_host
+from evaluation.backends.openai_images import OpenAIImages, decode_base64_image
+from evaluation.backends.provider import check_host, compute_backoff
 from evaluation.contracts.backend import BackendError, ImageRequest
 from evaluation.contracts.study import ModelData, Result
 from tests.evaluation.provider import ODD_TYPES, SLOW, Answer, Provider, addresses, error, pictures, png
@@ -71,13 +71,13 @@ PNG = base64.b64encode(png()).decode()
     ],
 )
 def test_base64_is_read_as_providers_write_it(text: str) -> None:
-    assert decoded(text) == png()
+    assert decode_base64_image(text) == png()
 
 
 @pytest.mark.parametrize("text", ["%%%", "data:", "data:image/png;base64", "a", "é", "data:image/png;base64,%%"])
 def test_what_is_no_base64_fails_with_a_sentence(text: str) -> None:
     with pytest.raises(FetchError, match="cannot be decoded"):
-        decoded(text)
+        decode_base64_image(text)
 
 
 @pytest.mark.parametrize("what", ODD_TYPES)
@@ -120,7 +120,7 @@ def test_no_provider_makes_anybody_wait_for_ever(server: Provider, asked: str) -
     backend = OpenAIImages(model(server, patience=1))
     with pytest.raises(BackendError, match=r"asks to wait for 3[56][0-9][0-9] seconds"):
         ask(backend, 1)
-    assert rate_limit.until(backend.provider.bucket) <= 3600
+    assert rate_limit.compute_wait_seconds(backend.provider.bucket) <= 3600
 
 
 @pytest.mark.parametrize("asked", ["soon", "nan", "-1", "Sat, 28 Nov 2020 12:00:00 GMT", ""])
@@ -165,8 +165,8 @@ def test_a_provider_that_only_asks_to_slow_down_is_left_after_the_patience(
 
 
 def test_a_try_that_follows_waits_longer_and_never_longer_than_a_call() -> None:
-    assert [0.5 <= backoff(tries, 60) / 2 ** (tries - 1) <= 1.5 for tries in (1, 2, 3)] == [True] * 3
-    assert backoff(9, 5) == 5
+    assert [0.5 <= compute_backoff(tries, 60) / 2 ** (tries - 1) <= 1.5 for tries in (1, 2, 3)] == [True] * 3
+    assert compute_backoff(9, 5) == 5
 
 
 def test_a_key_is_taken_from_variables_of_keys_alone(server: Provider) -> None:

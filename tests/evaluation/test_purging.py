@@ -11,7 +11,7 @@ from evaluation.models import Embedding, GeneratedImage, Outcome, Plan, Run, Run
 from evaluation.runner import import_run, purging
 from evaluation.tables import compute, read
 from evaluation.tasks import purge_run
-from review.campaigns.service import prepare
+from review.campaigns.service import prepare_campaign_images
 from tests.evaluation.make import make_image, make_model
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 from tests.review.make import make_campaign
@@ -31,7 +31,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def test_everything_of_the_run_goes_and_nothing_of_another(run: Run) -> None:
     others = Unit.objects.exclude(run=run).count()
-    gone = purging.purge(run)
+    gone = purging.purge_run(run)
     assert (gone["Unit"], gone["Outcome"], gone["Run"]) == (14, 14, 1)
     assert gone["Embedding"] == 12
     assert list(Run.objects.values_list("slug", flat=True)) == [KEPT]
@@ -42,7 +42,7 @@ def test_everything_of_the_run_goes_and_nothing_of_another(run: Run) -> None:
 
 def test_pictures_that_the_run_made_go_and_their_subjects_stay(run: Run) -> None:
     image = make_image(make_place_in("Asia"), make_model("painter"), run=run)
-    gone = purging.purge(run)
+    gone = purging.purge_run(run)
     assert gone["GeneratedImage"] == 1
     assert not GeneratedImage.objects.filter(pk=image.pk).exists()
     assert image.subject.images.count() == 0
@@ -52,9 +52,9 @@ def test_a_purge_that_was_killed_goes_on(run: Run, monkeypatch: pytest.MonkeyPat
     def killed(run: Run) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(purging, "labels", killed)
+    monkeypatch.setattr(purging, "purge_labels", killed)
     with pytest.raises(KeyboardInterrupt):
-        purging.purge(run)
+        purging.purge_run(run)
     half = Run.objects.get(pk=run.pk)
     assert (half.state, half.units.count()) == (Run.State.CANCELLED, 0)
     assert purging.GOING in half.problem
@@ -66,8 +66,8 @@ def test_a_purge_that_was_killed_goes_on(run: Run, monkeypatch: pytest.MonkeyPat
 
 def test_no_table_is_made_from_a_run_that_is_going(run: Run) -> None:
     assert compute.compute_and_store("association.scores", {}).state == "fresh"
-    purging.purge(run)
-    assert read.read("association.scores", {}).state == "stale"
+    purging.purge_run(run)
+    assert read.read_stored_table("association.scores", {}).state == "stale"
     table = compute.compute_and_store("association.scores", {}).table
     assert table is not None
     assert any(KEPT in note for note in table.notes)
@@ -76,15 +76,15 @@ def test_no_table_is_made_from_a_run_that_is_going(run: Run) -> None:
 def test_a_run_that_goes_on_stays(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
     run.refresh_from_db()
-    with pytest.raises(purging.Needed, match="Cancel it first"):
-        purging.purge(run)
+    with pytest.raises(purging.RunNeededError, match="Cancel it first"):
+        purging.purge_run(run)
 
 
 def test_a_run_that_others_were_made_from_stays(run: Run) -> None:
     import_run("association", "later", {"images": run.slug}, [])
     Run.objects.filter(slug=KEPT).update(after=run)
-    with pytest.raises(purging.Needed, match="kept, later"):
-        purging.purge(run)
+    with pytest.raises(purging.RunNeededError, match="kept, later"):
+        purging.purge_run(run)
 
 
 def test_a_run_that_a_plan_names_stays(run: Run) -> None:
@@ -92,8 +92,8 @@ def test_a_run_that_a_plan_names_stays(run: Run) -> None:
     tables_of = [{"table": "association.scores", "version": "2", "filters": {"run": run.slug}, "metrics": []}]
     Plan.objects.create(slug="first", title="First", created_by=by, runs=[run.slug])
     Plan.objects.create(slug="second", title="Second", created_by=by, tables=tables_of)
-    with pytest.raises(purging.Needed, match="first, second"):
-        purging.purge(run)
+    with pytest.raises(purging.RunNeededError, match="first, second"):
+        purging.purge_run(run)
     assert Unit.objects.filter(run=run).count() == 14
 
 
@@ -101,9 +101,9 @@ def test_pictures_that_reviewers_see_stay(run: Run) -> None:
     campaign = make_campaign(images=1)
     image = GeneratedImage.objects.get(campaignimage__campaign=campaign)
     GeneratedImage.objects.filter(pk=image.pk).update(run=run)
-    prepare(campaign, [])
-    with pytest.raises(purging.Needed, match="shown to reviewers"):
-        purging.purge(run)
+    prepare_campaign_images(campaign, [])
+    with pytest.raises(purging.RunNeededError, match="shown to reviewers"):
+        purging.purge_run(run)
 
 
 def test_the_command_asks_counts_and_does_nothing_on_another_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def press(client: Client, run: Run, act: str) -> str:
 
 
 def finish(run: Run) -> None:
-    while runner.work(run.pk, "tests"):
+    while runner.process_run(run.pk, "tests"):
         pass
 
 
@@ -82,7 +82,7 @@ def test_a_chain_is_started_and_each_study_follows_the_one_before(researcher: Cl
     assert (pictures.started_by and pictures.started_by.username, scores.state) == ("researcher", "waiting")
     assert f"Is followed by {scores.slug}" in page
     finish(pictures)
-    runner.sweep()
+    runner.sweep_runs()
     finish(scores)
     scores.refresh_from_db()
     assert scores.state == Run.State.DONE
@@ -225,10 +225,10 @@ def test_the_page_takes_few_queries_however_many_units(
     run = runner.create_run("fragile", {"acts": ["yes", "refuse", "raise", "yes"] * 8})
     price = {"currency": "USD", "per_million_input": 2}
     Model.objects.filter(slug="sketch").update(price=price)
-    runner.work(run.pk, "tests", stop=lambda: bool(Fragile.executed))
+    runner.process_run(run.pk, "tests", stop=lambda: bool(Fragile.executed))
     Batch.objects.update(created_at=Now() - timedelta(seconds=40), finished_at=Now() - timedelta(seconds=20))
     run.refresh_from_db()
-    assert leases.lease(run, "other", 4)
+    assert leases.lease_units(run, "other", 4)
     with django_assert_max_num_queries(15):
         page = admin_client.get(address(run))
     assert page.status_code == 200

@@ -271,7 +271,9 @@ def pictures(db: None) -> Run:
     painter = make_model("painter")
     for number in range(3):
         subject = make_subject(f"Dish {number}", country=make_country())
-        make_image(subject, painter, run=run, seed=number, sha256=content_store.keep(make_picture(seed=number)))
+        make_image(
+            subject, painter, run=run, seed=number, sha256=content_store.store_content(make_picture(seed=number))
+        )
     return run
 
 
@@ -346,10 +348,10 @@ def test_from_pictures_to_the_table_on_the_command_line(pictures: Run, reading: 
         subject_data(subject_of(pictures)),
         make_model("real", role="camera"),
         run=beside,
-        sha256=content_store.keep(b"photo"),
+        sha256=content_store.store_content(b"photo"),
     )
     run = runner.create_run("stereotypes", {"images": "pictures", "reading": reading, "beside": "photographs"})
-    while runner.work(run.pk, "tests"):
+    while runner.process_run(run.pk, "tests"):
         pass
     run.refresh_from_db()
     assert run.state == Run.State.DONE
@@ -368,7 +370,7 @@ def test_a_model_on_the_own_card_is_asked_by_both_readings(pictures: Run, tmp_pa
     make_model("tiny", role="vqa", backend="llava-next", identifier=folder, parameters={"most_new_tokens": 3})
     config = {"images": "pictures", "model": "tiny", "questions": "vqa-demonstration", "reading": "logits"}
     run = runner.create_run("stereotypes", config)
-    while runner.work(run.pk, "tests"):
+    while runner.process_run(run.pk, "tests"):
         pass
     kept = Outcome.objects.filter(unit__run=run, unit__state="done").select_related("unit")
     # Three pictures, questions of 2, 2 and 3 options in all orders, and all nine pairs in words.
@@ -378,7 +380,7 @@ def test_a_model_on_the_own_card_is_asked_by_both_readings(pictures: Run, tmp_pa
             assert set(row.numbers) == {str(place) for place in range(len(row.unit.payload["options"]))}
             assert sum(row.numbers.values()) == pytest.approx(1, abs=1e-5)
             assert row.circumstances["precision"] == "fp32"
-    table = STUDY.summarise("answers", outcomes.outcomes(run), None)
+    table = STUDY.summarise("answers", outcomes.iterate_outcomes(run), None)
     shares = [share(table, option, question="garnish") or 0 for option in ("Yes, richly", "Yes, simply", "No")]
     assert sum(shares) == pytest.approx(1, abs=1e-5)
     assert "9 pairs were answered in both ways" in table.notes[-1]
@@ -391,7 +393,7 @@ def subject_of(run: Run) -> Any:
 
 def test_a_free_question_is_kept_in_words(pictures: Run) -> None:
     run = runner.create_run("stereotypes", {"images": "pictures", "reading": "logits", "check": 0})
-    while runner.work(run.pk, "tests"):
+    while runner.process_run(run.pk, "tests"):
         pass
     kept = Outcome.objects.filter(unit__run=run, unit__payload__question="name")
     assert set(kept.values_list("text", flat=True)) == {"demonstration"}

@@ -6,7 +6,7 @@ from evaluation import studies
 from evaluation.contracts.backend import BackendError
 from evaluation.contracts.study import ImageResult, Result
 from evaluation.models import Run
-from evaluation.runner import create_run, failure_streaks, resume, retry, work
+from evaluation.runner import create_run, failure_streaks, process_run, resume_run, retry_units
 from evaluation.runner.failure_streaks import ALIKE, ANYHOW, Streak
 
 
@@ -78,14 +78,14 @@ def test_any_backend_that_fails_for_every_subject_pauses_and_goes_on_once_it_is_
 ) -> None:
     monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
     run = create_run("fragile", {"acts": ["raise"] * 8})
-    work(run.pk, "a")
+    process_run(run.pk, "a")
     run.refresh_from_db()
     assert (run.state, run.units.filter(state="failed").count()) == (Run.State.PAUSED, ALIKE)
     assert "RuntimeError: the card fell out" in run.problem
     run.units.update(payload={"act": "yes"})
-    resume(run)
-    assert retry(run) == ALIKE
-    work(run.pk, "a")
+    resume_run(run)
+    assert retry_units(run) == ALIKE
+    process_run(run.pk, "a")
     run.refresh_from_db()
     assert (run.state, run.units.filter(state="done").count()) == (Run.State.DONE, 8)
 
@@ -95,6 +95,6 @@ def test_a_run_whose_last_subjects_fail_is_done(monkeypatch: pytest.MonkeyPatch)
     """There is nothing left that a pause could spare."""
     monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
     run = create_run("fragile", {"acts": ["yes"] * 3 + ["raise"] * ALIKE})
-    work(run.pk, "a")
+    process_run(run.pk, "a")
     run.refresh_from_db()
     assert run.state == Run.State.DONE

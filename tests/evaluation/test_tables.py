@@ -42,33 +42,33 @@ def make_run(model: str = "painter", **values: Any) -> Run:
 
 
 def test_bump_counts_from_nothing() -> None:
-    counters.bump("reviews")
-    counters.bump("reviews", "withdrawals", "reviews")
+    counters.bump_input_counters("reviews")
+    counters.bump_input_counters("reviews", "withdrawals", "reviews")
     counts = dict(InputCounter.objects.values_list("name", "value"))
     assert (counts["reviews"], counts["withdrawals"]) == (2, 1)
 
 
 def test_a_change_that_is_rolled_back_counts_nothing() -> None:
-    counters.bump("reviews")
+    counters.bump_input_counters("reviews")
     before = InputCounter.objects.get(name="reviews").value
     with pytest.raises(RuntimeError), transaction.atomic():
-        counters.bump("reviews")
+        counters.bump_input_counters("reviews")
         raise RuntimeError
     assert InputCounter.objects.get(name="reviews").value == before
 
 
 def test_fingerprint_follows_its_own_inputs_only() -> None:
-    table = lookup.spec(NAME)
-    before = store.fingerprint(table)
-    counters.bump("reviews")
-    assert store.fingerprint(table) == before
-    counters.bump("runs.association")
-    assert store.fingerprint(table) != before
+    table = lookup.find_table_spec(NAME)
+    before = store.compute_table_fingerprint(table)
+    counters.bump_input_counters("reviews")
+    assert store.compute_table_fingerprint(table) == before
+    counters.bump_input_counters("runs.association")
+    assert store.compute_table_fingerprint(table) != before
 
 
 def test_every_named_table_carries_its_own_name_and_definitions() -> None:
     for name in TABLES:
-        table = lookup.spec(name)
+        table = lookup.find_table_spec(name)
         assert table.name == name
         assert table.metrics
         assert all(table.metrics.values())
@@ -79,22 +79,22 @@ def test_every_named_table_carries_its_own_name_and_definitions() -> None:
 
 
 def test_a_table_that_nobody_computed_is_being_computed() -> None:
-    view = read.read(NAME, {})
+    view = read.read_stored_table(NAME, {})
     assert (view.state, view.table) == ("computing", None)
 
 
 def test_reading_computes_nothing() -> None:
     make_run()
-    read.read(NAME, {})
+    read.read_stored_table(NAME, {})
     assert not StoredTable.objects.exists()
 
 
 def test_a_computed_table_is_fresh_until_its_input_changes() -> None:
     make_run()
     compute.compute_and_store(NAME, {})
-    assert read.read(NAME, {}).state == "fresh"
-    counters.bump("runs.association")
-    stale = read.read(NAME, {})
+    assert read.read_stored_table(NAME, {}).state == "fresh"
+    counters.bump_input_counters("runs.association")
+    stale = read.read_stored_table(NAME, {})
     assert stale.state == "stale"
     assert stale.table is not None
     assert stale.computed_at is not None
@@ -104,20 +104,20 @@ def test_a_finished_run_makes_the_table_stale() -> None:
     make_run()
     compute.compute_and_store(NAME, {})
     make_run("other", slug="later")
-    assert read.read(NAME, {}).state == "stale"
+    assert read.read_stored_table(NAME, {}).state == "stale"
 
 
 def test_a_change_during_the_computation_leaves_the_table_stale(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TABLES, RESTLESS.name, "tests.evaluation.tables:RESTLESS")
     compute.compute_and_store(RESTLESS.name, {})
-    assert read.read(RESTLESS.name, {}).state == "stale"
+    assert read.read_stored_table(RESTLESS.name, {}).state == "stale"
 
 
 def test_what_comes_back_from_the_database_is_what_was_computed_to_the_last_digit() -> None:
     make_run()
-    made = compute.compute(lookup.spec(NAME), {})
+    made = compute.compute_table(lookup.find_table_spec(NAME), {})
     compute.compute_and_store(NAME, {})
-    stored = read.read(NAME, {}).table
+    stored = read.read_stored_table(NAME, {}).table
     assert stored is not None
     assert (stored.rows, stored.extra, stored.columns) == (made.rows, made.extra, made.columns)
 
@@ -126,13 +126,13 @@ def test_an_older_definition_is_never_shown_as_the_present_one() -> None:
     make_run()
     compute.compute_and_store(NAME, {})
     StoredTable.objects.update(version="0")
-    assert read.read(NAME, {}).state == "computing"
+    assert read.read_stored_table(NAME, {}).state == "computing"
 
 
 def test_filters_in_another_order_are_the_same_table() -> None:
     make_run()
     compute.compute_and_store(NAME, {"continent": "Africa", "model": "painter"})
-    assert read.read(NAME, {"model": "painter", "continent": "Africa", "group": ""}).state == "fresh"
+    assert read.read_stored_table(NAME, {"model": "painter", "continent": "Africa", "group": ""}).state == "fresh"
 
 
 def test_a_filter_keeps_its_rows_and_their_values() -> None:
@@ -142,8 +142,8 @@ def test_a_filter_keeps_its_rows_and_their_values() -> None:
         picture_result(place, "painter", 0, 1),
         picture_result(place, "other", 1, 1),
     )
-    everything = compute.compute(lookup.spec(NAME), {})
-    chosen = compute.compute(lookup.spec(NAME), {"model": "painter"})
+    everything = compute.compute_table(lookup.find_table_spec(NAME), {})
+    chosen = compute.compute_table(lookup.find_table_spec(NAME), {"model": "painter"})
     assert chosen.rows == tuple(row for row in everything.rows if row.groups["model"] == "painter")
     assert 0 < len(chosen.rows) < len(everything.rows)
 
@@ -157,13 +157,13 @@ def test_a_filter_keeps_its_rows_and_their_values() -> None:
     ],
 )
 def test_a_filter_that_cannot_be_used_says_so(filters: dict[str, str], sentence: str) -> None:
-    with pytest.raises(lookup.UnknownFilter, match=sentence):
-        read.read(NAME, filters)
+    with pytest.raises(lookup.FilterNotFound, match=sentence):
+        read.read_stored_table(NAME, filters)
 
 
 def test_a_filter_with_few_values_names_them() -> None:
-    with pytest.raises(lookup.UnknownFilter, match="Did you mean wilson"):
-        read.read("review.quality", {"interval": "wilsom"})
+    with pytest.raises(lookup.FilterNotFound, match="Did you mean wilson"):
+        read.read_stored_table("review.quality", {"interval": "wilsom"})
 
 
 # Which run.
@@ -172,14 +172,14 @@ def test_a_filter_with_few_values_names_them() -> None:
 def test_a_measurement_comes_before_a_later_demonstration() -> None:
     make_run("painter", slug="measured")
     make_run("sketch", slug="demonstration", demonstration=True)
-    table = compute.compute(lookup.spec(NAME), {})
+    table = compute.compute_table(lookup.find_table_spec(NAME), {})
     assert {row.groups["model"] for row in table.rows} == {"painter"}
     assert table.demonstration is False
 
 
 def test_a_demonstration_alone_is_shown_and_says_so() -> None:
     make_run("sketch", demonstration=True)
-    assert compute.compute(lookup.spec(NAME), {}).demonstration is True
+    assert compute.compute_table(lookup.find_table_spec(NAME), {}).demonstration is True
 
 
 def test_the_latest_finished_run_counts_and_a_run_under_way_does_not() -> None:
@@ -188,7 +188,7 @@ def test_the_latest_finished_run_counts_and_a_run_under_way_does_not() -> None:
     make_run("second", slug="second")
     make_run("third", slug="third")
     Run.objects.filter(slug="third").update(state=Run.State.RUNNING)
-    table = compute.compute(lookup.spec(NAME), {})
+    table = compute.compute_table(lookup.find_table_spec(NAME), {})
     assert {row.groups["model"] for row in table.rows} == {"second"}
     assert any("Run second" in note for note in table.notes)
 
@@ -196,12 +196,12 @@ def test_the_latest_finished_run_counts_and_a_run_under_way_does_not() -> None:
 def test_the_filter_run_chooses_another() -> None:
     make_run("first", slug="first")
     make_run("second", slug="second")
-    table = compute.compute(lookup.spec(NAME), {"run": "first"})
+    table = compute.compute_table(lookup.find_table_spec(NAME), {"run": "first"})
     assert {row.groups["model"] for row in table.rows} == {"first"}
 
 
 def test_without_any_run_the_table_is_empty_and_says_why() -> None:
-    table = compute.compute(lookup.spec(NAME), {})
+    table = compute.compute_table(lookup.find_table_spec(NAME), {})
     assert table.rows == ()
     assert "no finished run" in table.notes[0]
 
@@ -214,53 +214,53 @@ def test_the_definition_of_the_run_stands_in_the_notes() -> None:
         [],
         definition={"encoder": "openai/clip", "prompt": "A photo of {descriptor} food."},
     )
-    assert any("encoder: openai/clip" in note for note in compute.compute(lookup.spec(NAME), {}).notes)
+    assert any("encoder: openai/clip" in note for note in compute.compute_table(lookup.find_table_spec(NAME), {}).notes)
 
 
 # Wanted tables.
 
 
 def test_a_page_that_asks_twice_announces_once() -> None:
-    view = read.read(NAME, {})
-    assert store.ask(view) is True
-    assert store.ask(view) is False
+    view = read.read_stored_table(NAME, {})
+    assert store.request_fresh_table(view) is True
+    assert store.request_fresh_table(view) is False
     assert StoredTable.objects.count() == 1
 
 
 def test_a_table_asked_for_long_ago_is_announced_again() -> None:
-    view = read.read(NAME, {})
-    store.ask(view)
+    view = read.read_stored_table(NAME, {})
+    store.request_fresh_table(view)
     StoredTable.objects.update(wanted_at=Now() - timedelta(minutes=1))
-    assert store.ask(view) is True
+    assert store.request_fresh_table(view) is True
 
 
 def test_wanted_tables_are_computed_and_no_longer_wanted() -> None:
     make_run()
-    store.ask(read.read(NAME, {"continent": "Africa"}))
+    store.request_fresh_table(read.read_stored_table(NAME, {"continent": "Africa"}))
     assert compute.recompute_wanted() == 1
-    assert read.read(NAME, {"continent": "Africa"}).state == "fresh"
+    assert read.read_stored_table(NAME, {"continent": "Africa"}).state == "fresh"
     assert compute.recompute_wanted() == 0
 
 
 def test_a_table_that_another_worker_is_computing_is_left_alone() -> None:
-    store.ask(read.read(NAME, {}))
+    store.request_fresh_table(read.read_stored_table(NAME, {}))
     StoredTable.objects.update(wanted_at=Now() + compute.CLAIM)
     assert compute.recompute_wanted() == 0
-    assert store.ask(read.read(NAME, {})) is False
+    assert store.request_fresh_table(read.read_stored_table(NAME, {})) is False
 
 
 def test_a_table_that_cannot_be_computed_says_so_and_stops_no_other() -> None:
     make_run()
     broken = {"filters_hash": "f" * 64, "fingerprint": "", "wanted_at": Now() - timedelta(minutes=5)}
     StoredTable.objects.create(name="association.gone", version="1", **broken)
-    store.ask(read.read(NAME, {}))
+    store.request_fresh_table(read.read_stored_table(NAME, {}))
     assert compute.recompute_wanted() == 1
     row = StoredTable.objects.get(name="association.gone")
     assert (row.error, row.wanted_at) == ("UnknownTable", None)
 
 
 def test_a_table_wanted_of_an_older_definition_is_forgotten() -> None:
-    store.ask(read.read(NAME, {}))
+    store.request_fresh_table(read.read_stored_table(NAME, {}))
     StoredTable.objects.update(version="0")
     assert compute.recompute_wanted() == 0
     row = StoredTable.objects.get()
@@ -271,16 +271,16 @@ def test_a_failed_table_keeps_its_last_numbers_and_is_fresh_once_computed() -> N
     make_run()
     compute.compute_and_store(NAME, {})
     StoredTable.objects.update(error="MemoryError")
-    view = read.read(NAME, {})
+    view = read.read_stored_table(NAME, {})
     assert view.state == "failed"
     assert view.table is not None
     compute.compute_and_store(NAME, {})
-    assert read.read(NAME, {}).state == "fresh"
+    assert read.read_stored_table(NAME, {}).state == "fresh"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_without_a_broker_asking_does_not_fail(broker_down: None) -> None:
-    store.ask(read.read(NAME, {}))
+    store.request_fresh_table(read.read_stored_table(NAME, {}))
     queue.request_tables()
     assert compute.recompute_wanted() == 1
 
@@ -315,7 +315,7 @@ def test_csv_leaves_what_was_not_measured_empty() -> None:
 def test_csv_keeps_every_digit() -> None:
     place = make_place_in("Africa")
     make_association(picture_result(place, "painter", 1, 0.3), picture_result(place, "painter", 0.7, 1))
-    exact = {row.metric: row.estimate.value for row in compute.compute(lookup.spec(NAME), {}).rows}
+    exact = {row.metric: row.estimate.value for row in compute.compute_table(lookup.find_table_spec(NAME), {}).rows}
     assert {row["metric"]: float(row["value"]) for row in rows_of(printed(NAME))} == exact
 
 
@@ -324,8 +324,8 @@ def test_json_holds_what_csv_has_no_place_for() -> None:
     document = json.loads(printed(NAME, "--format", "json", "--filter", "continent=Africa"))
     assert document["name"] == NAME
     assert document["filters"] == {"continent": "Africa"}
-    assert document["version"] == lookup.spec(NAME).version
-    assert document["fingerprint"] == store.fingerprint(lookup.spec(NAME))
+    assert document["version"] == lookup.find_table_spec(NAME).version
+    assert document["fingerprint"] == store.compute_table_fingerprint(lookup.find_table_spec(NAME))
     assert document["demonstration"] is True
     assert set(document["metrics"]) == {"normalised_score", "normalised_over_all", "net", "as_printed"}
     assert document["notes"]

@@ -99,7 +99,7 @@ def test_the_list_says_how_fresh_each_table_is(researcher: Client) -> None:
     make_stored()
     assert shown_state(researcher, NAME).startswith("Fresh, computed 2")
     assert shown_state(researcher, "review.quality").startswith("Never computed")
-    counters.bump("runs.association")
+    counters.bump_input_counters("runs.association")
     assert shown_state(researcher, NAME).startswith("Stale: something has changed since 2")
     StoredTable.objects.update(error="MemoryError")
     assert shown_state(researcher, NAME).startswith("The last attempt to compute it failed.")
@@ -141,7 +141,7 @@ def test_a_stale_table_is_shown_with_its_time_and_asked_for(
     researcher: Client, django_capture_on_commit_callbacks: Capture
 ) -> None:
     make_stored()
-    counters.bump("runs.association")
+    counters.bump_input_counters("runs.association")
     with django_capture_on_commit_callbacks() as announced:
         shown = text_of(researcher, PAGE)
     assert "is being recomputed" in shown
@@ -303,7 +303,7 @@ def test_a_value_that_nothing_has_is_not_found_and_names_the_near_ones(
 def test_the_page_says_how_the_numbers_were_made(researcher: Client) -> None:
     make_stored()
     shown = text_of(researcher, PAGE)
-    version = lookup.spec(NAME).version
+    version = lookup.find_table_spec(NAME).version
     assert f"Association with descriptor words: table association.scores, version {version} of its definition" in shown
     assert "The run vectors of the study association (version " in shown
     assert "Counted: 14 outcomes, 14 done, 14 clusters." in shown
@@ -311,7 +311,7 @@ def test_the_page_says_how_the_numbers_were_made(researcher: Client) -> None:
 
 def test_a_model_has_its_colour_beside_its_name(researcher: Client) -> None:
     make_stored()
-    painter = palette.colour("painter", views_tables.model_colours())
+    painter = palette.get_model_colour("painter", views_tables.model_colours())
     assert f'fill="{painter}"/></svg><bdi dir="auto">painter</bdi>' in text_of(researcher, PAGE)
     assert painter in researcher.get(f"{PAGE}figure.svg").content.decode()
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from evaluation.derived.variance import METRICS, pooled
+from evaluation.derived.variance import METRICS, pool_components
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import StoredTable
 from evaluation.registry import lookup
@@ -43,7 +43,7 @@ def of_cells(*cells: tuple[str, float | None, int]) -> TidyTable:
 
 def test_components_are_a_table_with_a_row_for_each_measure_and_cell() -> None:
     make_pilot()
-    made = compute.compute(lookup.spec("variance.association.scores"), {"measure": "net"})
+    made = compute.compute_table(lookup.find_table_spec("variance.association.scores"), {"measure": "net"})
     held = {(row.groups["continent"], row.metric): row.estimate for row in made.rows}
     assert {continent for continent, _metric in held} == {"Africa", "Asia"}
     # Each picture is a cluster of its own here: nothing but the rest can be told.
@@ -54,16 +54,16 @@ def test_components_are_a_table_with_a_row_for_each_measure_and_cell() -> None:
 
 
 def test_tables_without_observations_have_no_components() -> None:
-    with pytest.raises(lookup.UnknownTable):
-        lookup.spec("variance.association.top")
+    with pytest.raises(lookup.TableNotFound):
+        lookup.find_table_spec("variance.association.top")
 
 
 def test_components_are_pooled_over_cells_by_n() -> None:
-    pool = pooled(of_cells(("Kenya", 1.0, 10), ("Ghana", 4.0, 30), ("Chad", None, 5)), "food")
+    pool = pool_components(of_cells(("Kenya", 1.0, 10), ("Ghana", 4.0, 30), ("Chad", None, 5)), "food")
     assert pool is not None
     parts, n, cells = pool
     assert (parts.dish, parts.residual, n, cells) == (3.25, 3.25, 40, 2)
-    assert pooled(of_cells(("Chad", None, 5)), "food") is None
+    assert pool_components(of_cells(("Chad", None, 5)), "food") is None
 
 
 def test_the_planner_shows_the_design_and_its_neighbours(researcher: Client) -> None:

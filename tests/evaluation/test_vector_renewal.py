@@ -11,9 +11,9 @@ from PIL import Image
 from evaluation import content_store
 from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Model, Outcome, Run, Unit
 from evaluation.readers import image_decode
-from evaluation.runner import create_run, import_run, vector_renewal, work
+from evaluation.runner import create_run, import_run, process_run, vector_renewal
 from evaluation.runner.vector_renewal import Renewal, renew_vectors
-from evaluation.tables.outcomes import outcomes
+from evaluation.tables.outcomes import iterate_outcomes
 from tests.evaluation.make import make_image, make_model, make_subject, plan, vector_result
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ def png(image: Image.Image) -> bytes:
 
 
 def make_held(content: bytes) -> GeneratedImage:
-    return make_image(make_subject(), make_model(), sha256=content_store.keep(content), media_type="image/png")
+    return make_image(make_subject(), make_model(), sha256=content_store.store_content(content), media_type="image/png")
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def scored() -> Run:
     run = import_run("generation", "drawn", {}, [])[0]
     GeneratedImage.objects.update(run=run)
     made = create_run("association", {"images": "drawn", "encoder": "standin-encoder"}, slug="scored")
-    while work(made.pk, "test"):
+    while process_run(made.pk, "test"):
         pass
     Embedding.objects.update(preprocessing=OLD)
     # What the former decode made of it is not what the present one makes of it.
@@ -61,7 +61,7 @@ def test_equal_pixels_are_renamed_other_ones_computed_again_and_nothing_is_lost(
     assert names() == [NEW, f"unknown {OLD}"]
     assert Run.objects.get(pk=scored.pk).state == Run.State.RUNNING
     assert EarlierOutcome.objects.count() == 1
-    while work(scored.pk, "test"):
+    while process_run(scored.pk, "test"):
         pass
     assert names() == [NEW, NEW, f"unknown {OLD}"]
     after = {row.image_id: bytes(row.vector) for row in Embedding.objects.exclude(image=None)}
@@ -71,7 +71,7 @@ def test_equal_pixels_are_renamed_other_ones_computed_again_and_nothing_is_lost(
 
 def test_a_second_renewal_finds_nothing_to_do(scored: Run, capsys: pytest.CaptureFixture[str]) -> None:
     renew_vectors()
-    while work(scored.pk, "test"):
+    while process_run(scored.pk, "test"):
         pass
     call_command("renew_vectors")
     assert capsys.readouterr().out == "0 vectors renamed, 0 of unknown decode, 0 computed again in 0 runs.\n"
@@ -109,7 +109,7 @@ def test_of_two_vectors_that_get_one_name_one_stays_with_the_outcomes_of_both(sc
 
 def test_outcomes_never_mix_two_decodes(scored: Run) -> None:
     Embedding.objects.filter(pk=Embedding.objects.exclude(image=None).order_by("pk")[0].pk).update(preprocessing=NEW)
-    held = [row for row in outcomes(scored) if row.image_id and row.vector is not None]
+    held = [row for row in iterate_outcomes(scored) if row.image_id and row.vector is not None]
     assert len(held) == 1
 
 

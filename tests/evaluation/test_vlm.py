@@ -12,11 +12,11 @@ import pytest
 from PIL import Image
 
 from evaluation import backends
-from evaluation.backends.image_decode import decoded
+from evaluation.backends.image_decode import decode_image_bytes
 from evaluation.backends.vlm.backend import VisionLanguageModel
-from evaluation.backends.vlm.packing import packed
-from evaluation.backends.vlm.tiling import tiling
-from evaluation.contracts.backend import Asked, BackendError, OutOfMemory, Question
+from evaluation.backends.vlm.packing import pack_questions
+from evaluation.backends.vlm.tiling import parse_tiling_config
+from evaluation.contracts.backend import Asked, BackendError, DeviceMemoryError, Question
 from tests.evaluation.tiny import make_picture, model_at, save_clip, save_llava
 
 pytestmark = pytest.mark.torch
@@ -72,7 +72,7 @@ class Reference:
 
     def inputs(self, picture: bytes, question: Question) -> dict[str, Any]:
         rendered = f"user: <image>\n{question.text}\nassistant:"
-        opened = Image.fromarray(decoded(picture))
+        opened = Image.fromarray(decode_image_bytes(picture))
         return dict(self.processor(images=opened, text=rendered, return_tensors="pt"))
 
     def probabilities(self, picture: bytes, question: Question, tiles: Any = None) -> np.ndarray:
@@ -111,7 +111,7 @@ def test_tiles_are_those_of_the_makers_code(
 ) -> None:
     import torch
 
-    pixels = decoded(make_picture(*size))
+    pixels = decode_image_bytes(make_picture(*size))
     found = backend.tiling.tiles(torch.from_numpy(pixels.copy())).numpy()
     wanted = np.asarray(reference.pictures(Image.fromarray(pixels), return_tensors="np")["pixel_values"][0])
     assert found.shape == wanted.shape
@@ -130,7 +130,7 @@ def test_probabilities_are_those_of_asking_one_by_one(
     import torch
 
     picture = make_picture(*size, seed=size[0])
-    tiles = backend.tiling.tiles(torch.from_numpy(decoded(picture).copy()))
+    tiles = backend.tiling.tiles(torch.from_numpy(decode_image_bytes(picture).copy()))
     for question, found in zip(QUESTIONS, probabilities(backend, picture), strict=True):
         assert len(found) == len(question.letters)
         assert sum(found) == pytest.approx(1)
@@ -150,7 +150,7 @@ def test_other_language_models_answer_one_by_one_alike(tmp_path: Path, window: i
 
 def test_a_model_that_looks_back_less_far_than_the_picture_says_so(tmp_path: Path) -> None:
     folder = save_llava(tmp_path, language="MistralConfig", sliding_window=60)
-    backend = backends.load(model_at(folder, "vqa", "llava-next"))
+    backend = backends.load_backend(model_at(folder, "vqa", "llava-next"))
     for reading in backend.readings:
         with pytest.raises(BackendError, match="looks back over 60 tokens only"):
             list(backend.answer([Asked(make_picture(), QUESTIONS)], reading))
@@ -259,13 +259,13 @@ def test_memory_that_does_not_suffice_is_told(backend: VisionLanguageModel, monk
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
 
     monkeypatch.setattr(backend, "shared", full)
-    with pytest.raises(OutOfMemory):
+    with pytest.raises(DeviceMemoryError):
         probabilities(backend, make_picture())
 
 
 def test_another_family_says_so(tmp_path: Path) -> None:
     with pytest.raises(BackendError):
-        backends.load(model_at(save_clip(tmp_path), "vqa", "llava-next"))
+        backends.load_backend(model_at(save_clip(tmp_path), "vqa", "llava-next"))
 
 
 def test_a_template_of_the_older_form_is_found(folder: Path, tmp_path: Path) -> None:
@@ -273,11 +273,11 @@ def test_a_template_of_the_older_form_is_found(folder: Path, tmp_path: Path) -> 
     text = (copy / "chat_template.jinja").read_text()
     (copy / "chat_template.jinja").unlink()
     with pytest.raises(BackendError, match="chat template"):
-        backends.load(model_at(copy, "vqa", "llava-next"))
+        backends.load_backend(model_at(copy, "vqa", "llava-next"))
     (copy / "chat_template.json").write_text(json.dumps({"chat_template": text}))
     # As language models bring it along that were trained without pictures.
     (copy / "chat_template.jinja").write_text("{{ messages[0]['content'] }}")
-    found = backends.load(model_at(copy, "vqa", "llava-next"))
+    found = backends.load_backend(model_at(copy, "vqa", "llava-next"))
     assert found.wording.rendered("Yes?") == "user: <image>\nYes?\nassistant:"
 
 
@@ -289,7 +289,7 @@ def test_a_picture_may_be_of_any_mode(backend: VisionLanguageModel) -> None:
 
 def test_a_question_without_tokens_is_refused() -> None:
     with pytest.raises(ValueError, match="no tokens"):
-        packed([[1, 2], []], "cpu")
+        pack_questions([[1, 2], []], "cpu")
 
 
 @pytest.mark.parametrize(
@@ -307,4 +307,4 @@ def test_tiles_that_are_made_in_another_way_are_refused(
 ) -> None:
     config = {"crop_size": {"height": 16}, "image_mean": [0.5] * 3, "image_std": [0.5] * 3, **values}
     with pytest.raises(BackendError, match=sentence):
-        tiling(config, places)
+        parse_tiling_config(config, places)

@@ -10,15 +10,15 @@ from pytest_django import Settings
 
 from evaluation import studies
 from evaluation.backends import rate_limit
-from evaluation.backends.provider import bucket
+from evaluation.backends.provider import build_bucket_name
 from evaluation.contracts.study import ImageResult, Result, VectorResult
 from evaluation.models import Batch, DescriptorSet, Embedding, GeneratedImage, Model, Outcome, Run, TokenBucket, Unit
 from evaluation.readers import text_cleaning
-from evaluation.runner import create_run, inputs, leases, work
-from evaluation.runner.storing import checked
+from evaluation.runner import create_run, inputs, leases, process_run
+from evaluation.runner.storing import clean_result
 from tests.evaluation.make import make_country, make_dish, make_image, make_model, make_subject
 from tests.evaluation.provider import Answer, Provider, pictures, says
-from wwd.base.db_connections import persist
+from wwd.base.db_connections import retry_on_lost_connection
 
 pytestmark = pytest.mark.django_db
 ODD: tuple[Any, ...] = (
@@ -47,7 +47,7 @@ def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def leased(*acts: str) -> tuple[Batch, list[Unit]]:
     run = create_run("fragile", {"acts": list(acts)})
-    batch = leases.lease(run, "tests", len(acts))
+    batch = leases.lease_units(run, "tests", len(acts))
     assert batch is not None
     return batch, list(batch.units.order_by("key"))
 
@@ -60,7 +60,7 @@ def states() -> list[str]:
 def test_any_value_in_the_circumstances_is_stored_beside_the_answer(value: Any) -> None:
     batch, [unit] = leased("yes")
     result = Result(unit.key, text="B\x00\ud800", circumstances={"request": value, "nested": {"value": value}})
-    assert leases.finish(batch, [(unit, checked(result))]) == 1
+    assert leases.finish_units(batch, [(unit, clean_result(result))]) == 1
     kept = Outcome.objects.get()
     assert (kept.unit.state, kept.text) == ("done", "B\ufffd?")
     assert set(kept.circumstances) == {"request", "nested"}
@@ -68,12 +68,12 @@ def test_any_value_in_the_circumstances_is_stored_beside_the_answer(value: Any) 
 
 @pytest.mark.parametrize("value", [None, "7", 10**400, float("nan"), [1]], ids=lambda value: type(value).__name__)
 def test_a_number_that_is_none_fails_its_unit_and_no_worker(value: Any) -> None:
-    found = checked(Result("u", numbers={"score": value}))
+    found = clean_result(Result("u", numbers={"score": value}))
     assert (found.state, found.reason) == ("failed", "Not a finite number: score.")
 
 
 def test_a_vector_that_is_not_finite_fails_its_unit() -> None:
-    found = checked(Result("u", vector=VectorResult(np.array([1, np.inf], dtype=np.float32), image_id=1)))
+    found = clean_result(Result("u", vector=VectorResult(np.array([1, np.inf], dtype=np.float32), image_id=1)))
     assert (found.state, found.reason, found.vector) == ("failed", "Not a finite number: the vector.", None)
 
 
@@ -87,7 +87,7 @@ def test_a_row_that_no_table_takes_fails_alone() -> None:
         (unit, Result(unit.key, image=ImageResult(b"picture", "image/png", 1, 1, "Draw", seed=seed)))
         for unit, seed in zip(units, (1, 2**70, 3), strict=True)
     ]
-    leases.finish(batch, given)
+    leases.finish_units(batch, given)
     assert states() == ["done", "failed", "done"]
     assert Outcome.objects.count() == 3
     assert GeneratedImage.objects.count() == 2
@@ -101,12 +101,12 @@ def test_a_text_of_any_length_has_one_vector_and_is_found_again() -> None:
     vector = VectorResult(np.array([1, 2], dtype=np.float32), preprocessing="p", text=LONG)
     for act in ("once", "twice"):
         batch, [unit] = leased(act)
-        assert leases.finish(batch, [(unit, Result(unit.key, vector=vector))]) == 1
+        assert leases.finish_units(batch, [(unit, Result(unit.key, vector=vector))]) == 1
     assert states() == ["done", "done"]
     row = Embedding.objects.get()
     assert (row.text, len(row.text_hash)) == (LONG, 64)
     Unit.objects.update(payload={"text": LONG})
-    works, _ = inputs.load(list(Unit.objects.all()), "p")
+    works, _ = inputs.load_works(list(Unit.objects.all()), "p")
     assert all(work.stored_vector is not None and work.stored_vector.tolist() == [1, 2] for work in works)
 
 
@@ -121,7 +121,7 @@ def test_a_run_about_long_texts_ends() -> None:
         prompt="A photo of {descriptor} food, which is {descriptor} food and nothing but {descriptor} food.",
     )
     run = create_run("association", {"images": "pictures", "encoder": "standin-encoder", "descriptors": "long"})
-    work(run.pk, "tests")
+    process_run(run.pk, "tests")
     texts = run.units.filter(key__startswith="text:")
     assert max(len(unit.payload["text"]) for unit in texts) > 300
     assert set(texts.values_list("state", flat=True)) == {"done"}
@@ -137,7 +137,7 @@ def test_a_storage_that_takes_nothing_pauses_the_run_and_gives_the_units_back(
     settings.STORAGES = {**settings.STORAGES, "default": {**settings.STORAGES["default"], "OPTIONS": location}}
     make_dish()
     run = create_run("generation", {"model": "sketch", "images_per_subject": 3})
-    work(run.pk, "tests")
+    process_run(run.pk, "tests")
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
     assert run.problem.startswith("The results could not be kept: ")
@@ -152,7 +152,7 @@ def test_what_one_transaction_lost_is_not_tried_again_within_it() -> None:
         raise OperationalError("server closed the connection unexpectedly")
 
     with pytest.raises(OperationalError):
-        persist(act)
+        retry_on_lost_connection(act)
     assert len(tried) == 1
 
 
@@ -183,7 +183,7 @@ def test_odd_values_beside_a_good_answer_lose_no_batch(server: Provider, role: s
     server.chooses = lambda _: answer
     run = make_provided(server, role, 1)
     units = run.units.count()
-    work(run.pk, "tests")
+    process_run(run.pk, "tests")
     assert list(run.units.values_list("state", flat=True)) == ["done"] * units
     assert len(server.calls) == units
 
@@ -208,7 +208,7 @@ def test_an_answer_is_kept_where_the_database_was_lost_while_the_provider_answer
             terminate(pid)
 
     server.chooses = choose
-    work(run.pk, "tests")
+    process_run(run.pk, "tests")
     assert list(run.units.values_list("state", flat=True)) == ["done"] * 3
     assert len(server.calls) == 3
     assert Outcome.objects.count() == 3
@@ -226,12 +226,12 @@ def terminate(pid: int) -> None:
 
 
 def test_the_pace_of_a_host_with_a_long_name_has_a_row() -> None:
-    name = bucket(".".join(["a" * 60] * 4), "sk-test")
-    rate_limit.hold(name, 0)
+    name = build_bucket_name(".".join(["a" * 60] * 4), "sk-test")
+    rate_limit.pause_calls(name, 0)
     assert len(TokenBucket.objects.get().name) <= 120
 
 
 def test_words_of_others_are_readable_and_bounded() -> None:
-    assert text_cleaning.words("a\x1b[31mb\tc\nd\x00") == "a [31mb c\nd\ufffd"
-    assert text_cleaning.words({"not": "text"}) == ""
-    assert len(text_cleaning.words("x" * 9000)) == 2000
+    assert text_cleaning.clean_foreign_text("a\x1b[31mb\tc\nd\x00") == "a [31mb c\nd\ufffd"
+    assert text_cleaning.clean_foreign_text({"not": "text"}) == ""
+    assert len(text_cleaning.clean_foreign_text("x" * 9000)) == 2000

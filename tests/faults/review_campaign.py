@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evaluation.models import GeneratedImage
-from review.campaigns.service import add_invitation, prepare
+from review.campaigns.service import add_invitation, prepare_campaign_images
 from review.models import Campaign, CampaignImage
 from tests.review.make import make_campaign, make_image, make_picture
 
@@ -20,7 +20,7 @@ def build(countries: Sequence[str], people: int, pictures: Sequence[int], wanted
 
 def add(campaign: Campaign, images: Sequence[GeneratedImage]) -> None:
     """Prepares the first picture; the others look the same and share its copies, which take long to make."""
-    prepare(campaign, images[:1])
+    prepare_campaign_images(campaign, images[:1])
     first = campaign.images.get(image=images[0])
     copies = {"copy_sha256": first.copy_sha256, "large_sha256": first.large_sha256}
     CampaignImage.objects.bulk_create(

@@ -30,7 +30,7 @@ import django; django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
 import tests.faults.application
-from evaluation.runner import announce, create_run
+from evaluation.runner import announce_run, create_run
 from tests.evaluation.make import make_demonstration_dishes
 make_demonstration_dishes({dishes})
 config = {{
@@ -39,7 +39,7 @@ config = {{
     "images_per_subject": {pictures},
 }}
 run = create_run("{study}", config, slug="killed")
-announce(run)
+announce_run(run)
 print(run.pk)
 """
 COUNT = """

@@ -100,7 +100,7 @@ def test_after_an_hour_of_made_up_codes_a_right_one_passes(monkeypatch: pytest.M
     open_collection()
     person = make_contributor()
     make_dish("Kenkey", contributor=person)
-    right, start = return_codes.issue(person.pk, "contributor"), timezone.now()
+    right, start = return_codes.issue_return_code(person.pk, "contributor"), timezone.now()
     passed = [0]
 
     def moved() -> datetime:

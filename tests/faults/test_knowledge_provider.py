@@ -25,7 +25,7 @@ import django; django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
 from evaluation.models import Model
-from evaluation.runner import announce, create_run
+from evaluation.runner import announce_run, create_run
 from tests.evaluation.make import make_dish
 for number in range({dishes}):
     make_dish(f"Dish {{number}}", time_of_day=["lunch"], kinds=["soup"], utensils="spoon")
@@ -34,7 +34,7 @@ Model.objects.create(
     parameters={{"base_url": "{url}/v1", "queue": "api", "timeout": 10}},
     price={{"currency": "USD", "date": "2026-01-01", "per_million_input": 2.0, "per_million_output": 10.0}},
 )
-announce(create_run("knowledge", {{"models": ["answerer"], "samples": {samples}}}, slug="asked"))
+announce_run(create_run("knowledge", {{"models": ["answerer"], "samples": {samples}}}, slug="asked"))
 """
 COUNT = """
 import json, django; django.setup()
@@ -49,7 +49,7 @@ print(json.dumps({
     "states": dict(Counter(Unit.objects.values_list("state", flat=True))),
     "outcomes": Outcome.objects.count(),
     "deliveries": Unit.objects.aggregate(most=Max("deliveries"))["most"],
-    "spent": runner.forecast(run).spent["USD"],
+    "spent": runner.forecast_run(run).spent["USD"],
     "retried": sum(number > 1 for number in calls),
     "reasons": sorted(set(Outcome.objects.filter(unit__state="failed").values_list("reason", flat=True))),
 }))

@@ -8,7 +8,7 @@ from pytest_django import Settings
 from evaluation import backends, studies
 from evaluation.backends.standin.images import Sketch
 from evaluation.contracts.study import ModelData
-from evaluation.runner import create_run, execution, work
+from evaluation.runner import create_run, execution, process_run
 from tests.evaluation.make import make_demonstration_dishes
 from tests.faults.site import Site
 from tests.wwd.processes import environment, manage, snippet
@@ -19,7 +19,7 @@ SMALL_RUNS = f"""
 import django; django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from evaluation.runner import announce, create_run
+from evaluation.runner import announce_run, create_run
 from tests.evaluation.make import make_demonstration_dishes
 make_demonstration_dishes(1)
 for seed in range({RUNS}):
@@ -32,8 +32,8 @@ import sys
 from wwd import sweeper
 from wwd.celery import app
 app.loader.import_default_modules()
-for job in sweeper.jobs():
-    sweeper.perform(job)
+for job in sweeper.list_sweep_jobs():
+    sweeper.perform_job(job)
 print(sorted({name.split(".")[0] for name in sys.modules} & {"torch", "transformers", "diffusers", "accelerate"}))
 """
 
@@ -69,13 +69,13 @@ def test_a_model_is_loaded_once_per_process(monkeypatch: pytest.MonkeyPatch) -> 
         made.append(model.slug)
         return Sketch(model)
 
-    monkeypatch.setattr(backends, "load", load)
+    monkeypatch.setattr(backends, "load_backend", load)
     monkeypatch.setattr(execution, "loaded", {})
     make_demonstration_dishes(3)
-    size = studies.load("generation").batch_size
+    size = studies.load_study("generation").batch_size
     config = {"model": "sketch", "subjects": {"kind": "dish", "demonstration": True}, "images_per_subject": size}
     for seed in range(2):
-        assert work(create_run("generation", {**config, "seed": seed}).pk, "a") == 3 * size
+        assert process_run(create_run("generation", {**config, "seed": seed}).pk, "a") == 3 * size
     assert made == ["sketch"]
 
 

@@ -28,8 +28,8 @@ from evaluation.metrics import association as metrics
 from evaluation.metrics.inference.sem import population_sem
 from evaluation.models import GeneratedImage, Run
 from evaluation.studies.association.study import TABLES
-from evaluation.studies.association.tables import SCORES, Gathered, cosines, gather
-from evaluation.tables.outcomes import outcomes
+from evaluation.studies.association.tables import SCORES, Gathered, compute_sign_cosines, gather_association_data
+from evaluation.tables.outcomes import iterate_outcomes
 from wwd.exchange.published.source import Report
 
 BY_HAND = {
@@ -61,7 +61,7 @@ def table(imported: Report, django_db_blocker: DjangoDbBlocker) -> Table:
 @pytest.fixture(scope="module")
 def found(imported: Report, django_db_blocker: DjangoDbBlocker) -> list[OutcomeData]:
     with django_db_blocker.unblock():
-        return list(outcomes(Run.objects.get(study="association")))
+        return list(iterate_outcomes(Run.objects.get(study="association")))
 
 
 @pytest.fixture(scope="module")
@@ -138,8 +138,8 @@ def test_interval_is_as_worked_out_by_hand(table: Table, cell: tuple[str, str, s
 @pytest.mark.parametrize(
     ("named", "raw", "scope"),
     [
-        ("net_code_permodel", metrics.net, "within"),
-        ("net_code_global", metrics.net, "all"),
+        ("net_code_permodel", metrics.net_association, "within"),
+        ("net_code_global", metrics.net_association, "all"),
         ("net_printed_permodel", metrics.as_printed, "within"),
         ("net_printed_global", metrics.as_printed, "all"),
     ],
@@ -148,10 +148,10 @@ def test_interval_is_as_worked_out_by_hand(table: Table, cell: tuple[str, str, s
 def test_each_variant_under_its_own_name(
     found: list[OutcomeData], expected: dict[str, Any], group: str, named: str, raw: Any, scope: str
 ) -> None:
-    gathered = gather(found)
+    gathered = gather_association_data(found)
     assert not gathered.missing
     scored = gathered.scored
-    plain = raw(*cosines(scored, gathered.words[group]))
+    plain = raw(*compute_sign_cosines(scored, gathered.words[group]))
     scaled = (
         metrics.normalised_within(plain, scored.models) if scope == "within" else metrics.normalised_over_all(plain)
     )
@@ -217,7 +217,7 @@ def extreme(found: Gathered, group: str, model: str) -> OutcomeData:
 @pytest.mark.parametrize("model", MODELS)
 def test_one_extreme_picture_moves_every_normalised_score_and_no_net(found: list[OutcomeData], model: str) -> None:
     group = "presentation"
-    more = [*found, extreme(gather(found), group, model)]
+    more = [*found, extreme(gather_association_data(found), group, model)]
     cells = [(group, continent, model) for continent in CONTINENTS]
     for metric, of_model_only in (("normalised_score", True), ("normalised_over_all", False)):
         before, after = values(found, metric), values(more, metric)

@@ -149,7 +149,7 @@ def test_countries_keep_the_spelling_of_the_contributor(tallies: Mapping[str, An
 
 def test_the_overview_counts_names_of_one_country_once_and_says_which(tallies: Mapping[str, Any]) -> None:
     """106 names, two countries of which have two."""
-    table = compute.compute(lookup.spec("overview.totals"), {})
+    table = compute.compute_table(lookup.find_table_spec("overview.totals"), {})
     [countries] = [row.estimate.value for row in table.rows if row.groups["what"] == "countries"]
     assert countries == tallies["n_countries_distinct"] - 2
     assert any(note.endswith("Côte d'Ivoire, Ivory Coast; Burma, Myanmar.") for note in table.notes)

@@ -13,7 +13,7 @@ from evaluation.metrics.ordering import CONTINENTS
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import Run, Unit
 from evaluation.studies.knowledge.study import Knowledge
-from evaluation.tables.outcomes import outcomes
+from evaluation.tables.outcomes import iterate_outcomes
 from wwd.exchange.published.knowledge import RUN
 from wwd.exchange.published.source import Report
 
@@ -34,7 +34,7 @@ def expected(published: Path) -> Mapping[str, Any]:
 def rows(answered: Report, django_db_blocker: DjangoDbBlocker) -> list[OutcomeData]:
     """All published answers, read once: every table below is made of them."""
     with django_db_blocker.unblock():
-        return list(outcomes(Run.objects.get(slug=RUN)))
+        return list(iterate_outcomes(Run.objects.get(slug=RUN)))
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ def listed(imported: Report, published: Path, django_db_blocker: DjangoDbBlocker
 
 
 def table(name: str, **filters: str) -> TidyTable:
-    found = compute.compute(lookup.spec(name), filters)
+    found = compute.compute_table(lookup.find_table_spec(name), filters)
     assert not found.demonstration
     return found
 

@@ -23,7 +23,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from scipy.stats import t
 
 from collection.models import Source
-from evaluation.counters import bump
+from evaluation.counters import bump_input_counters
 from evaluation.metrics.inference.intervals import CAUTION, MOST_MOVED
 from tests.review.tables import make_campaign, make_cell, make_people
 from wwd.exchange.published.source import Report
@@ -108,7 +108,7 @@ def test_columns_are_the_promised_ones() -> None:
 def test_a_demonstration_beside_the_published_reviews_changes_nothing(table: Table) -> None:
     campaign = make_campaign("release-2024", Source.DEMONSTRATION)
     make_cell(campaign, "Kenya", "Dalle2", dishes=3, reviewers=make_people(campaign, 3, Source.DEMONSTRATION))
-    bump("reviews")
+    bump_input_counters("reviews")
     assert printed() == table
 
 

@@ -305,7 +305,7 @@ def test_every_number_is_the_mean_of_its_observations(name: str, numbers: int) -
 
 @pytest.mark.parametrize("name", ["labels", "scores"])
 def test_people_and_machine_have_no_images_in_common(name: str) -> None:
-    made = compute.compute(lookup.spec(f"agreement.{name}"), {})
+    made = compute.compute_table(lookup.find_table_spec(f"agreement.{name}"), {})
     assert {row.groups["question"] for row in made.rows} == {
         each.question for each in PAIRS if each.study == "association"
     }
@@ -317,7 +317,7 @@ def test_people_and_machine_have_no_images_in_common(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["calibration", "disagreements"])
 def test_there_are_no_probabilities_and_no_pictures_to_show(name: str) -> None:
-    made = compute.compute(lookup.spec(f"agreement.{name}"), {})
+    made = compute.compute_table(lookup.find_table_spec(f"agreement.{name}"), {})
     assert made.rows == ()
     assert any("no images in common" in note for note in made.notes)
 
@@ -332,8 +332,8 @@ def test_people_and_machine_name_published_questions_and_options(published: Path
 @pytest.mark.parametrize("name", ["review.quality", "association.scores"])
 def test_gaps_are_those_of_the_rows_of_the_table(name: str) -> None:
     """No dish of these is shared, so weights change nothing."""
-    base = compute.compute(lookup.spec(name), {})
-    made = compute.compute(lookup.spec(f"disparity.{name}"), {})
+    base = compute.compute_table(lookup.find_table_spec(name), {})
+    made = compute.compute_table(lookup.find_table_spec(f"disparity.{name}"), {})
     by = "country" if name.startswith("review") else "continent"
     compared = 0
     for row in made.rows:
@@ -354,13 +354,17 @@ def test_gaps_are_those_of_the_rows_of_the_table(name: str) -> None:
 
 
 def test_what_the_published_gaps_and_differences_say() -> None:
-    gaps = compute.compute(lookup.spec("disparity.review.quality"), {"measure": "correct_dish", "model": "Dalle2"})
+    gaps = compute.compute_table(
+        lookup.find_table_spec("disparity.review.quality"), {"measure": "correct_dish", "model": "Dalle2"}
+    )
     found = {row.metric: row.estimate for row in gaps.rows}
     [ends] = {(row.groups["lowest"], row.groups["highest"], row.groups["worse"]) for row in gaps.rows}
     assert ends == ("Cameroon", "South Africa", "Cameroon"), "three people judged for Algeria, four for Nigeria"
     assert (found["lowest_value"].n, found["lowest_value"].people) == (431, 7)
     assert found["gap"].low is not None and found["p"].value is not None
     assert (found["p"].value <= 0.05) == (found["gap"].low > 0)
-    pairs = compute.compute(lookup.spec("compare.review.quality"), {"measure": "correct_dish", "country": "all"})
+    pairs = compute.compute_table(
+        lookup.find_table_spec("compare.review.quality"), {"measure": "correct_dish", "country": "all"}
+    )
     worst = [row for row in pairs.rows if row.metric == "difference" and row.groups["second"] == "Stable Diffusion"]
     assert all(row.estimate.high is not None and row.estimate.high < 0 for row in worst)

@@ -14,7 +14,7 @@ from evaluation.models import Run
 from evaluation.readers.choice import Choice, read_choice
 from evaluation.runner import create_run
 from evaluation.runner.catalogue import DatabaseCatalogue
-from evaluation.studies.stereotypes.study import checked, question_of
+from evaluation.studies.stereotypes.study import check_image_questions, question_of
 from tests.evaluation.make import make_image, make_model, make_subject
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
@@ -33,7 +33,7 @@ def work(question: Any, shift: int = 0) -> Work:
 
 
 def test_the_prompt_is_the_published_one(published: Path) -> None:
-    stored = checked(DatabaseCatalogue().questions("vqa-probes", "as published")).questions
+    stored = check_image_questions(DatabaseCatalogue().questions("vqa-probes", "as published")).questions
     for question, wanted in zip(stored, released(published), strict=True):
         asked = question_of(work(question))
         choices = " ".join(f"{letter}: {option}" for letter, option in wanted["choices"].items())

@@ -58,5 +58,5 @@ def shown_as_printed(name: str, researcher: Client) -> None:
 
 
 def test_the_figure_of_a_table_is_drawn(researcher: Client) -> None:
-    read.fresh("review.quality", {})
+    read.read_fresh_table("review.quality", {})
     assert researcher.get(f"{LIST}review.quality/figure.svg?width=8").content.startswith(b"<?xml")

@@ -11,7 +11,7 @@ from PIL import Image
 from collection.models import Country, Source
 from evaluation import content_store
 from evaluation.models import GeneratedImage, Model, Role, Subject
-from review.campaigns.service import add_invitation, current_consent, join, prepare
+from review.campaigns.service import add_invitation, current_consent, join_campaign, prepare_campaign_images
 from review.models import Campaign, CampaignImage, Invitation, Questionnaire, Reviewer
 
 numbers = itertools.count(1)
@@ -48,7 +48,9 @@ def make_image(
         model=make_model(model),
         seed=number + 41_000_000,
         prompt_sent=f"Secret prompt {number}",
-        sha256=content_store.keep(make_picture(f"hsl({number * 37 % 360},60%,50%)") if content is None else content),
+        sha256=content_store.store_content(
+            make_picture(f"hsl({number * 37 % 360},60%,50%)") if content is None else content
+        ),
         source_key=f"run-{model}:{number}",
     )
 
@@ -69,7 +71,9 @@ def make_campaign(
             **more,
         }
     )
-    prepare(campaign, [make_image(models[index % len(models)], country=country) for index in range(images)])
+    prepare_campaign_images(
+        campaign, [make_image(models[index % len(models)], country=country) for index in range(images)]
+    )
     return campaign
 
 
@@ -85,7 +89,7 @@ def make_country(code: str = "NGA", name: str = "Nigeria") -> Country:
 def make_reviewer(campaign: Campaign | None = None, country: str = "Nigeria", **more: Any) -> Reviewer:
     """Somebody who joined."""
     invitation = more.pop("invitation", None) or make_invitation(campaign)
-    return join(invitation.code, uuid.uuid4(), country, "volunteer", current_consent())
+    return join_campaign(invitation.code, uuid.uuid4(), country, "volunteer", current_consent())
 
 
 def first_image(campaign: Campaign) -> CampaignImage:

@@ -103,7 +103,7 @@ def make_answered(reviews: Iterable[Review]) -> None:
 
 def table(name: str, **filters: str) -> TidyTable:
     """The table as it is now; nothing is stored."""
-    return compute.compute(lookup.spec(name), filters)
+    return compute.compute_table(lookup.find_table_spec(name), filters)
 
 
 def estimates(made: TidyTable, **groups: str) -> dict[str, Estimate]:

@@ -5,8 +5,8 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from evaluation.models import Run
-from review.admin.progress import progress
-from review.assignment import report, reserve
+from review.admin.progress import count_progress_by_name
+from review.assignment import report_assignment, reserve_image
 from review.campaigns.service import save_review
 from review.models import Assignment, Campaign, CampaignImage, Invitation, Review, Reviewer
 from review.signed_links import back_address
@@ -110,14 +110,14 @@ def test_personal_link_finds_the_reviewer_whose_answers_are_to_be_withdrawn(staf
 def test_reported_picture_is_shown_again_after_staff_looked_at_it(staff: Client) -> None:
     campaign = make_campaign(images=1)
     reviewer = make_reviewer(campaign)
-    held = reserve(reviewer)
+    held = reserve_image(reviewer)
     assert held is not None
-    report(held)
-    assert reserve(make_reviewer(campaign)) is None
+    report_assignment(held)
+    assert reserve_image(make_reviewer(campaign)) is None
     staff.post("/admin/review/assignment/", {"action": "show_again", "_selected_action": held.pk})
     assert Assignment.objects.get(pk=held.pk).state == "skipped"
-    assert reserve(make_reviewer(campaign)) is not None
-    assert reserve(reviewer) is None
+    assert reserve_image(make_reviewer(campaign)) is not None
+    assert reserve_image(reviewer) is None
 
 
 def test_pictures_are_blurred_in_lists(staff: Client) -> None:
@@ -148,9 +148,9 @@ def test_progress_counts_every_kind_by_country_model_and_dish(by: str, name: str
     image = first_image(campaign)
     for _ in range(2):
         save_review(make_reviewer(campaign), image, GOOD)
-    held = reserve(make_reviewer(campaign))
+    held = reserve_image(make_reviewer(campaign))
     assert held is not None
-    report(held)
-    [row] = progress(Campaign.objects.get())[by]
+    report_assignment(held)
+    [row] = count_progress_by_name(Campaign.objects.get())[by]
     assert (row.name, row.pictures, row.opinions, row.wanted) == (name, 2, 1, 2)
     assert (row.surplus, row.skipped, row.reported) == (1, 0, 1)

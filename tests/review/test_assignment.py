@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from review.assignment import HANDLED, progress, report, reserve, skip
+from review.assignment import HANDLED, count_reviewer_progress, report_assignment, reserve_image, skip_assignment
 from review.campaigns.service import save_review
 from review.models import Assignment, Campaign, Review, Reviewer
 from tests.review.make import GOOD, NOT_FOOD, first_image, make_campaign, make_image, make_reviewer
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.django_db
 
 
 def judge(reviewer: Reviewer) -> Assignment | None:
-    given = reserve(reviewer)
+    given = reserve_image(reviewer)
     if given:
         save_review(reviewer, given.image, GOOD)
     return given
 
 
 def hold(reviewer: Reviewer) -> Assignment:
-    given = reserve(reviewer)
+    given = reserve_image(reviewer)
     assert given is not None
     return given
 
@@ -33,7 +33,7 @@ def expire(assignment: Assignment) -> None:
 
 def test_asking_again_gives_the_picture_in_hand() -> None:
     reviewer = make_reviewer()
-    first, second = reserve(reviewer), reserve(reviewer)
+    first, second = reserve_image(reviewer), reserve_image(reviewer)
     assert first == second
     assert Assignment.objects.count() == 1
 
@@ -43,10 +43,10 @@ def test_picture_with_fewest_opinions_and_reservations_comes_first() -> None:
     images = list(campaign.images.all())
     for image in images[:1] * 2 + images[1:2]:
         save_review(make_reviewer(campaign), image, GOOD)
-    given = reserve(make_reviewer(campaign))
+    given = reserve_image(make_reviewer(campaign))
     assert given is not None and given.image == images[2]
     save_review(make_reviewer(campaign), images[2], GOOD)
-    other = reserve(make_reviewer(campaign))
+    other = reserve_image(make_reviewer(campaign))
     assert other is not None and other.image == images[1]
 
 
@@ -77,28 +77,28 @@ def test_person_gets_a_picture_once() -> None:
     campaign = make_campaign(images=4)
     reviewer = make_reviewer(campaign)
     skipped = hold(reviewer)
-    skip(skipped)
+    skip_assignment(skipped)
     first = judge(reviewer)
     reported = hold(reviewer)
-    report(reported)
+    report_assignment(reported)
     last = judge(reviewer)
-    assert reserve(reviewer) is None
+    assert reserve_image(reviewer) is None
     assert len({one.image_id for one in (skipped, first, reported, last) if one}) == 4
 
 
 def test_picture_of_another_country_or_campaign_or_without_a_copy_is_never_given() -> None:
-    from review.campaigns.service import prepare
+    from review.campaigns.service import prepare_campaign_images
 
     campaign = make_campaign(images=1)
-    prepare(campaign, [make_image(country="Kenya")])
+    prepare_campaign_images(campaign, [make_image(country="Kenya")])
     make_campaign(images=1)
     bare = make_campaign(images=1)
     bare.images.update(copy_sha256="")
     reviewer = make_reviewer(campaign)
     given = judge(reviewer)
     assert given is not None and given.image.country == "Nigeria"
-    assert reserve(reviewer) is None
-    assert reserve(make_reviewer(bare)) is None
+    assert reserve_image(reviewer) is None
+    assert reserve_image(make_reviewer(bare)) is None
 
 
 def test_wanted_number_counts_opinions_and_live_reservations() -> None:
@@ -106,16 +106,16 @@ def test_wanted_number_counts_opinions_and_live_reservations() -> None:
     judge(make_reviewer(campaign))
     held = hold(make_reviewer(campaign))
     late = make_reviewer(campaign)
-    assert reserve(late) is None
+    assert reserve_image(late) is None
     expire(held)
-    assert reserve(late) is not None
+    assert reserve_image(late) is not None
 
 
 def test_skipping_frees_the_place() -> None:
     campaign = make_campaign(images=1, wanted=1)
     held = hold(make_reviewer(campaign))
-    skip(held)
-    assert reserve(make_reviewer(campaign)) is not None
+    skip_assignment(held)
+    assert reserve_image(make_reviewer(campaign)) is not None
 
 
 def test_expired_reservation_may_come_back_to_the_same_person_once() -> None:
@@ -145,7 +145,7 @@ def test_late_answer_counts_where_nobody_took_the_place() -> None:
     expire(held)
     save_review(slow, held.image, GOOD)
     assert not Review.objects.get().surplus
-    assert reserve(make_reviewer(campaign)) is None
+    assert reserve_image(make_reviewer(campaign)) is None
 
 
 def test_place_that_somebody_holds_is_not_taken_by_a_late_answer() -> None:
@@ -164,9 +164,9 @@ def test_skip_after_an_answer_leaves_the_answer_and_report_keeps_it_too() -> Non
     reviewer = make_reviewer(campaign)
     given = judge(reviewer)
     assert given is not None
-    skip(given)
+    skip_assignment(given)
     assert Assignment.objects.get().state == "answered"
-    report(given)
+    report_assignment(given)
     assert Assignment.objects.get().state == "reported"
     assert Review.objects.count() == 1
 
@@ -175,21 +175,21 @@ def test_answer_after_a_report_keeps_the_picture_hidden() -> None:
     campaign = make_campaign(images=1)
     reviewer = make_reviewer(campaign)
     given = hold(reviewer)
-    report(given)
+    report_assignment(given)
     save_review(reviewer, given.image, GOOD)
     assert Assignment.objects.get().state == "reported"
-    assert reserve(make_reviewer(campaign)) is None
+    assert reserve_image(make_reviewer(campaign)) is None
 
 
 def test_progress_counts_what_is_behind_and_what_is_left_for_this_person() -> None:
     campaign = make_campaign(images=4, wanted=1)
     reviewer = make_reviewer(campaign)
-    assert (progress(reviewer).number, progress(reviewer).total) == (1, 4)
+    assert (count_reviewer_progress(reviewer).number, count_reviewer_progress(reviewer).total) == (1, 4)
     judge(reviewer)
-    reserve(reviewer)
-    assert (progress(reviewer).number, progress(reviewer).total) == (2, 4)
+    reserve_image(reviewer)
+    assert (count_reviewer_progress(reviewer).number, count_reviewer_progress(reviewer).total) == (2, 4)
     judge(make_reviewer(campaign))
-    assert (progress(reviewer).number, progress(reviewer).total) == (2, 3)
+    assert (count_reviewer_progress(reviewer).number, count_reviewer_progress(reviewer).total) == (2, 3)
 
 
 def test_every_wanted_opinion_is_reached_and_none_is_too_many() -> None:
@@ -206,5 +206,5 @@ def test_answer_saved_without_a_reservation_is_an_assignment_too() -> None:
     campaign = make_campaign(images=1)
     reviewer = make_reviewer(campaign)
     save_review(reviewer, first_image(campaign), GOOD)
-    assert reserve(reviewer) is None
+    assert reserve_image(reviewer) is None
     assert Campaign.objects.get().pk == campaign.pk

@@ -8,10 +8,17 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from evaluation.ingest.photographs import camera
+from evaluation.ingest.photographs import get_camera_model
 from evaluation.models import Role
-from review.assignment import REPEAT_GAP, open_images, progress, reserve, share_due, skip
-from review.campaigns.service import prepare, save_review
+from review.assignment import (
+    REPEAT_GAP,
+    count_reviewer_progress,
+    open_images,
+    reserve_image,
+    share_due,
+    skip_assignment,
+)
+from review.campaigns.service import prepare_campaign_images, save_review
 from review.models import Assignment, Campaign, Review, Reviewer
 from tests.review.make import GOOD, make_campaign, make_image, make_reviewer
 
@@ -21,12 +28,12 @@ pytestmark = pytest.mark.django_db
 def unequal(**more: Any) -> Campaign:
     """Six pictures by ada, three by bob, one by cid."""
     campaign = make_campaign(images=0, **more)
-    prepare(campaign, [make_image(model) for model in ("ada",) * 6 + ("bob",) * 3 + ("cid",)])
+    prepare_campaign_images(campaign, [make_image(model) for model in ("ada",) * 6 + ("bob",) * 3 + ("cid",)])
     return campaign
 
 
 def judge(reviewer: Reviewer) -> Assignment | None:
-    given = reserve(reviewer)
+    given = reserve_image(reviewer)
     if given:
         save_review(reviewer, given.image, GOOD, repeat=given.repeat)
     return given
@@ -93,16 +100,16 @@ def test_real_photographs_are_strewn_in_by_their_share() -> None:
     campaign = make_campaign(images=16, real_percent=20)
     photos = [make_image() for _ in range(4)]
     for photo in photos:
-        photo.model = camera()
+        photo.model = get_camera_model()
         photo.save()
-    prepare(campaign, photos)
+    prepare_campaign_images(campaign, photos)
     reviewer = make_reviewer(campaign)
     real = []
-    while given := reserve(reviewer):
+    while given := reserve_image(reviewer):
         model = given.image.image.model
         assert model
         real.append(model.role == Role.CAMERA)
-        skip(given)
+        skip_assignment(given)
     assert sum(real) == 4
     places = [place for place, is_real in enumerate(real) if is_real]
     assert max(later - sooner for sooner, later in pairwise(places)) <= 6
@@ -127,7 +134,7 @@ def test_number_of_queries_does_not_grow_with_pictures_or_people() -> None:
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            reserve(reviewers[0])
-            progress(reviewers[0])
+            reserve_image(reviewers[0])
+            count_reviewer_progress(reviewers[0])
         numbers.append(len(queries))
     assert numbers[0] == numbers[1] <= 20

@@ -55,7 +55,7 @@ def test_reviews_that_count_are_listed_and_those_that_do_not_are_not(name: str) 
     make_review(reviews[3].image, gone, food=True)
     Reviewer.objects.filter(pk=gone.pk).update(withdrawn_at=timezone.now())
     assert check(compute.compute_and_store(name, {}))
-    if "interval" in lookup.spec(name).filters:
+    if "interval" in lookup.find_table_spec(name).filters:
         assert check(compute.compute_and_store(name, {"excluded": "with"}), excluded="with")
 
 
@@ -80,7 +80,7 @@ def test_where_no_skips_were_recorded_each_row_says_so() -> None:
     make_cell(make_campaign(), dishes=2)
     view = compute.compute_and_store("review.skips", {})
     assert view.table
-    found = everything(cells.behind(cell_of("review.skips", view.table.rows[0])))
+    found = everything(cells.load_drilldown(cell_of("review.skips", view.table.rows[0])))
     assert {each.why for each in found} == {"it was not recorded which pictures were skipped"}
 
 
@@ -101,7 +101,7 @@ def test_only_one_opinion_is_no_agreement_and_says_so() -> None:
     view = compute.compute_and_store("review.agreement", {})
     assert view.table
     row = next(row for row in view.table.rows if row.groups["question"] == "food")
-    found = everything(cells.behind(cell_of("review.agreement", row)))
+    found = everything(cells.load_drilldown(cell_of("review.agreement", row)))
     assert [each.why for each in found] == ["only one person answered"] * 2
 
 
@@ -127,7 +127,7 @@ def test_opinion_says_why_no_table_counts_it() -> None:
 @pytest.mark.parametrize("name", ["review.quality", "agreement.scores"])
 def test_cell_of_a_table_that_is_not_stored_lists_what_belongs_to_its_group(name: str) -> None:
     make_cell(make_campaign(), dishes=2)
-    spec = lookup.spec(name)
+    spec = lookup.find_table_spec(name)
     groups = {column: {"country": "Kenya", "model": "Dalle2"}.get(column, "any") for column in spec.columns}
-    found = cells.behind(cell_of(name, TidyRow(groups, next(iter(spec.metrics)), Estimate(None, 0, 0))))
+    found = cells.load_drilldown(cell_of(name, TidyRow(groups, next(iter(spec.metrics)), Estimate(None, 0, 0))))
     assert everything(found) == [] and "no mean over single pictures" in found.note

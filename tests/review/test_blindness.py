@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.test import Client
 from PIL import Image
 
-from review.assignment import reserve, skip
+from review.assignment import reserve_image, skip_assignment
 from review.campaigns.service import save_review
 from review.models import Campaign, CampaignImage
 from review.signed_links import picture_address
@@ -109,7 +109,7 @@ def features_of(campaign: Campaign, seed: int, leak: str = "") -> tuple[np.ndarr
     rows: list[list[float]] = []
     labels: list[int] = []
     client = Client()
-    while given := reserve(reviewer):
+    while given := reserve_image(reviewer):
         image = given.image
         response = client.get(picture_address(image))
         size = Image.open(BytesIO(response.content)).size
@@ -120,7 +120,7 @@ def features_of(campaign: Campaign, seed: int, leak: str = "") -> tuple[np.ndarr
         etag = response.headers["ETag"].encode()
         rows.append([*noise, *told, etag[1], etag[2], label if leak == "id" else 0.0])
         labels.append(label)
-        skip(given)
+        skip_assignment(given)
     order = np.random.default_rng(seed).permutation(len(rows))
     return np.array(rows)[order], np.array(labels)[order]
 

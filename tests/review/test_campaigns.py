@@ -5,10 +5,10 @@ from django.core.files.storage import default_storage
 
 from evaluation.content_store import path_of
 from evaluation.models import GeneratedImage, InputCounter
-from review.campaigns.service import prepare, save_review
-from review.errors import Refused
+from review.campaigns.service import prepare_campaign_images, save_review
+from review.errors import RequestRefusedError
 from review.models import Campaign, CampaignImage, Review
-from review.questionnaires import AnswersRefused
+from review.questionnaires import InvalidAnswersError
 from tests.review.make import GOOD, first_image, make_campaign, make_image, make_reviewer
 
 pytestmark = pytest.mark.django_db
@@ -26,8 +26,8 @@ def test_prepared_pictures_have_copies_equal_in_kind_and_random_ids() -> None:
 def test_preparing_twice_adds_nothing() -> None:
     campaign = make_campaign(images=0)
     images = [make_image(), make_image()]
-    assert prepare(campaign, images).added == 2
-    again = prepare(campaign, images)
+    assert prepare_campaign_images(campaign, images).added == 2
+    again = prepare_campaign_images(campaign, images)
     assert (again.added, again.already, CampaignImage.objects.count()) == (0, 2, 2)
 
 
@@ -36,9 +36,9 @@ def test_picture_is_judged_for_every_country_of_its_subject_or_for_the_given_one
     image = make_image()
     image.subject.labels = {"country": ["Nigeria", "Benin"]}
     image.subject.save()
-    prepare(campaign, [image])
+    prepare_campaign_images(campaign, [image])
     assert set(campaign.images.values_list("country", flat=True)) == {"Nigeria", "Benin"}
-    prepare(campaign, [image], country="Togo")
+    prepare_campaign_images(campaign, [image], country="Togo")
     assert campaign.images.filter(country="Togo", dish_name="Àmàlà").exists()
 
 
@@ -49,7 +49,7 @@ def test_pictures_that_cannot_be_shown_are_named_with_the_reason() -> None:
     broken, nowhere, lost = make_image(content=b"no picture"), make_image(country=""), make_image()
     lost.sha256 = "0" * 64
     campaign = make_campaign(images=0)
-    done = prepare(campaign, [refused, broken, nowhere, lost])
+    done = prepare_campaign_images(campaign, [refused, broken, nowhere, lost])
     assert done.added == 0
     assert done.left_out[refused.source_key] == "refused by the provider"
     assert "cannot be read" in done.left_out[broken.source_key]
@@ -60,12 +60,12 @@ def test_pictures_that_cannot_be_shown_are_named_with_the_reason() -> None:
 def test_refused_answers_leave_nothing_and_keep_tables_fresh() -> None:
     campaign = make_campaign()
     reviewer = make_reviewer(campaign)
-    with pytest.raises(AnswersRefused):
+    with pytest.raises(InvalidAnswersError):
         save_review(reviewer, first_image(campaign), {**GOOD, "seen": "both"})
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefusedError):
         save_review(reviewer, first_image(make_campaign()), GOOD)
     Campaign.objects.update(state=Campaign.State.CLOSED)
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefusedError):
         save_review(reviewer, first_image(campaign), GOOD)
     assert not Review.objects.exists()
     assert not InputCounter.objects.filter(name="reviews").exists()

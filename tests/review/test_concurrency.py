@@ -12,11 +12,11 @@ import pytest
 from django.db import connection, connections
 from django.utils import timezone
 
-from review.assignment import reserve
-from review.campaigns.service import current_consent, join, save_review
-from review.errors import Refused
+from review.assignment import reserve_image
+from review.campaigns.service import current_consent, join_campaign, save_review
+from review.errors import RequestRefusedError
 from review.models import Assignment, CampaignImage, Invitation, Review, Reviewer
-from review.rights import UNDO, erase_withdrawn, withdraw
+from review.rights import UNDO, erase_withdrawn, withdraw_reviewer
 from tests.review.make import GOOD, first_image, make_campaign, make_invitation, make_reviewer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -73,8 +73,8 @@ def test_people_who_join_at_once_never_overshoot_the_limit(together: Together) -
 
     def joins() -> str:
         try:
-            join(code, uuid.uuid4(), "Nigeria", "volunteer", consent)
-        except Refused:
+            join_campaign(code, uuid.uuid4(), "Nigeria", "volunteer", consent)
+        except RequestRefusedError:
             return "refused"
         return "joined"
 
@@ -85,7 +85,7 @@ def test_people_who_join_at_once_never_overshoot_the_limit(together: Together) -
 
 def test_same_form_sent_at_once_is_one_reviewer(together: Together) -> None:
     code, person, consent = make_invitation(limit=5).code, uuid.uuid4(), current_consent()
-    results = together([lambda: join(code, person, "Nigeria", "volunteer", consent).pk] * 4)
+    results = together([lambda: join_campaign(code, person, "Nigeria", "volunteer", consent).pk] * 4)
     assert results == [person] * 4
     assert alone(together, lambda: Invitation.objects.get().used) == 1
 
@@ -93,7 +93,7 @@ def test_same_form_sent_at_once_is_one_reviewer(together: Together) -> None:
 def test_people_who_ask_at_once_never_hold_more_places_than_are_wanted(together: Together) -> None:
     campaign = make_campaign(images=2, wanted=2)
     reviewers = [make_reviewer(campaign) for _ in range(7)]
-    results = together([partial(reserve, reviewer) for reviewer in reviewers])
+    results = together([partial(reserve_image, reviewer) for reviewer in reviewers])
     given = [result.image_id for result in results if isinstance(result, Assignment)]
     assert len(given) == 4
     assert [given.count(key) for key in set(given)] == [2, 2]
@@ -102,7 +102,7 @@ def test_people_who_ask_at_once_never_hold_more_places_than_are_wanted(together:
 
 def test_one_person_asking_twice_at_once_holds_one_picture(together: Together) -> None:
     reviewer = make_reviewer(make_campaign(images=3))
-    first, second = together([lambda: reserve(reviewer)] * 2)
+    first, second = together([lambda: reserve_image(reviewer)] * 2)
     assert first == second
     assert alone(together, Assignment.objects.count) == 1
 
@@ -132,7 +132,7 @@ def test_people_who_leave_and_people_who_answer_at_once_never_wait_in_a_circle(t
     for reviewer in (erased, leaving):
         for image in images:
             save_review(reviewer, image, GOOD)
-    withdraw(erased, keep_answers=False)
+    withdraw_reviewer(erased, keep_answers=False)
     Reviewer.objects.filter(pk=erased.pk).update(withdrawn_at=timezone.now() - UNDO - UNDO)
 
     def answer_all(reviewer: Reviewer, order: Sequence[CampaignImage]) -> list[str]:
@@ -140,6 +140,6 @@ def test_people_who_leave_and_people_who_answer_at_once_never_wait_in_a_circle(t
 
     people = [make_reviewer(campaign) for _ in range(4)]
     answers = [partial(answer_all, person, images[number:] + images[:number]) for number, person in enumerate(people)]
-    results = together([*answers, erase_withdrawn, partial(withdraw, leaving, keep_answers=False)])
+    results = together([*answers, erase_withdrawn, partial(withdraw_reviewer, leaving, keep_answers=False)])
     assert results == [["saved"] * 8] * 4 + [1, None]
     assert alone(together, lambda: set(CampaignImage.objects.values_list("opinions", flat=True))) == {4}

@@ -103,11 +103,11 @@ def test_file_that_is_not_held_is_a_copy_error() -> None:
 
 
 def test_copy_is_kept_under_its_own_hash() -> None:
-    original = content_store.keep(SOURCES["WebP"])
+    original = content_store.store_content(SOURCES["WebP"])
     copy, large = keep_copies(original)
     assert len({copy, large, original}) == 3
-    assert content_store.read(copy) == review_copy(SOURCES["WebP"])
-    assert opened(content_store.read(large)).size == (1024, 1024)
+    assert content_store.read_content(copy) == review_copy(SOURCES["WebP"])
+    assert opened(content_store.read_content(large)).size == (1024, 1024)
 
 
 @pytest.mark.parametrize("corner", [(0, 976), (944, 976), (976, 928)])

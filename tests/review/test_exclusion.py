@@ -16,15 +16,15 @@ from evaluation.metrics.tidy import TidyTable
 from evaluation.registry import lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import compute
-from review.assignment import SKIPS, load_without, open_images, reserve
-from review.campaigns.service import recount, save_review
+from review.assignment import SKIPS, load_without, open_images, reserve_image
+from review.campaigns.service import recount_opinions, save_review
 from review.models import Assignment, Campaign, CampaignImage, Review, Reviewer
 from tests.review import make
 from tests.review.machines import make_answers
 from tests.review.tables import make_campaign, make_exclusion, make_maker, make_people, make_shown, make_skip
 
 pytestmark = pytest.mark.django_db
-NAMES = [name for name in lookup.names() if {"reviews", SKIPS} & {*lookup.spec(name).inputs}]
+NAMES = [name for name in lookup.list_table_names() if {"reviews", SKIPS} & {*lookup.find_table_spec(name).inputs}]
 PEOPLE, DISHES = 7, 12
 
 
@@ -109,12 +109,12 @@ def content(table: TidyTable) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_leaving_somebody_out_equals_deleting_them(name: str, left_out: Reviewer) -> None:
-    table = compute.compute(lookup.spec(name), {})
+    table = compute.compute_table(lookup.find_table_spec(name), {})
     assert table.rows
     assert any("Left out" in note for note in table.notes)
     with transaction.atomic():
         Reviewer.objects.get(pk=left_out.pk).delete()
-        deleted = compute.compute(lookup.spec(name), {})
+        deleted = compute.compute_table(lookup.find_table_spec(name), {})
         transaction.set_rollback(True)
     assert content(table) == content(deleted)
 
@@ -122,7 +122,9 @@ def test_leaving_somebody_out_equals_deleting_them(name: str, left_out: Reviewer
 @pytest.mark.parametrize("name", [name for name in NAMES if name in TABLES])
 def test_counted_again_they_change_every_table(name: str, left_out: Reviewer) -> None:
     """Otherwise the test above could not fail."""
-    without, with_them = (compute.compute(lookup.spec(name), {"excluded": how}).rows for how in ("without", "with"))
+    without, with_them = (
+        compute.compute_table(lookup.find_table_spec(name), {"excluded": how}).rows for how in ("without", "with")
+    )
     assert without != with_them
 
 
@@ -134,9 +136,9 @@ def test_opinions_of_somebody_left_out_keep_their_place(db: None) -> None:
     for person in people[:2]:
         save_review(person, picture, make.GOOD)
         make_exclusion(person)
-    recount(campaign.images.all())
+    recount_opinions(campaign.images.all())
     picture.refresh_from_db()
     assert (picture.opinions, load_without(picture, people[2])) == (2, 2)
     assert not open_images(people[2], campaign).exists()
-    assert reserve(people[2]) is None
+    assert reserve_image(people[2]) is None
     assert save_review(people[2], picture, make.GOOD).review.surplus

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review.redacted_words import LATIN, OTHER, STAYING, hidden
+from review.redacted_words import LATIN, OTHER, STAYING, redact_text
 from review.unappetising import (
     FORMS,
     NEGATIONS,
@@ -46,7 +46,7 @@ PIECES = st.sampled_from(
 
 def same(text: str) -> bool:
     """Whether every rule says the same of the hidden text."""
-    found = hidden(text)
+    found = redact_text(text)
     published = all(published_word(word, found) == published_word(word, text) for word in PUBLISHED_WORDS)
     alike = better_words(found) == better_words(text) and reads_as_english(found) == reads_as_english(text)
     return published and alike and bool(found) == bool(text)
@@ -68,14 +68,14 @@ def test_tables_count_the_same_of_any_text(text: str) -> None:
 
 
 def test_only_words_of_the_lists_are_left() -> None:
-    assert hidden(TEXTS[0]) == "x x of x _ _ _ _ x it is xgrossx ugly"
+    assert redact_text(TEXTS[0]) == "x x of x _ _ _ _ x it is xgrossx ugly"
 
 
 @given(st.text(max_size=60))
 def test_nothing_is_left_that_somebody_could_be_known_by(text: str) -> None:
-    left = {word.strip(LATIN + OTHER) for word in WORD.findall(hidden(text))}
+    left = {word.strip(LATIN + OTHER) for word in WORD.findall(redact_text(text))}
     assert all(word in STAYING or word in PUBLISHED_WORDS or not word for word in left)
-    assert not any(sign.isdigit() for sign in hidden(text))
+    assert not any(sign.isdigit() for sign in redact_text(text))
 
 
 def test_the_signs_are_no_words_of_a_list() -> None:

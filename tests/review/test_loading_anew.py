@@ -67,7 +67,7 @@ def test_free_words_are_not_kept_before_somebody_keeps_their_answers() -> None:
     phone.press("hide", page="2", **sent)
     begun = Assignment.objects.get().begun
     assert begun["food"] == "no" and "seen" not in begun and "quality" not in begun
-    assert rights.everything(Reviewer.objects.get())["begun"]
+    assert rights.collect_reviewer_data(Reviewer.objects.get())["begun"]
 
 
 @pytest.mark.parametrize("button", ["skip", "report"])

@@ -16,8 +16,8 @@ from collection.models import ConsentText, Contributor, Country, Dish, DishCount
 from evaluation.models import GeneratedImage, Role, Run
 from review.admin.pages import FIRST
 from review.campaigns import prepare_job, real_photographs
-from review.campaigns.readiness import missing, recheck
-from review.campaigns.service import current_consent, draft_beside, prepare
+from review.campaigns.readiness import list_missing_steps, recheck_open_campaigns
+from review.campaigns.service import current_consent, draft_beside, prepare_campaign_images
 from review.models import (
     Assignment,
     Campaign,
@@ -84,7 +84,7 @@ KEYS = ("TOTAL_FORMS", "INITIAL_FORMS")
 
 def test_everything_that_is_missing_is_listed_by_one_function() -> None:
     campaign = make_campaign(images=2, models=("ada", "bob"), state="draft")
-    assert missing(campaign) == [
+    assert list_missing_steps(campaign) == [
         "Fill in the reference of the ethics approval.",
         "Let a named person confirm a consent and warning text.",
         "Name a support contact with a telephone number for Nigeria.",
@@ -113,28 +113,28 @@ def test_campaign_cannot_close_before_it_opens(boss: User) -> None:
     campaign = make_campaign(images=1)
     complete(campaign, boss)
     campaign.opens_at, campaign.closes_at = timezone.now(), timezone.now() - timedelta(days=1)
-    assert missing(campaign) == ["Let the campaign close after it opens."]
+    assert list_missing_steps(campaign) == ["Let the campaign close after it opens."]
 
 
 def test_open_campaign_is_held_back_while_something_is_missing(boss: User, caplog: pytest.LogCaptureFixture) -> None:
     campaign, demonstration = make_campaign(images=1), make_campaign(images=1, source="demonstration")
     complete(campaign, boss)
-    recheck()
+    recheck_open_campaigns()
     campaign.refresh_from_db()
     assert campaign.is_open()
     SupportContact.objects.update(phone="")
-    recheck()
+    recheck_open_campaigns()
     campaign.refresh_from_db()
     demonstration.refresh_from_db()
     assert not campaign.is_open()
     assert demonstration.is_open()
     assert "Name a support contact" in caplog.text
     since = campaign.held_back_at
-    recheck()
+    recheck_open_campaigns()
     campaign.refresh_from_db()
     assert campaign.held_back_at == since
     SupportContact.objects.update(phone="+234 1")
-    recheck()
+    recheck_open_campaigns()
     campaign.refresh_from_db()
     assert campaign.is_open()
 
@@ -173,18 +173,18 @@ def test_every_picture_of_a_model_can_be_looked_at_and_the_page_says_how_many_we
 
 
 def test_campaign_without_pictures_cannot_open() -> None:
-    assert missing(make_campaign(images=0))[-1] == "Add pictures."
+    assert list_missing_steps(make_campaign(images=0))[-1] == "Add pictures."
 
 
 def test_demonstration_may_open_without() -> None:
-    assert missing(make_campaign(images=1, source="demonstration")) == []
+    assert list_missing_steps(make_campaign(images=1, source="demonstration")) == []
 
 
 def test_contact_without_a_telephone_is_no_contact(boss: User) -> None:
     campaign = make_campaign(images=1)
     complete(campaign, boss)
     SupportContact.objects.update(phone="")
-    assert missing(campaign) == ["Name a support contact with a telephone number for Nigeria."]
+    assert list_missing_steps(campaign) == ["Name a support contact with a telephone number for Nigeria."]
 
 
 def test_confirmed_text_counts_and_the_draft_in_the_readers_language_stands_beside_it() -> None:
@@ -216,7 +216,7 @@ def test_confirming_a_consent_text_is_dated_and_lets_campaigns_that_waited_go_on
     campaign = make_campaign(images=1)
     complete(campaign, boss)
     ReviewerConsent.objects.update(confirmed_by="", confirmed_at=None)
-    recheck()
+    recheck_open_campaigns()
     text = ReviewerConsent.objects.get(language="en")
     address = f"/admin/review/reviewerconsent/{text.pk}/change/"
     for name, confirmed in ((" ", False), ("Ada", True)):
@@ -259,7 +259,7 @@ def test_pictures_are_chosen_by_model_and_dish(chosen: dict[str, object], expect
     if "model" in chosen:
         chosen = {"model": images[0].model}
     asked = Preparation.objects.create(campaign=campaign, **chosen)
-    prepare_job.work(asked.pk)
+    prepare_job.continue_preparation(asked.pk)
     assert campaign.images.count() == expected
 
 
@@ -267,34 +267,34 @@ def test_preparation_goes_on_after_a_worker_was_stopped_or_killed_and_counts_not
     campaign, run = make_campaign(images=0), make_run(*["Nigeria"] * (prepare_job.STEP + 3))
     asked = Preparation.objects.create(campaign=campaign, run=run)
     answers = iter([False, True])
-    prepare_job.work(asked.pk, stop=lambda: next(answers))
+    prepare_job.continue_preparation(asked.pk, stop=lambda: next(answers))
     asked.refresh_from_db()
     assert (asked.done, asked.leased_until, asked.finished_at) == (prepare_job.STEP, None, None)
     Preparation.objects.update(leased_until=timezone.now() + timedelta(minutes=1))
-    prepare_job.work(asked.pk)
+    prepare_job.continue_preparation(asked.pk)
     assert Preparation.objects.get().done == prepare_job.STEP
-    assert prepare_job.waiting() == []
+    assert prepare_job.list_waiting_preparations() == []
     Preparation.objects.update(leased_until=timezone.now() - timedelta(minutes=1))
-    assert prepare_job.waiting() == [asked.pk]
-    prepare_job.work(asked.pk)
+    assert prepare_job.list_waiting_preparations() == [asked.pk]
+    prepare_job.continue_preparation(asked.pk)
     assert Preparation.objects.get().done == prepare_job.STEP + 3 == campaign.images.count()
-    assert prepare_job.waiting() == []
+    assert prepare_job.list_waiting_preparations() == []
 
 
 def test_a_worker_stops_where_another_one_went_on_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     campaign, run = make_campaign(images=0), make_run(*["Nigeria"] * (prepare_job.STEP + 3))
     asked = Preparation.objects.create(campaign=campaign, run=run)
-    add = prepare_job.prepare
+    add = prepare_job.prepare_campaign_images
 
     def meanwhile(*given: Any, **how: Any) -> Any:
         """The other worker is quicker."""
-        monkeypatch.setattr(prepare_job, "prepare", add)
+        monkeypatch.setattr(prepare_job, "prepare_campaign_images", add)
         Preparation.objects.update(leased_until=None)
-        prepare_job.work(asked.pk)
+        prepare_job.continue_preparation(asked.pk)
         return add(*given, **how)
 
-    monkeypatch.setattr(prepare_job, "prepare", meanwhile)
-    prepare_job.work(asked.pk)
+    monkeypatch.setattr(prepare_job, "prepare_campaign_images", meanwhile)
+    prepare_job.continue_preparation(asked.pk)
     asked.refresh_from_db()
     assert (asked.done, asked.added, campaign.images.count()) == (prepare_job.STEP + 3,) * 3
     assert asked.finished_at is not None
@@ -344,7 +344,7 @@ def test_looking_first_is_recorded_with_tags_in_every_country_of_the_picture(sta
     campaign = make_campaign(images=0, state="draft")
     image = make_image()
     for country in ("Nigeria", "Benin"):
-        prepare(campaign, [image], country)
+        prepare_campaign_images(campaign, [image], country)
     address = f"/admin/review/campaign/{campaign.pk}/look/{image.model_id}/"
     page = staff.get(address).content.decode()
     assert page.count('class="blurred"') == 1

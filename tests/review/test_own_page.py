@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from evaluation.models import InputCounter
 from review import rights
-from review.assignment import reserve
+from review.assignment import reserve_image
 from review.models import Note, Review, Reviewer, ReviewerBackground
 from review.rights import erase_withdrawn
 from tests.review.make import GOOD, make_campaign, make_invitation, make_reviewer
@@ -187,9 +187,9 @@ def test_withdrawn_opinion_is_wanted_again() -> None:
     assert code
     phone.answer()
     late = make_reviewer(campaign)
-    assert reserve(late) is None
+    assert reserve_image(late) is None
     opened(code[1], phone).press("withdraw", near="withdraw", answers="delete")
-    assert reserve(late) is not None
+    assert reserve_image(late) is not None
 
 
 def test_what_never_to_see_is_chosen_and_chosen_anew() -> None:
@@ -228,7 +228,7 @@ def test_ending_or_undoing_twice_counts_answers_anew_once() -> None:
     rights.undo_withdrawal(reviewer)
     assert counter() == before
     for keep_answers in (False, True):
-        rights.withdraw(reviewer, keep_answers)
+        rights.withdraw_reviewer(reviewer, keep_answers)
     reviewer.refresh_from_db()
     assert (reviewer.keep_answers, counter(), Review.objects.counted().count()) == (False, before + 1, 0)
 

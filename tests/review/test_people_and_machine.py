@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 
 from collection.models import Dish
-from evaluation.drilldown.cells import behind, cell_of
+from evaluation.drilldown.cells import cell_of, load_drilldown
 from evaluation.metrics.human_ceiling import LABELS
 from evaluation.metrics.thresholds import fitted_labels
 from evaluation.models import Model, Role, Run
@@ -418,7 +418,12 @@ def test_a_demonstration_on_either_side_marks_the_table() -> None:
 
 def test_reviews_and_runs_make_the_tables_stale() -> None:
     for name in NAMES:
-        assert set(lookup.spec(name).inputs) >= {"reviews", "withdrawals", "runs.stereotypes", "runs.association"}
+        assert set(lookup.find_table_spec(name).inputs) >= {
+            "reviews",
+            "withdrawals",
+            "runs.stereotypes",
+            "runs.association",
+        }
 
 
 # Disagreement.
@@ -550,7 +555,7 @@ def test_a_number_leads_to_its_pictures_and_the_answers_about_them(client: Clien
     compute.compute_and_store("agreement.scores", {})
     groups = {"question": "food", "reading": "stereotypes: food = yes", "run": "asked", "country": "Kenya"}
     query = QueryDict(urlencode({**{f"cell.{name}": value for name, value in groups.items()}, "metric": "auc"}))
-    found = behind(cell_of("agreement.scores", query))
+    found = load_drilldown(cell_of("agreement.scores", query))
     ids, _more = found.page()
     assert ids == sorted(shown.image_id for shown in pictures)
     said = [each.value for each in found.observed(ids)]

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from review.models import Questionnaire, Review, ReviewerConsent
 from review.questionnaires import (
     NOTHING,
-    AnswersRefused,
     DefinitionError,
-    check,
+    InvalidAnswersError,
     check_definition,
-    constructs,
-    questions,
-    worded,
+    choose_wording,
+    derive_construct_columns,
+    parse_questions,
+    validate_answers,
 )
-from review.seed_data import ChangedAfterPublication, add_wording, load_all, load_consent, load_questionnaire
+from review.seed_data import PublishedDefinitionChangedError, add_wording, load_all, load_consent, load_questionnaire
 from tests.review.make import FOOD, GOOD, NOT_FOOD
 
 
@@ -32,7 +32,7 @@ def data(name: str = "e2-1") -> dict[str, Any]:
 
 E2 = data()
 RELEASE = data("e2-release-2024")
-CODES = [question.code for question in questions(E2)]
+CODES = [question.code for question in parse_questions(E2)]
 
 
 @pytest.mark.parametrize("definition", [E2, RELEASE])
@@ -49,18 +49,18 @@ def test_every_construct_is_a_column_of_review_and_its_codes_are_choices() -> No
 
 
 def test_answers_of_the_food_branch_are_kept_with_an_empty_list_for_no_box_checked() -> None:
-    assert check(E2, {**GOOD, "checks": []})["checks"] == []
-    assert check(E2, {**FOOD, "correct_dish": "no", "match": "none"})["checks"] == []
+    assert validate_answers(E2, {**GOOD, "checks": []})["checks"] == []
+    assert validate_answers(E2, {**FOOD, "correct_dish": "no", "match": "none"})["checks"] == []
 
 
 def test_not_food_ends_with_what_was_seen_and_asks_no_more() -> None:
-    assert check(E2, NOT_FOOD) == NOT_FOOD
-    assert "checks" not in check(E2, NOT_FOOD)
+    assert validate_answers(E2, NOT_FOOD) == NOT_FOOD
+    assert "checks" not in validate_answers(E2, NOT_FOOD)
 
 
 def test_answers_to_both_branches_are_refused_with_a_sentence() -> None:
-    with pytest.raises(AnswersRefused) as refused:
-        check(E2, {**GOOD, "seen": "A wall"})
+    with pytest.raises(InvalidAnswersError) as refused:
+        validate_answers(E2, {**GOOD, "seen": "A wall"})
     assert refused.value.errors == {
         "seen": "This question does not follow from your first answers. Go back to change them."
     }
@@ -82,20 +82,20 @@ def test_answers_to_both_branches_are_refused_with_a_sentence() -> None:
     ],
 )
 def test_unknown_missing_and_overlong_answers_are_refused_at_their_question(answers: Any, code: str) -> None:
-    with pytest.raises(AnswersRefused) as refused:
-        check(E2, answers)
+    with pytest.raises(InvalidAnswersError) as refused:
+        validate_answers(E2, answers)
     assert code in refused.value.errors
     assert refused.value.errors[code].endswith(".")
 
 
 def test_first_page_asks_only_what_is_always_asked() -> None:
-    assert check(E2, FOOD, page=1) == FOOD
-    with pytest.raises(AnswersRefused):
-        check(E2, FOOD)
+    assert validate_answers(E2, FOOD, page=1) == FOOD
+    with pytest.raises(InvalidAnswersError):
+        validate_answers(E2, FOOD)
 
 
 def test_text_is_kept_in_nfc_without_control_characters() -> None:
-    kept = check(E2, {**NOT_FOOD, "seen": " A\u0300ma\x00la\r\nሰላም "})
+    kept = validate_answers(E2, {**NOT_FOOD, "seen": " A\u0300ma\x00la\r\nሰላም "})
     assert kept["seen"] == "Àmala\nሰላም"
 
 
@@ -112,18 +112,18 @@ VALUES = st.one_of(
 @given(st.dictionaries(st.one_of(st.sampled_from(CODES), st.text(max_size=8)), VALUES, max_size=12))
 def test_whatever_is_sent_is_refused_with_sentences_or_kept_in_a_shape_that_stays(answers: dict[str, Any]) -> None:
     try:
-        kept = check(E2, answers)
-    except AnswersRefused as refused:
+        kept = validate_answers(E2, answers)
+    except InvalidAnswersError as refused:
         assert refused.errors
         assert all(sentence.endswith(".") for sentence in refused.errors.values())
         return
-    assert check(E2, kept) == kept
+    assert validate_answers(E2, kept) == kept
     assert set(kept) <= set(answers) | {"checks"}
-    assert all(question.applies(kept) for question in questions(E2) if question.code in kept)
+    assert all(question.applies(kept) for question in parse_questions(E2) if question.code in kept)
 
 
 def options(code: str) -> list[str]:
-    return next(list(question.options) for question in questions(E2) if question.code == code)
+    return next(list(question.options) for question in parse_questions(E2) if question.code == code)
 
 
 FOOD_ANSWERS = st.fixed_dictionaries(
@@ -140,14 +140,14 @@ FOOD_ANSWERS = st.fixed_dictionaries(
 
 @given(FOOD_ANSWERS)
 def test_every_possible_answer_about_food_is_kept_and_fills_all_columns(answers: dict[str, Any]) -> None:
-    columns = constructs(E2, check(E2, answers))
+    columns = derive_construct_columns(E2, validate_answers(E2, answers))
     assert None not in columns.values()
     assert columns["quality"] == int(answers["quality"])
     assert columns["disturbing"] == ("disturbing" in answers["checks"])
 
 
 def test_columns_of_an_answer_that_is_not_food_are_unanswered_where_nothing_was_asked() -> None:
-    columns = constructs(E2, check(E2, NOT_FOOD))
+    columns = derive_construct_columns(E2, validate_answers(E2, NOT_FOOD))
     assert columns == {
         "associates": True,
         "familiarity": "very",
@@ -161,14 +161,14 @@ def test_columns_of_an_answer_that_is_not_food_are_unanswered_where_nothing_was_
 
 def test_release_keeps_answers_to_both_branches_and_its_own_match_groups() -> None:
     answers = {"food": "no", "correct_dish": "no", "match_group": "unexpected", "others": [], "quality": "5"}
-    columns = constructs(RELEASE, answers)
+    columns = derive_construct_columns(RELEASE, answers)
     assert (columns["food"], columns["correct_dish"]) == (False, False)
     assert (columns["match"], columns["quality"], columns["disturbing"]) == ("unexpected", 5, False)
 
 
 def test_wording_falls_back_to_the_language_without_region_then_to_english() -> None:
     texts = {"en": "Food", "pt": "Comida"}
-    assert [worded(texts, tag) for tag in ("pt-br", "pt", "am")] == ["Comida", "Comida", "Food"]
+    assert [choose_wording(texts, tag) for tag in ("pt-br", "pt", "am")] == ["Comida", "Comida", "Food"]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_loading_again_changes_nothing() -> None:
 def test_published_version_is_never_changed(change: Any) -> None:
     changed = copy.deepcopy(E2)
     change(changed)
-    with pytest.raises(ChangedAfterPublication, match="new version"):
+    with pytest.raises(PublishedDefinitionChangedError, match="new version"):
         load_questionnaire(changed)
     assert Questionnaire.objects.get(slug="e2", version="1").definition["questions"] == E2["questions"]
 
@@ -223,11 +223,11 @@ def test_language_may_be_added_to_a_published_version_and_survives_loading_again
     stored = Questionnaire.objects.get(slug="e2", version="1")
     add_wording(stored, "fr", {"food": "Voit-on à manger ?", "food.yes": "Oui"})
     load_questionnaire(E2)
-    food = questions(Questionnaire.objects.get(pk=stored.pk).definition)[3]
-    assert worded(food.text, "fr") == "Voit-on à manger ?"
-    assert worded(food.options["yes"], "fr") == "Oui"
-    assert worded(food.options["no"], "fr") == "No"
-    with pytest.raises(ChangedAfterPublication):
+    food = parse_questions(Questionnaire.objects.get(pk=stored.pk).definition)[3]
+    assert choose_wording(food.text, "fr") == "Voit-on à manger ?"
+    assert choose_wording(food.options["yes"], "fr") == "Oui"
+    assert choose_wording(food.options["no"], "fr") == "No"
+    with pytest.raises(PublishedDefinitionChangedError):
         add_wording(stored, "fr", {"food": "Autre chose"})
 
 
@@ -236,7 +236,7 @@ def test_consent_text_that_was_published_is_not_rewritten() -> None:
     stored = ReviewerConsent.objects.get(language="en")
     data = {"version": stored.version, "language": "en", "warning": stored.warning, "sentences": stored.sentences}
     assert load_consent(data) == stored
-    with pytest.raises(ChangedAfterPublication, match="new version"):
+    with pytest.raises(PublishedDefinitionChangedError, match="new version"):
         load_consent({**data, "sentences": ["Other words."]})
     stored.refresh_from_db()
     assert stored.sentences == data["sentences"]

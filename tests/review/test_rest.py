@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 from PIL import Image
 
-from review.assignment import report, reserve, skip
+from review.assignment import report_assignment, reserve_image, skip_assignment
 from review.breaks import PICTURES
-from review.campaigns.service import prepare, save_review
+from review.campaigns.service import prepare_campaign_images, save_review
 from review.models import Assignment, ContentTag, Review, Reviewer, SupportContact
 from tests.review.make import GOOD, make_campaign, make_image, make_invitation, make_reviewer
 from tests.review.phone import LEFT, Phone, joined
@@ -63,7 +63,7 @@ def test_twenty_pictures_bring_a_rest() -> None:
     phone = joined(make_invitation(campaign))
     reviewer = Reviewer.objects.get()
     for _ in range(PICTURES - 1):
-        given = reserve(reviewer)
+        given = reserve_image(reviewer)
         assert given
         save_review(reviewer, given.image, GOOD)
     assert "Time for a rest" not in phone.press("next")
@@ -157,7 +157,7 @@ def test_taking_back_is_refused_where_others_took_the_place() -> None:
     campaign = make_campaign(images=1, wanted=1)
     phone = joined(make_invitation(campaign))
     phone.press("skip")
-    assert reserve(make_reviewer(campaign)) is not None
+    assert reserve_image(make_reviewer(campaign)) is not None
     assert "Others judge that picture now." in phone.press("undo")
     assert Assignment.objects.filter(state="skipped").count() == 1
 
@@ -175,27 +175,27 @@ def test_content_that_somebody_never_wants_to_see_is_never_given_to_them() -> No
     reviewer.avoids = ["pork", "alcohol"]
     reviewer.save()
     given = []
-    while one := reserve(reviewer):
+    while one := reserve_image(reviewer):
         given.append(one.image_id)
-        skip(one)
+        skip_assignment(one)
     assert len(given) == 2
     assert tagged.pk not in given
-    assert reserve(make_reviewer(campaign)) is not None
+    assert reserve_image(make_reviewer(campaign)) is not None
 
 
 def test_two_reports_hide_a_picture_in_every_campaign_and_one_only_in_its_own() -> None:
     image = make_image()
     campaigns = [make_campaign(images=0) for _ in range(3)]
     for campaign in campaigns:
-        prepare(campaign, [image])
+        prepare_campaign_images(campaign, [image])
     for number, campaign in enumerate(campaigns[:2]):
-        assert reserve(make_reviewer(campaigns[2])) is not None, number
+        assert reserve_image(make_reviewer(campaigns[2])) is not None, number
         Assignment.objects.filter(reviewer__campaign=campaigns[2]).delete()
-        held = reserve(make_reviewer(campaign))
+        held = reserve_image(make_reviewer(campaign))
         assert held
-        report(held)
-        assert reserve(make_reviewer(campaign)) is None
-    assert reserve(make_reviewer(campaigns[2])) is None
+        report_assignment(held)
+        assert reserve_image(make_reviewer(campaign)) is None
+    assert reserve_image(make_reviewer(campaigns[2])) is None
 
 
 def test_larger_picture_comes_on_request_and_is_larger() -> None:

@@ -14,7 +14,7 @@ from evaluation import cached_counts
 from evaluation.models import InputCounter, Model
 from review.admin import cached_progress
 from review.admin.progress import without_reviewer, work_of
-from review.assignment import reserve, skip
+from review.assignment import reserve_image, skip_assignment
 from review.campaigns.service import save_review
 from review.models import (
     Assignment,
@@ -47,7 +47,7 @@ def test_work_of_a_reviewer_is_counted_timed_and_compared() -> None:
     save_review(reviewer, first, {**GOOD, "correct_dish": "no"}, repeat=True)
     for other in others:
         save_review(other, first, NOT_FOOD)
-    skip(Assignment.objects.create(reviewer=reviewer, image=second, until=timezone.now()))
+    skip_assignment(Assignment.objects.create(reviewer=reviewer, image=second, until=timezone.now()))
     shown = timezone.now() - timedelta(seconds=50)
     Assignment.objects.filter(reviewer=reviewer, image=first, repeat=False).update(
         shown_at=shown, handled_at=shown + timedelta(seconds=42)
@@ -90,9 +90,9 @@ def test_pictures_that_nobody_is_left_to_judge_are_listed() -> None:
     assert len(without_reviewer(campaign)) == 2
     reviewer = make_reviewer(campaign)
     assert without_reviewer(campaign) == []
-    held = reserve(reviewer)
+    held = reserve_image(reviewer)
     assert held
-    skip(held)
+    skip_assignment(held)
     assert without_reviewer(campaign) == [held.image]
 
 

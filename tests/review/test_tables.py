@@ -18,7 +18,7 @@ NAME = "review.quality"
 
 
 def quality(**filters: str) -> TidyTable:
-    return compute.compute(lookup.spec(NAME), filters)
+    return compute.compute_table(lookup.find_table_spec(NAME), filters)
 
 
 def estimates(table: TidyTable, country: str = "Kenya", model: str = "Dalle2") -> dict[str, Estimate]:
@@ -28,7 +28,7 @@ def estimates(table: TidyTable, country: str = "Kenya", model: str = "Dalle2") -
 def counted(**said: Any) -> dict[str, bool]:
     """Metric → yes or no for one review that says this."""
     yes = as_counted(make_opinion(**said), codes=("explanation", "seen"))
-    return dict(zip(lookup.spec(NAME).metrics, yes, strict=True))
+    return dict(zip(lookup.find_table_spec(NAME).metrics, yes, strict=True))
 
 
 # One review.
@@ -268,8 +268,8 @@ def test_a_country_chosen_has_the_same_numbers_as_in_the_whole_table() -> None:
 def test_a_new_review_makes_the_stored_table_stale() -> None:
     make_cell(make_campaign())
     compute.compute_and_store(NAME, {})
-    counters.bump("reviews")
-    assert read.read(NAME, {}).state == "stale"
+    counters.bump_input_counters("reviews")
+    assert read.read_stored_table(NAME, {}).state == "stale"
 
 
 @pytest.mark.django_db

@@ -325,7 +325,7 @@ def test_what_is_in_hand_or_ran_out_is_no_skip(state: Assignment.State) -> None:
     assert values(table("review.skips"))["skipped"] == 0
 
 
-@pytest.mark.parametrize("leave_out", [assignment.skip, assignment.report])
+@pytest.mark.parametrize("leave_out", [assignment.skip_assignment, assignment.report_assignment])
 def test_a_skip_or_report_and_its_taking_back_make_the_stored_table_stale(
     leave_out: Callable[[Assignment], None],
 ) -> None:
@@ -334,7 +334,7 @@ def test_a_skip_or_report_and_its_taking_back_make_the_stored_table_stale(
     for change in (leave_out, assignment.take_back):
         compute.compute_and_store("review.skips", {})
         change(Assignment.objects.get(pk=given.pk))
-        assert read.read("review.skips", {}).state == "stale"
+        assert read.read_stored_table("review.skips", {}).state == "stale"
 
 
 def test_where_skips_were_not_recorded_nothing_is_measured() -> None:

@@ -19,7 +19,7 @@ def test_page_of_a_reviewer_says_their_answers_in_words_and_loads_nothing() -> N
     person = Reviewer.objects.get()
     Note.objects.create(reviewer=person, text="A note & more")
     ReviewerBackground.objects.create(reviewer=person, languages="Yorùbá")
-    own = Client().post("/review/", {"code": return_codes.issue(person.pk, "reviewer")}).content.decode()
+    own = Client().post("/review/", {"code": return_codes.issue_return_code(person.pk, "reviewer")}).content.decode()
     form = next(part for part in own.split("<form")[1:] if 'value="download-page"' in part)
     sent = {"proof": PROOF.findall(form)[0], "do": "download-page"}
     response = Client().post(f"{phone.address}pictures/", sent)

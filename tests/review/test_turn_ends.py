@@ -52,7 +52,7 @@ def test_forms_of_a_reviewer_who_finished_answer_nothing_and_show_no_word() -> N
 
 def test_code_of_a_reviewer_that_is_sent_again_after_finish_opens_nothing() -> None:
     phone = joined()
-    code = return_codes.issue(Reviewer.objects.get().pk, rights.KIND)
+    code = return_codes.issue_return_code(Reviewer.objects.get().pk, rights.KIND)
     browser = Client()
     form = {"code": code, "proof": PROOF.findall(browser.get("/review/").content.decode())[-1]}
     own = browser.post("/review/", form).content.decode()

@@ -129,9 +129,9 @@ def test_invitation_for_one_country_offers_no_other() -> None:
     campaign = make_campaign()
     make_country("KEN", "Kenya")
     invitation = make_invitation(campaign, country=make_country())
-    from review.campaigns.service import prepare
+    from review.campaigns.service import prepare_campaign_images
 
-    prepare(campaign, [make_image(country="Kenya")])
+    prepare_campaign_images(campaign, [make_image(country="Kenya")])
     assert 'value="Kenya"' not in Phone(invitation).look()
     assert 'value="Kenya"' in Phone(make_invitation(campaign)).look()
 
@@ -511,9 +511,9 @@ def test_stranger_with_a_genuine_proof_of_somebody_else_reaches_no_picture() -> 
 
 
 def refused_images(campaign: Campaign) -> dict[str, CampaignImage | str]:
-    from review.campaigns.service import prepare
+    from review.campaigns.service import prepare_campaign_images
 
-    prepare(campaign, [make_image(country="Kenya")])
+    prepare_campaign_images(campaign, [make_image(country="Kenya")])
     return {
         "another campaign's": first_image(make_campaign()),
         "another country's": campaign.images.get(country="Kenya"),

@@ -46,7 +46,7 @@ def researcher(*more: str) -> Client:
 
 def address(name: str) -> str:
     """The page behind the first cell of a table that has a value."""
-    view = read.read(name, {})
+    view = read.read_stored_table(name, {})
     assert view.table
     row = next(row for row in view.table.rows if row.estimate.value is not None)
     return f"/admin/evaluation/tables/{name}/behind/{cells.cell_query({}, row.groups, row.metric)}"
@@ -64,7 +64,7 @@ def stored(demonstration: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
 
 @pytest.mark.parametrize("name", COUNTED)
 def test_what_is_listed_behind_a_number_is_what_it_counted(name: str, stored: None) -> None:
-    assert check(read.read(name, {})) or name in EMPTY
+    assert check(read.read_stored_table(name, {})) or name in EMPTY
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_filter_goes_on_to_what_stands_behind(name: str, filters: dict[str, st
 def test_every_table_opens_its_pictures_within_few_queries(
     name: str, stored: None, django_assert_max_num_queries: object
 ) -> None:
-    view = read.read(name, {})
+    view = read.read_stored_table(name, {})
     if not view.table or not view.table.rows:
         pytest.skip("The demonstration has nothing of it.")
     client, row = researcher(SEE, READ_ANSWERS), view.table.rows[0]
@@ -107,7 +107,7 @@ def test_a_picture_has_no_address_before_somebody_asks_for_it(stored: None) -> N
     assert "The picture is covered." in before
     assert ".jpg" not in before
     image = int(before.partition('id="p')[2].partition('"')[0])
-    GeneratedImage.objects.all().update(sha256=content_store.keep(make_picture()))
+    GeneratedImage.objects.all().update(sha256=content_store.store_content(make_picture()))
     after = client.get(f"{page}&show={image}").content.decode()
     assert after.count("<img") == 1
     assert f'src="/admin/evaluation/pictures/{image}/small.jpg"' in after
@@ -139,10 +139,10 @@ def test_own_words_are_for_stewards_or_after_one_has_read_them(stored: None) -> 
 def test_a_withdrawn_dish_vanishes_at_once(stored: None) -> None:
     page = address("review.quality")
     client = researcher(SEE, READ_ANSWERS)
-    view = read.read("review.quality", {})
+    view = read.read_stored_table("review.quality", {})
     assert view.table
     cell = cell_of("review.quality", next(row for row in view.table.rows if row.estimate.value is not None))
-    [first, *_rest], _more = cells.behind(cell).page()
+    [first, *_rest], _more = cells.load_drilldown(cell).page()
     dish = GeneratedImage.objects.get(pk=first).subject.dish
     assert dish
     Dish.objects.filter(pk=dish.pk).update(state=Dish.State.WITHDRAWN)

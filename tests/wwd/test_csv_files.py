@@ -13,8 +13,8 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.images.archive import choose, packed
-from evaluation.ingest.answers import Report, rows
+from evaluation.images.archive import choose_archive_images, pack_archive
+from evaluation.ingest.answers import Report, read_answer_rows
 from evaluation.models import GeneratedImage, ReferenceDish
 from evaluation.novelty.reference import import_reference
 from evaluation.tables import compute
@@ -23,7 +23,7 @@ from tests.evaluation.tables import make_staff
 from tests.wwd.bundles.make import make_bundle, make_world
 from wwd.base.csv_files import ABOUT_CSV, READ_EXACT, csv_text, exact_to_spreadsheet, for_spreadsheet, open_reader
 from wwd.exchange.published.source import Report as Published
-from wwd.exchange.published.source import rows as published_rows
+from wwd.exchange.published.source import read_wellformed_rows as published_rows
 
 FORMULAS = ['=HYPERLINK("http://x.example","y")', "@SUM(A1)", "+1+1", "-2+3", "\t=1", " =1", "＝1+1", "\r=1"]
 # What pandas takes for missing unless told otherwise.
@@ -84,7 +84,7 @@ def test_every_import_reads_every_separator(separator: str, tmp_path: Path) -> N
     import_reference(listed, "list", "plain")
     assert ReferenceDish.objects.get().name == "Jollof"
     answers = write("answers.csv", ["subject", "model", "question", "sample", "answer"], ["1", "m", "q", "0", "x"])
-    assert [line for line, _row in rows(answers, Report())] == [3]
+    assert [line for line, _row in read_answer_rows(answers, Report())] == [3]
     other = write("other.csv", ["a", "b"], ["1", "2"], ["3"])
     report = Published()
     assert [row.line for row in published_rows(tmp_path, other.name, ["a", "b"], report)] == [3]
@@ -101,8 +101,8 @@ def test_pictures_that_are_taken_come_with_an_exact_list_one_for_spreadsheets_an
     model = make_model()
     for place, name in enumerate([*FORMULAS[:4], *MISSING[:5]]):
         make_image(make_subject(name), model, sha256=str(place) * 64)
-    taken = choose(list(GeneratedImage.objects.values_list("pk", flat=True)))
-    with zipfile.ZipFile(packed(taken)[0]) as archive:
+    taken = choose_archive_images(list(GeneratedImage.objects.values_list("pk", flat=True)))
+    with zipfile.ZipFile(pack_archive(taken)[0]) as archive:
         held = {name: archive.read(name).decode() for name in archive.namelist()}
     names = [*FORMULAS[:4], *MISSING[:5]]
     exact = pandas.read_csv(io.StringIO(held["pictures.csv"]), keep_default_na=False, dtype=str)

@@ -21,7 +21,7 @@ from collection.vocabularies.languages import UNKNOWN
 from collection.vocabularies.places import code_for
 from evaluation import content_store, runner
 from evaluation.models import GeneratedImage, Outcome, Run, Subject, Unit
-from review.campaigns.service import add_invitation, prepare, save_review
+from review.campaigns.service import add_invitation, prepare_campaign_images, save_review
 from review.models import Campaign, Invitation, Questionnaire, Review, Reviewer
 from wwd.exchange.demo import loading
 
@@ -50,7 +50,7 @@ def stored_files() -> set[str]:
 
 
 def work_through(run: Run) -> None:
-    while runner.work(run.pk, "test"):
+    while runner.process_run(run.pk, "test"):
         pass
 
 
@@ -63,7 +63,7 @@ def make_real_things() -> None:
     work_through(runner.create_run("association", {"images": "real-pictures"}, slug="real-words"))
     questionnaire = Questionnaire.objects.get(slug="e2", version="1")
     campaign = Campaign.objects.create(slug="real", title="Real", questionnaire=questionnaire, state="open")
-    prepare(campaign, GeneratedImage.objects.filter(run=generation))
+    prepare_campaign_images(campaign, GeneratedImage.objects.filter(run=generation))
     add_invitation(campaign)
     save_review(Reviewer.objects.create(campaign=campaign, country="Germany"), campaign.images.get(), ANSWERS)
 
@@ -71,7 +71,7 @@ def make_real_things() -> None:
 def test_there_are_dishes_of_all_inhabited_continents() -> None:
     loading.add_dishes()
     shown = Dish.objects.accepted().filter(source=Source.DEMONSTRATION)
-    assert shown.count() == len(loading.dishes()) >= 36
+    assert shown.count() == len(loading.read_demo_dishes()) >= 36
     assert set(DishContinent.objects.values_list("continent", flat=True)) == INHABITED
     assert len(set(shown.values_list("places__country", flat=True))) >= 16
 
@@ -85,7 +85,7 @@ def test_every_demonstration_dish_is_valid_in_itself() -> None:
         assert all(language.code != UNKNOWN for language in dish.languages.all()), dish
 
 
-@pytest.mark.parametrize("dish", loading.dishes(), ids=lambda dish: dish["key"])
+@pytest.mark.parametrize("dish", loading.read_demo_dishes(), ids=lambda dish: dish["key"])
 def test_codes_of_a_demonstration_dish_are_known(dish: dict[str, Any]) -> None:
     known = {"key", "countries", "languages", *loading.WORDS}
     assert set(dish) <= known
@@ -95,7 +95,7 @@ def test_codes_of_a_demonstration_dish_are_known(dish: dict[str, Any]) -> None:
 
 
 def test_dishes_stand_in_the_scripts_of_their_languages() -> None:
-    scripts = {unicodedata.name(dish["local_name"][0]).split()[0] for dish in loading.dishes()}
+    scripts = {unicodedata.name(dish["local_name"][0]).split()[0] for dish in loading.read_demo_dishes()}
     assert scripts >= {"ARABIC", "ARMENIAN", "BENGALI", "CANADIAN", "CJK", "CYRILLIC", "DEVANAGARI", "ETHIOPIC"}
     assert scripts >= {"GEORGIAN", "GREEK", "HANGUL", "HEBREW", "KHMER", "LAO", "LATIN", "MYANMAR", "SINHALA", "TAMIL"}
     assert scripts >= {"THAI", "TIFINAGH"}
@@ -115,7 +115,7 @@ def test_clearing_removes_every_row_and_file_and_what_people_did_with_it_and_not
     assert dump() == before
     assert stored_files() == held
     assert Outcome.objects.filter(unit__run__slug="real-words").exclude(embedding=None).count() > 20
-    assert content_store.read(GeneratedImage.objects.get().sha256)
+    assert content_store.read_content(GeneratedImage.objects.get().sha256)
 
 
 def test_clearing_where_nothing_was_loaded_leaves_everything() -> None:
@@ -134,7 +134,8 @@ def test_the_numbers_of_peoples_dishes_are_not_used_up() -> None:
 def test_status_counts_what_is_there() -> None:
     loading.add_dishes()
     assert demo("status") == (
-        f"Demonstration data here: {len(loading.dishes())} dishes, 0 pictures, 0 runs, 0 campaigns, 0 reviewers.\n"
+        f"Demonstration data here: {len(loading.read_demo_dishes())} dishes, 0 pictures, 0 runs, 0 campaigns, "
+        "0 reviewers.\n"
     )
 
 
@@ -164,7 +165,7 @@ def loaded(
 
 
 def test_loading_shows_the_whole_recipe_and_marks_every_row(loaded: str, client: Client) -> None:
-    assert f"Added {len(loading.dishes())} dishes" in loaded
+    assert f"Added {len(loading.read_demo_dishes())} dishes" in loaded
     assert set(Dish.objects.values_list("source", flat=True)) == {Source.DEMONSTRATION}
     assert set(Contributor.objects.values_list("source", flat=True)) == {Source.DEMONSTRATION}
     assert set(Subject.objects.values_list("demonstration", flat=True)) == {True}

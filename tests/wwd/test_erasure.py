@@ -20,20 +20,20 @@ from collection.dishes.write import set_places
 from collection.models import AboutYou, Contributor, Dish, Photo, PhotoLink, Report, Submission, Withdrawal
 from collection.photos import chunked_upload
 from collection.withdrawal import erase
-from collection.withdrawal.withdraw import undo, withdraw_dish
+from collection.withdrawal.withdraw import restore_withdrawn_dish, withdraw_dish
 from evaluation.contracts.study import Result
 from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Outcome, StoredTable, Subject, Unit
-from evaluation.runner import create_run, import_run, progress, work
+from evaluation.runner import count_units_by_state, create_run, import_run, process_run
 from evaluation.runner.catalogue import subject_data
-from evaluation.runner.leases import finish, lease
-from evaluation.runner.loop import sweep
+from evaluation.runner.leases import finish_units, lease_units
+from evaluation.runner.loop import sweep_runs
 from evaluation.subjects import subject_for
 from evaluation.tables import compute, read
-from evaluation.tables.outcomes import outcomes
+from evaluation.tables.outcomes import iterate_outcomes
 from evaluation.tables.scrubbing import own_words, scrub_tables
 from review import signed_links
-from review.assignment import reserve
-from review.campaigns.service import prepare
+from review.assignment import reserve_image
+from review.campaigns.service import prepare_campaign_images
 from review.models import Assignment, Campaign, CampaignImage, ContentTag, Review, ReviewChange
 from tests.collection.make import (
     CONSENT,
@@ -89,7 +89,7 @@ def tell_all() -> tuple[Dish, str]:
     dish = Dish.objects.get(local_name=NAME)
     PhotoLink.objects.create(dish=dish, url=f"https://example.org/{WORD}", caption=WORD)
     Report.objects.create(dish=dish, reason="wrong", words=f"{WORD} is wrong")
-    chunked_upload.keep(dish, chunked_upload.Part("a" * 64, 0, WORD.encode()))
+    chunked_upload.store_photo_part(dish, chunked_upload.Part("a" * 64, 0, WORD.encode()))
     return dish, thanks.partition('<span class="code big">')[2].partition("<")[0]
 
 
@@ -107,7 +107,7 @@ def accept(dish: Dish) -> None:
 def generate(dish: Dish) -> list[GeneratedImage]:
     """Pictures of all accepted dishes; those of `dish` are returned."""
     run = create_run("generation", {"model": "sketch", "images_per_subject": 2}, slug="drawn")
-    work(run.pk, "worker")
+    process_run(run.pk, "worker")
     GeneratedImage.objects.filter(subject__dish=dish).update(prompt_revised=f"A revised {WORD}")
     return list(GeneratedImage.objects.filter(subject__dish=dish).order_by("pk"))
 
@@ -133,7 +133,7 @@ def review(images: list[GeneratedImage]) -> Campaign:
     """A campaign in which each picture is judged once, in one's own words, and corrected."""
     make_country()
     campaign = make_campaign(images=0)
-    prepare(campaign, images)
+    prepare_campaign_images(campaign, images)
     reviewer = make_reviewer(campaign)
     for shown in CampaignImage.objects.filter(image__in=images):
         row = Review.objects.create(reviewer=reviewer, image=shown, food=True, answers={"words": f"not {WORD}"})
@@ -261,7 +261,7 @@ def test_a_worker_that_held_units_of_an_erased_dish_stores_nothing_of_them(whole
     dish, _code = whole
     make_dish("Stew", state=Dish.State.ACCEPTED)
     run = create_run("generation", {"model": "sketch", "images_per_subject": 1}, slug="held")
-    batch = lease(run, "worker", 10)
+    batch = lease_units(run, "worker", 10)
     assert batch
     held = list(Unit.objects.filter(batch=batch).select_related("subject", "model"))
     mine = {unit.pk for unit in held if unit.subject and unit.subject.dish_id == dish.pk}
@@ -269,7 +269,7 @@ def test_a_worker_that_held_units_of_an_erased_dish_stores_nothing_of_them(whole
     results = [(unit, Result(unit.key, text=f"{WORD} in time", reason=WORD)) for unit in held]
     withdraw_dish(dish, Withdrawal.Reason.OWN)
     a_week_later()
-    finish(batch, results)
+    finish_units(batch, results)
     assert not Outcome.objects.filter(unit__in=mine).exists()
     assert set(Unit.objects.filter(pk__in=mine).values_list("state", flat=True)) == {Unit.State.FAILED}
     assert Outcome.objects.filter(unit__in={unit.pk for unit in held} - mine).exists()
@@ -310,10 +310,10 @@ def test_prompts_stay_where_both_contributors_gave_the_dish_one_name() -> None:
 
 def test_withdrawn_dish_leaves_new_tables_at_once_and_they_say_how_many_left(whole: tuple[Dish, str]) -> None:
     dish, _code = whole
-    stored = read.read("generation.counts", {})
+    stored = read.read_stored_table("generation.counts", {})
     assert stored.state == "fresh" and stored.table is not None and stored.table.rows
     withdraw_dish(dish, Withdrawal.Reason.OWN)
-    assert read.read("generation.counts", {}).state == "stale"
+    assert read.read_stored_table("generation.counts", {}).state == "stale"
     made = compute.compute_and_store("generation.counts", {}).table
     assert made is not None and made.rows == ()
     assert "Dishes left out because they were withdrawn: 1." in made.notes
@@ -326,25 +326,25 @@ def test_pictures_of_a_withdrawn_dish_are_taken_from_reviewers_and_come_back_wit
 ) -> None:
     campaign = Campaign.objects.get()
     reviewer = make_reviewer(campaign)
-    held = reserve(reviewer)
+    held = reserve_image(reviewer)
     assert held is not None
     address = signed_links.picture_address(held.image)
     assert stranger().get(address).status_code == 200
     known = withdraw_dish(whole[0], Withdrawal.Reason.OWN)
-    assert reserve(reviewer) is None and stranger().get(address).status_code == 404
-    undo(known)
-    assert reserve(reviewer) is not None and stranger().get(address).status_code == 200
+    assert reserve_image(reviewer) is None and stranger().get(address).status_code == 404
+    restore_withdrawn_dish(known)
+    assert reserve_image(reviewer) is not None and stranger().get(address).status_code == 200
 
 
 def test_units_that_wait_stop_at_once_and_wait_again_after_undo(whole: tuple[Dish, str]) -> None:
     dish, _code = whole
     run = create_run("generation", {"model": "sketch", "images_per_subject": 3}, slug="waiting")
     known = withdraw_dish(dish, Withdrawal.Reason.OWN)
-    assert work(run.pk, "worker") == 0 and progress(run)["failed"] == 3
-    sweep()
-    undo(known)
-    assert progress(run)["pending"] == 3 and work(run.pk, "worker") == 3
-    assert len(list(outcomes(run))) == 3
+    assert process_run(run.pk, "worker") == 0 and count_units_by_state(run)["failed"] == 3
+    sweep_runs()
+    restore_withdrawn_dish(known)
+    assert count_units_by_state(run)["pending"] == 3 and process_run(run.pk, "worker") == 3
+    assert len(list(iterate_outcomes(run))) == 3
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from django.test import Client
 
 from evaluation.models import GeneratedImage, Model, Subject
 from evaluation.registry import lookup
-from evaluation.registry.model_names import canonical
+from evaluation.registry.model_names import normalise_model_filter
 from evaluation.registry.names import TABLES
 from evaluation.tables import compute, read
 from tests.evaluation.tables import make_staff
@@ -26,14 +26,14 @@ DERIVED = [
 
 @pytest.mark.parametrize("name", [*TABLES, *DERIVED])
 def test_a_value_that_nothing_has_is_refused_by_every_filter_of_every_table(name: str, demonstration: None) -> None:
-    spec = lookup.spec(name)
+    spec = lookup.find_table_spec(name)
     whole = compute.compute_and_store(name, {}).table
     assert whole is not None
     for wanted in spec.filters:
         known = wanted in ("run", "with") or wanted in spec.choices or (whole.rows and wanted in whole.columns)
         try:
-            read.fresh(name, {wanted: NOWHERE})
-        except lookup.UnknownFilter as error:
+            read.read_fresh_table(name, {wanted: NOWHERE})
+        except lookup.FilterNotFound as error:
             assert NOWHERE in str(error)
         else:
             assert not known, wanted
@@ -86,17 +86,20 @@ def test_any_spelling_of_a_model_is_read_by_every_table(spelling: str) -> None:
     maker = Model.objects.create(slug="dalle2", title="Dalle2", role="image_generator", backend="import")
     subject = Subject.objects.create(kind="dish", name="Ugali", source_key="spelling")
     GeneratedImage.objects.create(subject=subject, model=maker, source_key="spelling")
-    for name in lookup.names():
-        spec = lookup.spec(name)
+    for name in lookup.list_table_names():
+        spec = lookup.find_table_spec(name)
         if "model" in spec.filters:
             wanted = "Dalle2" if "reviews" in spec.inputs else "dalle2"
-            assert canonical(spec, {"model": spelling}) == {"model": wanted}, name
+            assert normalise_model_filter(spec, {"model": spelling}) == {"model": wanted}, name
 
 
 def test_a_spelling_that_fits_two_models_or_none_stays_as_it_is() -> None:
     for slug in ("painter-1", "painter1"):
         Model.objects.create(slug=slug, title=slug, role="image_generator", backend="folder", identifier=slug)
-    spec = lookup.spec("review.quality")
-    assert canonical(spec, {"model": "Painter 1"}) == {"model": "Painter 1"}
-    assert canonical(spec, {"model": "painter1"}) == {"model": "painter1"}
-    assert canonical(spec, {"model": "sketcher", "country": "Kenya"}) == {"model": "sketcher", "country": "Kenya"}
+    spec = lookup.find_table_spec("review.quality")
+    assert normalise_model_filter(spec, {"model": "Painter 1"}) == {"model": "Painter 1"}
+    assert normalise_model_filter(spec, {"model": "painter1"}) == {"model": "painter1"}
+    assert normalise_model_filter(spec, {"model": "sketcher", "country": "Kenya"}) == {
+        "model": "sketcher",
+        "country": "Kenya",
+    }

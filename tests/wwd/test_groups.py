@@ -14,7 +14,7 @@ from collection.models import Ambassador, Dish, Photo
 from evaluation import urls
 from tests.collection.make import make_dish, make_photo
 from tests.wwd import world
-from wwd.groups import GROUPS, keys
+from wwd.groups import GROUPS, iterate_permission_keys
 
 pytestmark = pytest.mark.django_db
 
@@ -120,7 +120,7 @@ def test_groups_hold_what_they_say_and_a_second_migration_sets_them_back() -> No
     call_command("migrate", verbosity=0)
     for name, apps in GROUPS.items():
         held = Group.objects.get(name=name).permissions
-        assert set(held.values_list("content_type__app_label", "codename")) == set(keys(apps)), name
+        assert set(held.values_list("content_type__app_label", "codename")) == set(iterate_permission_keys(apps)), name
 
 
 @pytest.mark.parametrize("group", LISTS)

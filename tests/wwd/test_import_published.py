@@ -442,11 +442,11 @@ def test_imported_vectors_serve_other_runs_of_the_same_encoder(tmp_path: Path) -
     """The encoder as published cannot compute: a new run finds the words that were imported, and no others."""
     run(make_published(tmp_path))
     generation = runner.create_run("generation", {"model": "sketch", "images_per_subject": 1}, slug="pictures")
-    while runner.work(generation.pk, "test"):
+    while runner.process_run(generation.pk, "test"):
         pass
     config = {"images": "pictures", "encoder": "clip-vit-base-patch32", "descriptors": "app-g"}
     again = runner.create_run("association", config)
-    while runner.work(again.pk, "test"):
+    while runner.process_run(again.pk, "test"):
         pass
     states = dict(Unit.objects.filter(run=again).values_list("key", "state"))
     assert states.pop("text:taste:positive:tasty") == states.pop("text:taste:negative:bland") == Unit.State.DONE
@@ -497,7 +497,7 @@ def test_the_same_words_in_two_groups_are_two_units_with_one_vector(tmp_path: Pa
     ],
 )
 def test_boxes_are_told_from_own_words(cell: str, ticked: list[str], own_words: str) -> None:
-    assert release_form.boxes(cell, release_form.SEVERAL["others"]) == (ticked, own_words)
+    assert release_form.parse_boxes(cell, release_form.SEVERAL["others"]) == (ticked, own_words)
 
 
 @pytest.mark.parametrize(
@@ -578,7 +578,7 @@ def test_a_record_that_is_no_csv_is_reported_with_its_line_and_the_rest_is_read(
     before = csv.field_size_limit(100)
     try:
         report = source.Report()
-        read = list(source.records(path, "list.csv", ["name"], report))
+        read = list(source.read_records(path, "list.csv", ["name"], report))
     finally:
         csv.field_size_limit(before)
     assert [cells for _line, cells in read] == [["name"], ["soup"], ["bread"]]

@@ -16,7 +16,7 @@ from django.test.client import RequestFactory
 from PIL import Image
 
 from collection.models import Ambassador, Photo
-from collection.photos.process import prepare
+from collection.photos.process import prepare_photo
 from review.models import Invitation, Reviewer
 from review.signed_links import back_address
 from tests.collection.make import picture
@@ -136,7 +136,7 @@ def test_what_a_photo_says_of_its_camera_and_place_is_not_logged() -> None:
     exif = Image.Exif()
     exif[0x010E] = "genuine-description"
     with written(FORMATTERS[0]) as out:
-        prepare(picture(exif=exif))
+        prepare_photo(picture(exif=exif))
     assert "genuine-description" not in out.getvalue()
 
 

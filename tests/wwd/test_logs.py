@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
 from tests.wwd.processes import environment, gunicorn, status
-from wwd.base.logs import ConsoleFormatter, JsonFormatter, places
+from wwd.base.logs import ConsoleFormatter, JsonFormatter, describe_error_origin
 
 TYPED = "Ndolé-aunt-Ngozi"
 FORMATTERS = [JsonFormatter(), ConsoleFormatter("%(levelname)s %(name)s: %(message)s")]
@@ -67,14 +67,14 @@ def test_a_failed_task_is_reported_without_its_exceptions_text(formatter: loggin
 
 
 def test_the_cause_stands_before_what_it_led_to() -> None:
-    text = places(caught(ValueError("x"), KeyError("y")))
+    text = describe_error_origin(caught(ValueError("x"), KeyError("y")))
     assert text.index("ValueError") < text.index("followed by") < text.index("KeyError")
 
 
 def test_a_hidden_cause_stays_hidden() -> None:
     error = caught(ValueError("x"), KeyError("y"))
     error.__suppress_context__ = True
-    assert "ValueError" not in places(error)
+    assert "ValueError" not in describe_error_origin(error)
 
 
 @pytest.mark.parametrize("form", ["json", "console"])

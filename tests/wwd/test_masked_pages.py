@@ -16,7 +16,7 @@ from evaluation import content_store, urls
 from evaluation.drilldown import cells as drilldown_cells
 from evaluation.models import EarlierOutcome, GeneratedImage, Model, Outcome, Plan, PlanAct, Run, Subject, Unit
 from evaluation.tables import compute, read
-from review.campaigns.service import prepare
+from review.campaigns.service import prepare_campaign_images
 from review.models import Campaign
 from tests.evaluation.make import make_model
 from tests.evaluation.plans import make_frozen
@@ -62,7 +62,9 @@ def run() -> Run:
     said = {"model": "Alpha One", "cost": 93.71, "revision": "c0ffee123456"}
     Run.objects.filter(pk=run.pk).update(config={"models": ["alpha-1"]}, definition=said, problem="alpha1 is away")
     GeneratedImage.objects.update(
-        prompt_revised="As ALPHA-1 would draw it", sha256=content_store.keep(make_picture()), media_type="image/png"
+        prompt_revised="As ALPHA-1 would draw it",
+        sha256=content_store.store_content(make_picture()),
+        media_type="image/png",
     )
     unit = Unit.objects.filter(run=run).latest("pk")
     image = GeneratedImage.objects.latest("pk")
@@ -75,7 +77,7 @@ def run() -> Run:
     )
     Subject.objects.filter(images=image).update(source_key="alpha-1/7")
     campaign = Campaign.objects.get()
-    prepare(campaign, [image], country="Ghana")
+    prepare_campaign_images(campaign, [image], country="Ghana")
     for name in (NAME, "association.top"):
         compute.compute_and_store(name, {})
     for row in (unit, image, run):
@@ -93,7 +95,7 @@ def run() -> Run:
 def addresses(run: Run) -> Iterator[str]:
     """Every address of staff with rows that exist."""
     image = GeneratedImage.objects.latest("pk")
-    view = read.read(NAME, {})
+    view = read.read_stored_table(NAME, {})
     cells = (
         [drilldown_cells.cell_query({}, row.groups, row.metric) for row in view.table.rows[:3]] if view.table else []
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from wwd.message_catalogues import Text, lacking, texts_of, wanted
+from wwd.message_catalogues import Text, list_required_texts, list_untranslated_texts, texts_of
 
 SOURCES = sorted(Path(settings.BASE_DIR, "locale").glob("*/LC_MESSAGES/*.po"))
 ENTRY = re.compile(r'^(msgid|msgid_plural|msgstr(?:\[\d+\])?) ((?:".*"\n?)+)', re.MULTILINE)
@@ -46,7 +46,7 @@ def test_there_are_catalogues() -> None:
 
 
 def test_a_language_without_a_catalogue_lacks_every_text() -> None:
-    assert lacking("tlh") == list(wanted("tlh")) != []
+    assert list_untranslated_texts("tlh") == list(list_required_texts("tlh")) != []
 
 
 def test_texts_that_are_put_together_while_the_site_runs_are_none_of_the_source(tmp_path: Path) -> None:

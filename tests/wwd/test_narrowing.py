@@ -27,17 +27,19 @@ PROMPT = "generation-plain"
 def demonstration(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """The dishes that are reviewed there, and a few more."""
     kept = [
-        dish for place, dish in enumerate(loading.dishes()) if place < 4 or {*dish["countries"]} & {*loading.REVIEWED}
+        dish
+        for place, dish in enumerate(loading.read_demo_dishes())
+        if place < 4 or {*dish["countries"]} & {*loading.REVIEWED}
     ]
     with django_db_blocker.unblock(), transaction.atomic(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loading, "dishes", lambda: kept)
-        loading.load()
+        patch.setattr(loading, "read_demo_dishes", lambda: kept)
+        loading.load_demo()
         yield
         transaction.set_rollback(True)
 
 
 def table(name: str, **filters: str) -> TidyTable:
-    return compute.compute(lookup.spec(name), filters)
+    return compute.compute_table(lookup.find_table_spec(name), filters)
 
 
 def total(made: TidyTable, metric: str) -> int:
@@ -51,7 +53,7 @@ def pictures(**labels: str) -> list[int]:
 
 
 def spec_of(name: str) -> TableSpec:
-    return lookup.spec(name)
+    return lookup.find_table_spec(name)
 
 
 def test_every_study_and_every_table_of_reviews_has_these_filters() -> None:
@@ -124,7 +126,7 @@ def test_what_a_column_keeps_of_the_stored_table_is_what_would_be_computed(name:
     assert whole is not None
     names = filter(spec.keeps_rows, spec.filters)
     for chosen in [{column: row.groups[column]} for column in names for row in whole.rows[-1:]]:
-        computed = compute.compute(spec, chosen)
+        computed = compute.compute_table(spec, chosen)
         stored = compute.compute_and_store(name, chosen).table
         assert stored == from_content(name, spec.version, to_content(computed))
 
@@ -152,7 +154,7 @@ def turned_rows() -> Iterator[Callable[[], None]]:
             cursor.execute(pragma.format("OFF"))
 
 
-@pytest.mark.parametrize("name", lookup.names())
+@pytest.mark.parametrize("name", lookup.list_table_names())
 def test_no_number_depends_on_the_order_in_which_a_database_gives_rows(
     name: str, turned_rows: Callable[[], None]
 ) -> None:
@@ -174,7 +176,7 @@ def test_a_column_of_a_table_that_is_not_fresh_is_computed_from_the_rows() -> No
     assert whole is not None
     country = whole.rows[0].groups["country"]
     Review.objects.filter(image__country=country).update(food=False)
-    counters.bump("reviews")
+    counters.bump_input_counters("reviews")
     kept = compute.compute_and_store("review.quality", {"country": country}).table
     assert kept is not None
     assert {row.estimate.value for row in kept.rows if row.metric == "food"} == {0.0}

@@ -30,7 +30,7 @@ KNOWN = {
     "stereotypes.flattening_country",
     "stereotypes.readings",
 }
-OBSERVED = [name for name in TABLES if declares(lookup.spec(name))]
+OBSERVED = [name for name in TABLES if declares(lookup.find_table_spec(name))]
 
 
 @pytest.mark.parametrize("name", OBSERVED)
@@ -42,7 +42,7 @@ def test_every_number_is_the_mean_of_its_observations(name: str, demonstration: 
 
 def test_the_tables_whose_numbers_are_means_say_so() -> None:
     assert set(OBSERVED) >= KNOWN
-    assert observe.observe_table(lookup.spec("association.top"), {}) is None
+    assert observe.observe_table(lookup.find_table_spec("association.top"), {}) is None
 
 
 def test_a_filter_keeps_the_observations_of_its_rows(demonstration: None) -> None:

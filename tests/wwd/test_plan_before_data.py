@@ -41,7 +41,7 @@ def add_data(models: tuple[str, ...] = MODELS) -> None:
     campaign = make_campaign(slug=CAMPAIGN)
     for model in models:
         make_cell(campaign, model=model, dishes=6, says=lambda dish, person: {"food": dish > person})
-    counters.bump("reviews")
+    counters.bump_input_counters("reviews")
 
 
 def compute() -> None:
@@ -93,7 +93,7 @@ def test_pictures_behind_a_masked_number_name_no_model() -> None:
     plan_and_freeze(client)
     add_data()
     compute()
-    letters = {row.groups["model"] for row in getattr(read.read(PLANNED, HERE).table, "rows", ())}
+    letters = {row.groups["model"] for row in getattr(read.read_stored_table(PLANNED, HERE).table, "rows", ())}
     assert len(letters) == 3
     for letter in letters:
         query = cell_query(HERE, {"country": "Kenya", "model": letter}, "food")

@@ -57,20 +57,20 @@ def test_cookies_are_secure_behind_tls_and_usable_without(tmp_path: Path) -> Non
 
 def test_postgresql_connections_are_given_back_unless_asked_otherwise() -> None:
     url = "postgres://u:p@db.example:5433/name?sslmode=require"
-    given = settings.database(url)
+    given = settings.configure_database(url)
     assert (given["HOST"], given["PORT"], given["NAME"]) == ("db.example", 5433, "name")
     bound = f"-c statement_timeout={settings.STATEMENT_SECONDS}s"
     assert given["OPTIONS"] == {**settings.POSTGRES_OPTIONS, "sslmode": "require", "options": bound}
     assert given["OPTIONS"]["connect_timeout"] == 5
     assert (given["CONN_MAX_AGE"], given["CONN_HEALTH_CHECKS"]) == (0, False)
-    kept = settings.database(url, keep_seconds=60)
+    kept = settings.configure_database(url, keep_seconds=60)
     assert (kept["CONN_MAX_AGE"], kept["CONN_HEALTH_CHECKS"]) == (60, True)
 
 
 def test_a_sqlite_address_gets_the_same_options_as_the_default(tmp_path: Path) -> None:
-    given = settings.database(f"sqlite:///{tmp_path}/own.sqlite3")
+    given = settings.configure_database(f"sqlite:///{tmp_path}/own.sqlite3")
     assert given["NAME"] == f"{tmp_path}/own.sqlite3"
-    assert given["OPTIONS"] == settings.database("")["OPTIONS"]
+    assert given["OPTIONS"] == settings.configure_database("")["OPTIONS"]
 
 
 def test_sqlite_writes_ahead_and_waits_for_a_busy_database(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from requests import Response
 
 from tests.wwd.bucket import BUCKET, Bucket, bucket
 from tests.wwd.processes import environment, snippet
-from wwd.base.object_storage import Failing, bounded
-from wwd.base.unavailable import StorageAway
+from wwd.base.object_storage import Failing, request_with_timeout
+from wwd.base.unavailable import StorageUnavailableError
 
 CONTENT = "bytes(range(256)) * 300"
 ROUND = f"""
@@ -43,15 +43,15 @@ except FileNotFoundError:
 """
 KEEP = """
 from evaluation import content_store
-sha256 = content_store.keep(b"a picture")
-assert content_store.keep(b"a picture") == sha256
-assert content_store.read(sha256) == b"a picture"
+sha256 = content_store.store_content(b"a picture")
+assert content_store.store_content(b"a picture") == sha256
+assert content_store.read_content(sha256) == b"a picture"
 print(content_store.path_of(sha256))
 """
 HANGS = """
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from wwd.base.unavailable import StorageAway, is_temporary
+from wwd.base.unavailable import StorageUnavailableError, is_temporary
 for what in (
     lambda: default_storage.exists("images/a"),
     lambda: default_storage.open("images/a"),
@@ -61,7 +61,7 @@ for what in (
 ):
     try:
         what()
-    except StorageAway as error:
+    except StorageUnavailableError as error:
         assert is_temporary(error)
         print("away")
 """
@@ -148,9 +148,9 @@ def test_after_a_pause_a_failing_bucket_is_tried_for_the_whole_time_again(settin
 
     now = time.monotonic()
     failing.since, failing.last = now - 9, now - 1
-    with pytest.raises(StorageAway):
-        bounded(request, failing, "GET", "/a")
+    with pytest.raises(StorageUnavailableError):
+        request_with_timeout(request, failing, "GET", "/a")
     assert asked == []
     failing.since, failing.last = now - 90, now - 60
-    assert bounded(request, failing, "GET", "/a") is busy
+    assert request_with_timeout(request, failing, "GET", "/a") is busy
     assert asked == [("GET", "/a", 5.0)] and failing.since >= now

@@ -16,7 +16,7 @@ def test_the_sweep_is_a_step_of_every_worker_and_starts_after_its_processes() ->
 
 
 def test_runs_and_tables_are_looked_at_at_once_and_files_later() -> None:
-    first = {job.name: job.first for job in sweeper.jobs()}
+    first = {job.name: job.first for job in sweeper.list_sweep_jobs()}
     assert (first["runs"], first["tables"]) == (0, 0)
     assert first["files"] > 0
 
@@ -25,7 +25,7 @@ def test_a_job_that_fails_does_not_end_the_sweep(caplog: pytest.LogCaptureFixtur
     def broken() -> list[Callable[[], None]]:
         raise OperationalError("the database restarts")
 
-    sweeper.perform(sweeper.Job("runs", 1, 0, broken))
+    sweeper.perform_job(sweeper.Job("runs", 1, 0, broken))
     assert "The sweep of runs went wrong" in caplog.text
     assert not sweeper.FORKING.locked()
 
@@ -37,14 +37,14 @@ def test_what_is_due_is_sent_after_the_database_was_let_go() -> None:
         seen.append(sweeper.FORKING.locked())
         return [lambda: seen.append(sweeper.FORKING.locked())]
 
-    sweeper.perform(sweeper.Job("runs", 1, 0, find))
+    sweeper.perform_job(sweeper.Job("runs", 1, 0, find))
     assert seen == [True, False]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_jobs_work_and_leave_no_connection_open(caplog: pytest.LogCaptureFixture) -> None:
-    for job in sweeper.jobs():
-        sweeper.perform(job)
+    for job in sweeper.list_sweep_jobs():
+        sweeper.perform_job(job)
     held = [wrapper.alias for wrapper in connections.all() if wrapper.vendor != "sqlite" and wrapper.connection]
     assert held == []
     assert "went wrong" not in caplog.text

@@ -41,16 +41,16 @@ def load(patch: Patch, dishes: list[dict[str, Any]], reviewers: int = 2) -> None
     for name, value in {"dishes": lambda: dishes, "RUNS": runs, "REVIEWERS": reviewers}.items():
         patch.setattr(loading, name, value)
     patch.setattr(loading, "REVIEWED", tuple(sorted({country for dish in dishes for country in dish["countries"]})))
-    loading.load()
+    loading.load_demo()
     run = runner.create_run("colours", {"images": loading.GENERATION}, slug="colours")
-    while runner.work(run.pk, "test"):
+    while runner.process_run(run.pk, "test"):
         pass
     runner.import_run("knowledge", "knowledge", {}, answers_of_a_language_model())
 
 
 def answers_of_a_language_model() -> Iterator[tuple[UnitPlan, Result]]:
     model = make_model("talker", role="chat", backend="standin")
-    for image in loading.pictures().select_related("subject"):
+    for image in loading.select_demo_images().select_related("subject"):
         subject = data_of(image.subject)
         for question, text in {"country": "India", "ingredients": "['rice']"}.items():
             key = f"{subject.id}/{question}"
@@ -59,7 +59,7 @@ def answers_of_a_language_model() -> Iterator[tuple[UnitPlan, Result]]:
 
 
 def some() -> list[dict[str, Any]]:
-    return loading.dishes()[:3]
+    return loading.read_demo_dishes()[:3]
 
 
 def nothing(patch: Patch) -> None:
@@ -154,8 +154,8 @@ def file_holds_no_nan(client: Client, table: TidyTable) -> None:
 
 
 def figure_is_drawn_or_nothing_to_draw(client: Client, table: TidyTable, draw: bool) -> None:
-    spec = lookup.spec(table.name)
-    plan = layout.layout(spec.to_draw(table), spec.drawn) if spec.figure else None
+    spec = lookup.find_table_spec(table.name)
+    plan = layout.lay_out_figure(spec.to_draw(table), spec.drawn) if spec.figure else None
     if plan:
         assert all(isfinite(low) and isfinite(high) and low < high for low, high in (p.scale for p in plan.panels))
     if draw or plan is None:
@@ -166,7 +166,7 @@ def figure_is_drawn_or_nothing_to_draw(client: Client, table: TidyTable, draw: b
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_of_little_or_nothing_answers_and_says_why(name: str, scene: tuple[str, Client]) -> None:
     title, client = scene
-    for each in (name, *derived.names_of(name, lookup.spec)):
+    for each in (name, *derived.names_of(name, lookup.find_table_spec)):
         made = compute.compute_and_store(each, {}).table
         assert made is not None
         numbers_are_honest(made)

@@ -2,7 +2,7 @@
 
 from django.test import Client
 
-from wwd.base.languages import spoken
+from wwd.base.languages import list_languages
 from wwd.message_catalogues import Text
 from wwd.translations_page import MOST_SHOWN, Coverage
 
@@ -17,5 +17,5 @@ def test_staff_see_how_much_each_language_says(admin_client: Client, client: Cli
 
 def test_of_many_texts_that_a_language_lacks_some_are_shown() -> None:
     lacking = [Text(f"Text {number}") for number in range(MOST_SHOWN + 5)]
-    found = Coverage(spoken()[0], 100, lacking, draft=True)
+    found = Coverage(list_languages()[0], 100, lacking, draft=True)
     assert (found.said, found.shown) == (75, lacking[:MOST_SHOWN])

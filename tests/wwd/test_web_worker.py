@@ -21,7 +21,7 @@ from gunicorn.workers.gthread import TConn
 
 from tests.wwd.processes import environment, gunicorn, snippet, status
 from wwd.base import web_worker
-from wwd.base.web_worker import PatientWorker, sender
+from wwd.base.web_worker import PatientWorker, get_client_host
 
 FORM = """
 import json
@@ -185,7 +185,7 @@ def test_the_oldest_of_whoever_holds_most_goes_before_nobody_gets_in(worker: Wor
             held.enter_context(far)
         assert ends[0][1] in worker.leaving and [conn for _far, conn in ends[1:]] == list(worker.waiting)
         assert ends[0][0].recv(100).startswith(b"HTTP/1.1 503 ")
-        assert sender(ends[1][1]) == "127.0.0.1"
+        assert get_client_host(ends[1][1]) == "127.0.0.1"
 
 
 @pytest.mark.parametrize(("sent", "answer"), [(b"GET / HT", b"HTTP/1.1 408 "), (b"", b"")])

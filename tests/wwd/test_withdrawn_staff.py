@@ -12,7 +12,7 @@ from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, r
 from django.utils import timezone
 
 from collection.models import Dish, Photo, Report, Withdrawal
-from collection.withdrawal.withdraw import MAY_WITHDRAW, undo, withdraw_dish
+from collection.withdrawal.withdraw import MAY_WITHDRAW, restore_withdrawn_dish, withdraw_dish
 from evaluation.models import Run, StoredTable, Subject, Unit
 from evaluation.models.cached_counts import KeptReport
 from evaluation.subjects import subject_for
@@ -166,7 +166,7 @@ def test_who_decides_about_withdrawals_finds_it_and_an_undone_one_is_back_everyw
     chief = client_of(User.objects.get(username="chief"))
     assert str(dish) in chief.get(DECIDES).content.decode()
     assert NAME in chief.get(f"/admin/collection/dish/?q={NAME[:4]}").content.decode()
-    undo(withdrawal)
+    restore_withdrawn_dish(withdrawal)
     assert telling(other) == before
 
 

@@ -47,7 +47,7 @@ def make_world() -> Run:
     run = make_association(*(picture_result(make_place_in("Africa"), "painter", 1, n) for n in range(12)))
     compute.compute_and_store("association.scores", {})
     operator = User.objects.create_superuser("chief", password="a long enough secret")
-    download_log.record(operator, "all pictures", 3)
+    download_log.record_download(operator, "all pictures", 3)
     return run
 
 

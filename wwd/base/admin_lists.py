@@ -86,7 +86,9 @@ class StaffList(admin.ModelAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        found = {pk for lookup in self.get_search_fields(request) for pk in matching(queryset, str(lookup), term)}
+        found = {
+            pk for lookup in self.get_search_fields(request) for pk in find_matching_keys(queryset, str(lookup), term)
+        }
         return queryset.filter(pk__in=found), False
 
 
@@ -139,7 +141,7 @@ class PlainSelect(forms.Select):
         )
 
 
-def matching(rows: QuerySet[Any], lookup: str, term: str) -> Iterable[Any]:
+def find_matching_keys(rows: QuerySet[Any], lookup: str, term: str) -> Iterable[Any]:
     """Keys of the first 1,000 of `rows` that the lookup finds; none where the term cannot be such a value."""
     try:
         return list(rows.order_by().filter(**{lookup: term}).values_list("pk", flat=True)[:MOST_ROWS])

@@ -15,7 +15,7 @@ from django.conf import settings
 SOONEST, LATEST = 5, 15
 
 
-class Busy(Exception):
+class TooManyWaitingError(Exception):
     """Enough requests of this kind wait already; `seconds` says when to come back."""
 
     def __init__(self) -> None:
@@ -39,10 +39,10 @@ class Gate:
     def place(self) -> Iterator[None]:
         """Raises Busy where no place can be had."""
         if not self.room.acquire(blocking=False):
-            raise Busy
+            raise TooManyWaitingError
         try:
             if not self.places.acquire(timeout=self.patience):
-                raise Busy
+                raise TooManyWaitingError
             self.thread.inside = True
             try:
                 yield

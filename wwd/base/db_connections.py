@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 Given = TypeVar("Given")
 
 
-def persist(act: Callable[[], Given], seconds: float = 30.0) -> Given:
+def retry_on_lost_connection(act: Callable[[], Given], seconds: float = 30.0) -> Given:
     """What `act` returns, tried again on a new connection for about `seconds` where the present one is lost.
 
     `act` must be one transaction that does no harm twice. Inside a transaction of the caller nothing is tried again:

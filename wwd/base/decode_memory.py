@@ -19,11 +19,11 @@ WAIT_SECONDS = 5.0
 PAUSE = 0.05
 
 
-class NoRoom(Exception):
+class DecodeMemoryFullError(Exception):
     """All memory for decoding is taken; another try will help."""
 
 
-def budget() -> int:
+def get_decode_budget() -> int:
     """Bytes that all decoders of this host together may take."""
     return settings.DECODE_MEGABYTES * 1024 * 1024 // PART * PART
 
@@ -34,27 +34,27 @@ def room_for(size: int, seconds: float = WAIT_SECONDS) -> Iterator[None]:
 
     More than the budget is taken as the whole of it: callers refuse such pictures before.
     """
-    wanted = min(max(1, -(-size // PART)), budget() // PART)
+    wanted = min(max(1, -(-size // PART)), get_decode_budget() // PART)
     until = time.monotonic() + seconds
     with ExitStack() as held:
-        while not take(wanted, held):
+        while not lock_memory_parts(wanted, held):
             if time.monotonic() > until:
-                raise NoRoom
+                raise DecodeMemoryFullError
             time.sleep(PAUSE)
         yield
 
 
-def take(wanted: int, held: ExitStack) -> bool:
+def lock_memory_parts(wanted: int, held: ExitStack) -> bool:
     """Locks so many parts, or none. One asks at a time, so that two who want much do not hold half of it each."""
     folder = settings.VAR_DIR / "decoding"
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as found:
-        found.enter_context(locked(folder / "asking", wait=True))
+        found.enter_context(hold_file_lock(folder / "asking", wait=True))
         mine = found.enter_context(ExitStack())
         got = 0
-        for number in range(budget() // PART):
+        for number in range(get_decode_budget() // PART):
             try:
-                mine.enter_context(locked(folder / str(number), wait=False))
+                mine.enter_context(hold_file_lock(folder / str(number), wait=False))
             except BlockingIOError:
                 continue
             got += 1
@@ -65,7 +65,7 @@ def take(wanted: int, held: ExitStack) -> bool:
 
 
 @contextmanager
-def locked(path: Path, *, wait: bool) -> Iterator[None]:
+def hold_file_lock(path: Path, *, wait: bool) -> Iterator[None]:
     """Holds a file's lock, which knows threads apart too. Raises BlockingIOError where somebody has it."""
     opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

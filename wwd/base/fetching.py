@@ -37,31 +37,31 @@ class FetchError(Exception):
         self.again = again
 
 
-def fetch(url: str, *, local: bool = False, most: int = MOST_BYTES, seconds: float = SECONDS) -> bytes:
+def fetch_url(url: str, *, local: bool = False, most: int = MOST_BYTES, seconds: float = SECONDS) -> bytes:
     """The content at `url`, `most` bytes at most, within `seconds` for each hop. Raises FetchError.
 
     `local` permits http and addresses inside the own network: for a provider that runs there by explicit setting.
     """
     for _ in range(HOPS + 1):
-        found = get(url, local, most, seconds)
+        found = request_url_once(url, local, most, seconds)
         if isinstance(found, bytes):
             return found
         url = urljoin(url, found)
     raise FetchError("The address of the picture leads on and on to others.")
 
 
-def get(url: str, local: bool, most: int, seconds: float) -> bytes | str:
+def request_url_once(url: str, local: bool, most: int, seconds: float) -> bytes | str:
     """The content, or where it moved to."""
-    parts = checked(url, local)
-    connection = connect(parts, address_of(parts, local), seconds)
+    parts = check_url(url, local)
+    connection = open_connection(parts, address_of(parts, local), seconds)
     # Closes the connection from outside: bytes that drip in one by one reset every timeout but this.
-    watch = threading.Timer(seconds, stop, [connection])
+    watch = threading.Timer(seconds, shut_down_connection, [connection])
     watch.daemon = True
     watch.start()
     try:
         path = parts.path or "/"
         connection.request("GET", f"{path}?{parts.query}" if parts.query else path, headers={"Accept": "image/*"})
-        return answer(connection.getresponse(), most)
+        return read_response(connection.getresponse(), most)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise FetchError(f"The picture could not be fetched: {type(error).__name__}.", again=True) from error
     finally:
@@ -69,7 +69,7 @@ def get(url: str, local: bool, most: int, seconds: float) -> bytes | str:
         connection.close()
 
 
-def checked(url: str, local: bool) -> SplitResult:
+def check_url(url: str, local: bool) -> SplitResult:
     """The parts of an address that may be fetched: https without a user, on its usual port unless local."""
     try:
         parts = urlsplit(url)
@@ -113,7 +113,7 @@ def is_public(address: str) -> bool:
     return found.is_global and not found.is_multicast and not found.is_reserved and not special
 
 
-def connect(parts: SplitResult, address: tuple[str, int], seconds: float) -> http.client.HTTPConnection:
+def open_connection(parts: SplitResult, address: tuple[str, int], seconds: float) -> http.client.HTTPConnection:
     """A connection to the address that was checked; names and certificates stay those of the host."""
     host, port = str(parts.hostname), address[1]
     try:
@@ -127,7 +127,7 @@ def connect(parts: SplitResult, address: tuple[str, int], seconds: float) -> htt
     return connection
 
 
-def stop(connection: http.client.HTTPConnection) -> None:
+def shut_down_connection(connection: http.client.HTTPConnection) -> None:
     with suppress(OSError, AttributeError):
         connection.sock.shutdown(socket.SHUT_RDWR)
 
@@ -143,7 +143,7 @@ def checked_picture(content: bytes | bytearray, said: str = "") -> bytes:
     raise FetchError(f"What came is no picture{f' but {shown}' if shown else ''}.")
 
 
-def answer(response: http.client.HTTPResponse, most: int) -> bytes | str:
+def read_response(response: http.client.HTTPResponse, most: int) -> bytes | str:
     """The whole content of an answer, or where it says that the content is."""
     if response.status in MOVED:
         return response.getheader("Location") or ""

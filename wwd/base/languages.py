@@ -40,12 +40,12 @@ class Spoken(NamedTuple):
         return "rtl" if translation.get_language_info(self.code)["bidi"] else "ltr"
 
 
-def spoken() -> tuple[Spoken, ...]:
+def list_languages() -> tuple[Spoken, ...]:
     """All languages of public pages, in one order everywhere."""
     return tuple(Spoken(code, name) for code, name in settings.LANGUAGES)
 
 
-def split(path: str) -> tuple[str, str]:
+def split_language(path: str) -> tuple[str, str]:
     """Language and rest of an address; no language where it names none, or one of an address that has none."""
     code, slash, rest = path.removeprefix("/").partition("/")
     if slash and code in dict(settings.LANGUAGES) and rest.partition("/")[0] not in WITHOUT:
@@ -58,17 +58,17 @@ def called_here(header: str) -> str:
     return ASKED.sub(lambda found: ALSO_CALLED.get(found[1].lower(), found[1]), header)
 
 
-def repaired(path: str) -> str:
+def repair_address(path: str) -> str:
     """The address that somebody meant who left out the last slash or wrote capitals; empty where it is none of ours."""
     code, _slash, _rest = path.removeprefix("/").partition("/")
     meant = path if path.endswith("/") or "." in path.rpartition("/")[2] else f"{path}/"
     for tried in (meant, f"/{code.lower()}{meant[len(code) + 1 :]}", meant.lower()):
-        if tried != path and is_valid_path(split(tried)[1]):
+        if tried != path and is_valid_path(split_language(tried)[1]):
             return tried
     return ""
 
 
-def context(request: HttpRequest) -> dict[str, Any]:
+def add_language_context(request: HttpRequest) -> dict[str, Any]:
     """For templates: the languages of public pages, and whether the one of this page is a draft.
 
     `home` is the start page in this language, `page_address` this page for whoever it is sent to, `same_page` the rest
@@ -76,7 +76,7 @@ def context(request: HttpRequest) -> dict[str, Any]:
     """
     return {
         # A part of the site that has fewer languages says so.
-        "all_languages": getattr(request, "languages_here", None) or spoken(),
+        "all_languages": getattr(request, "languages_here", None) or list_languages(),
         "home": get_script_prefix(),
         # Asked for by pages that are sent to others; a page that says that the host is wrong has none.
         "site_address": lambda: f"{request.scheme}://{request.get_host()}",
@@ -112,7 +112,7 @@ class LanguageMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if "HTTP_ACCEPT_LANGUAGE" in request.META:
             request.META["HTTP_ACCEPT_LANGUAGE"] = called_here(request.META["HTTP_ACCEPT_LANGUAGE"])
-        code, rest = split(request.path_info)
+        code, rest = split_language(request.path_info)
         first = rest.removeprefix("/").partition("/")[0]
         language = code or (settings.LANGUAGE_CODE if first in STAFF else get_language_from_request(request))
         before = get_script_prefix()
@@ -127,7 +127,7 @@ class LanguageMiddleware:
             finally:
                 set_script_prefix(before)
         if response.status_code == 404 and request.method in ("GET", "HEAD") and not is_valid_path(rest):
-            meant = repaired(f"/{code}{rest}" if code else rest)
+            meant = repair_address(f"/{code}{rest}" if code else rest)
             response = HttpResponsePermanentRedirect(address_of(request, meant)) if meant else response
         response.headers.setdefault("Content-Language", request.LANGUAGE_CODE)
         if not code and first not in WITHOUT:

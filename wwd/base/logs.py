@@ -31,7 +31,7 @@ ABOUT_REQUESTS = ("django.request", "django.security")
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
-def places(error: BaseException | None) -> str:
+def describe_error_origin(error: BaseException | None) -> str:
     """Where in the code `error` and its causes came from, with their kinds and without their texts."""
     parts: list[str] = []
     while error is not None:
@@ -43,13 +43,13 @@ def places(error: BaseException | None) -> str:
     return "\nfollowed by\n".join(parts)
 
 
-def message(record: logging.LogRecord) -> str:
+def format_log_message(record: logging.LogRecord) -> str:
     """The record's message; those of celery and gunicorn that quote a task's exception or a request are shortened."""
     if record.exc_info and isinstance(record.args, Mapping) and "exc" in record.args:
         task, job = record.args.get("name"), record.args.get("id")
         return f"Task {task}[{job}] failed"
     if record.name == "django.server":
-        return served(record)
+        return format_served_request(record)
     if record.name.startswith(ABOUT_REQUESTS):
         return about_request(record)
     text = record.getMessage()
@@ -68,7 +68,7 @@ def about_request(record: logging.LogRecord) -> str:
     return " ".join(str(part) for part in (what, status, asked) if part)
 
 
-def served(record: logging.LogRecord) -> str:
+def format_served_request(record: logging.LogRecord) -> str:
     """A line of Django's own server, for development: `"%s" %s %s` with the request line, or words about it."""
     args = record.args if isinstance(record.args, tuple) else ()
     method, _, rest = str(args[0] if args else "").partition(" ")
@@ -81,11 +81,11 @@ class ConsoleFormatter(logging.Formatter):
     """One readable line, followed by the places of an exception."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        record.message = message(record)
+        record.message = format_log_message(record)
         return super().formatMessage(record)
 
     def formatException(self, ei: ExcInfo) -> str:
-        return places(ei[1])
+        return describe_error_origin(ei[1])
 
 
 class JsonFormatter(logging.Formatter):
@@ -96,8 +96,8 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": message(record),
+            "message": format_log_message(record),
         }
         if record.exc_info:
-            line["traceback"] = places(record.exc_info[1])
+            line["traceback"] = describe_error_origin(record.exc_info[1])
         return json.dumps(line, ensure_ascii=False, default=str)

@@ -28,7 +28,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 )
 
 
-def uncompressed(response: HttpResponse) -> HttpResponse:
+def disable_compression(response: HttpResponse) -> HttpResponse:
     """For pages with codes or personal data: compression beside a secret could leak it (BREACH)."""
     response.never_compress = True  # type: ignore[attr-defined]
     return response
@@ -39,7 +39,7 @@ def never_compress(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
 
     @wraps(view)
     def inner(*args: Any, **kwargs: Any) -> HttpResponse:
-        return uncompressed(view(*args, **kwargs))
+        return disable_compression(view(*args, **kwargs))
 
     return inner
 

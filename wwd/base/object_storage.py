@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from storages.backends.gcloud import GoogleCloudStorage
 
-from wwd.base.unavailable import StorageAway
+from wwd.base.unavailable import StorageUnavailableError
 
 # Statuses after which the client tries again.
 AGAIN = (408, 429, 500, 502, 503, 504)
@@ -32,18 +32,18 @@ class PatientBucket(GoogleCloudStorage):
         if self._client is None:
             made = super().client
             session = made._http
-            session.request = partial(bounded, session.request, Failing())
+            session.request = partial(request_with_timeout, session.request, Failing())
         return self._client
 
 
-def bounded(request: Any, failing: Failing, method: str, url: str, **given: Any) -> Any:
+def request_with_timeout(request: Any, failing: Failing, method: str, url: str, **given: Any) -> Any:
     """One request of the client's session, with a bound in time."""
     most, now = float(settings.STORAGE_SECONDS), time.monotonic()
     if failing.since and now - failing.last > most:
         failing.since = 0.0
     if failing.since and now - failing.since > most:
         failing.since = 0.0
-        raise StorageAway("The storage does not answer.")
+        raise StorageUnavailableError("The storage does not answer.")
     began = failing.since or now
     try:
         response = request(method, url, **{**given, "timeout": most})

@@ -56,7 +56,7 @@ class NoCookies(dict[str, str]):
     keys = values = items
 
 
-class NotPrepared(Exception):
+class UnpreparablePageError(Exception):
     """The page depends on something that is no plain value."""
 
 
@@ -69,11 +69,11 @@ class Part:
     def __getattr__(self, name: str) -> Any:
         if name in self.marks:
             return self.marks[name]
-        value = getattr(self.whole, name, NotPrepared)
-        if not (value is NotPrepared or isinstance(value, PLAIN)):
-            raise NotPrepared(name)
+        value = getattr(self.whole, name, UnpreparablePageError)
+        if not (value is UnpreparablePageError or isinstance(value, PLAIN)):
+            raise UnpreparablePageError(name)
         self.noted[name] = value
-        if value is NotPrepared:
+        if value is UnpreparablePageError:
             raise AttributeError(name)
         return value
 
@@ -97,7 +97,7 @@ class Page:
     def serves(self, request: HttpRequest, context: dict[str, Any]) -> bool:
         if self.for_strangers and request.COOKIES:
             return False
-        return all(getattr(context[part], name, NotPrepared) == value for part, name, value in self.noted)
+        return all(getattr(context[part], name, UnpreparablePageError) == value for part, name, value in self.noted)
 
     def filled(self, values: dict[str, str]) -> str:
         return "".join(values[piece] if place % 2 else piece for place, piece in enumerate(self.pieces))
@@ -130,10 +130,10 @@ def render_prepared(
     marked = [name for name in marked if values[name]]
     looks = (*marked, *((name, context.get(name)) for name in same))
     address = (request.method, request.scheme, request.get_host(), request.path, request.path_info, get_script_prefix())
-    pages = kind((template, *address, request.LANGUAGE_CODE, static("site.css"), *looks))
+    pages = get_prepared_variants((template, *address, request.LANGUAGE_CODE, static("site.css"), *looks))
     page = next((page for page in pages if page.serves(request, context)), None)
     if page is None and len(pages) < MOST_OF_A_KIND:
-        page = prepare(request, template, context, marked)
+        page = prepare_page(request, template, context, marked)
         pages += [page] if page else []
     if page is None or not page.serves(request, context):
         return render(request, template, context)
@@ -142,7 +142,7 @@ def render_prepared(
     return HttpResponse(page.filled({name: escape(value) for name, value in values.items()}))
 
 
-def kind(key: Hashable) -> list[Page]:
+def get_prepared_variants(key: Hashable) -> list[Page]:
     """The prepared pages that look alike up to what is noted with them."""
     if len(_pages) >= MOST_KINDS and key not in _pages:
         _pages.clear()
@@ -154,7 +154,7 @@ def value_of(context: dict[str, Any], name: str) -> Any:
     return getattr(context[first], attribute) if dot else context[first]
 
 
-def prepare(request: HttpRequest, template: str, context: dict[str, Any], marked: Collection[str]) -> Page | None:
+def prepare_page(request: HttpRequest, template: str, context: dict[str, Any], marked: Collection[str]) -> Page | None:
     """The page in pieces; None where it depends on what is no plain value."""
     marks = {name: f"mark{secrets.token_hex(16)}" for name in marked}
     parts: dict[str, Part] = {}
@@ -165,18 +165,18 @@ def prepare(request: HttpRequest, template: str, context: dict[str, Any], marked
             parts.setdefault(first, Part(context[first], {})).marks[attribute] = mark
         else:
             filled[name] = mark
-    asked = nobody(request)
+    asked = build_anonymous_request(request)
     before = set(vars(asked))
     try:
         text = render_to_string(template, {**filled, **parts}, asked)
-    except NotPrepared:
+    except UnpreparablePageError:
         return None
     left = {name: value for name, value in vars(asked).items() if name not in before and isinstance(value, PLAIN)}
     noted = [(first, name, value) for first, part in parts.items() for name, value in part.noted.items()]
-    return Page(cut(text, marks), noted, asked.COOKIES.looked, left)
+    return Page(cut_at_marks(text, marks), noted, asked.COOKIES.looked, left)
 
 
-def cut(text: str, marks: dict[str, str]) -> list[str]:
+def cut_at_marks(text: str, marks: dict[str, str]) -> list[str]:
     """Text, name of a value, text, …"""
     pieces = [text]
     for name, mark in marks.items():
@@ -202,7 +202,7 @@ class Nobody(HttpRequest):
         return self.asked_by
 
 
-def nobody(request: HttpRequest) -> Nobody:
+def build_anonymous_request(request: HttpRequest) -> Nobody:
     """The same page, asked for by nobody."""
     asked = Nobody(request.scheme or "http", request.get_host())
     asked.method, asked.path, asked.path_info = request.method, request.path, request.path_info

@@ -19,7 +19,7 @@ def asking_once() -> Iterator[None]:
         _answers.reset(token)
 
 
-def asked(name: str, ask: Callable[[], T]) -> T:
+def get_or_compute_answer(name: str, ask: Callable[[], T]) -> T:
     """The answer under this name: the first one within `asking_once`, a new one each time outside of it."""
     answers = _answers.get()
     if answers is None:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from django.conf import settings
 from django.urls import Resolver404, resolve
 
-from wwd.base.languages import split
+from wwd.base.languages import split_language
 
 UNKNOWN = "(no such page)"
 STATIC = "static/<file>"
@@ -16,7 +16,7 @@ def route_of(path: str) -> str:
 
     A path that leads nowhere may be a mistyped key: it is not repeated.
     """
-    language, rest = split(path)
+    language, rest = split_language(path)
     before = f"/{language}/" if language else "/"
     if path.startswith(settings.STATIC_URL):
         return before + STATIC

@@ -25,7 +25,7 @@ class HashedStaticStorage(CompressedManifestStaticFilesStorage):
 
 
 @cache
-def edition(language: str) -> str:
+def compute_page_edition(language: str) -> str:
     """Changes whenever a page without rows could: phones fetch theirs again where it is of another edition."""
     digest = hashlib.sha256()
     for part in ("templates", "static", "collection/data", "requirements.txt", f"locale/{language}"):

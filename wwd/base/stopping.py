@@ -6,6 +6,6 @@ import mmap
 ENDING = mmap.mmap(-1, 1)
 
 
-def ending() -> bool:
+def is_stopping() -> bool:
     """True once the worker was told to stop: whoever works in slices ends after what is in hand."""
     return ENDING[0] == 1

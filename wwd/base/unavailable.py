@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils import translation
 from django.utils.translation import get_language_from_request
 
-from wwd.base.decode_memory import NoRoom
+from wwd.base.decode_memory import DecodeMemoryFullError
 from wwd.base.languages import STAFF
 
 SECONDS = 30
@@ -23,7 +23,7 @@ MOST_FIELDS = 100
 MOST_SIGNS = 20_000
 
 
-class StorageAway(OSError):
+class StorageUnavailableError(OSError):
     """The storage did not answer in time; another try may help."""
 
 
@@ -35,7 +35,11 @@ def unavailable_response(request: HttpRequest, seconds: int = SECONDS) -> HttpRe
     language = getattr(request, "LANGUAGE_CODE", "") or get_language_from_request(request)
     chosen = getattr(request, "chosen_language", "")
     with translation.override(language):
-        context = {"fields": typed(request), "seconds": seconds, "home": f"/{chosen}/" if chosen else "/"}
+        context = {
+            "fields": list_public_form_fields(request),
+            "seconds": seconds,
+            "home": f"/{chosen}/" if chosen else "/",
+        }
         response = render(request, "503.html", context, status=503)
     response.headers["Content-Language"] = language
     response.headers["Retry-After"] = str(seconds)
@@ -45,7 +49,7 @@ def unavailable_response(request: HttpRequest, seconds: int = SECONDS) -> HttpRe
     return response
 
 
-def typed(request: HttpRequest) -> list[tuple[str, str]]:
+def list_public_form_fields(request: HttpRequest) -> list[tuple[str, str]]:
     """Name and value of every field that a public form sent and that was read before; of staff's forms nothing."""
     first = request.path_info.removeprefix("/").partition("/")[0]
     if request.method != "POST" or first in STAFF or not hasattr(request, "_post"):
@@ -58,13 +62,13 @@ def typed(request: HttpRequest) -> list[tuple[str, str]]:
 def is_temporary(error: BaseException | None) -> bool:
     """Whether `error`, or what caused it, means that the database, the storage or the disk cannot work just now."""
     return any(
-        isinstance(each, OperationalError | InterfaceError | StorageAway | NoRoom)
+        isinstance(each, OperationalError | InterfaceError | StorageUnavailableError | DecodeMemoryFullError)
         or (isinstance(each, OSError) and each.errno in NO_ROOM)
-        for each in causes(error)
+        for each in iterate_causes(error)
     )
 
 
-def causes(error: BaseException | None) -> Iterator[BaseException]:
+def iterate_causes(error: BaseException | None) -> Iterator[BaseException]:
     """The error, then what caused it, as far back as is known."""
     while error is not None:
         yield error

@@ -87,9 +87,9 @@ class PatientWorker(ThreadWorker):
         """Lets the oldest connection go of whoever holds most, before there are so many that nobody gets in."""
         if len(self.waiting) < self.worker_connections // 2:
             return
-        held = Counter(sender(conn) for conn in self.waiting)
+        held = Counter(get_client_host(conn) for conn in self.waiting)
         most = held.most_common(1)[0][0]
-        self.drop(next(conn for conn in self.waiting if sender(conn) == most), NO_ROOM)
+        self.drop(next(conn for conn in self.waiting if get_client_host(conn) == most), NO_ROOM)
 
     def await_request(self, conn: TConn, data: bytes) -> None:
         """Waits for the next request of a connection; `data` came of it already."""
@@ -129,7 +129,7 @@ class PatientWorker(ThreadWorker):
         elif self.held > MOST_HELD:
             self.drop(conn, NO_ROOM)
         elif in_head and arriving.expects_continue:
-            send(conn, CONTINUE)
+            send_if_ready(conn, CONTINUE)
 
     def hand_on(self, conn: TConn) -> None:
         """Gives the whole request to a thread."""
@@ -151,7 +151,7 @@ class PatientWorker(ThreadWorker):
         """Ends a connection whose request did not arrive; `answer` says why, where its sender still listens."""
         self.forget(conn).content.close()
         if answer:
-            send(conn, answer)
+            send_if_ready(conn, answer)
             self.linger(conn)
         else:
             self.close(conn)
@@ -220,12 +220,12 @@ class PatientWorker(ThreadWorker):
             self.close(conn)
 
 
-def sender(conn: TConn) -> str:
+def get_client_host(conn: TConn) -> str:
     """The address at the other end of a connection."""
     return str(conn.client[0]) if isinstance(conn.client, tuple) else ""
 
 
-def send(conn: TConn, answer: bytes) -> None:
+def send_if_ready(conn: TConn, answer: bytes) -> None:
     """Sends a few bytes if the line takes them at once."""
     with suppress(OSError):
         conn.sock.opened.send(answer)

@@ -10,4 +10,4 @@ TIME_LIMIT = 3000
 def export(pk: int) -> None:
     from wwd.exchange.bundles import jobs
 
-    jobs.work(pk)
+    jobs.run_export_job(pk)

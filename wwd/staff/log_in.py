@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 
 from collection.access.alarms import STAFF_FAILURES
-from collection.access.attempt_limits import count_try, left_to_wait, take_back_try, tries
+from collection.access.attempt_limits import count_attempts, count_try, left_to_wait, take_back_try
 from collection.access.request_info import network_of
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class EntryForm(AdminAuthenticationForm):
     def clean(self) -> dict[str, Any]:
         key = counted_by(self.request, str(self.cleaned_data.get("username", "")))
         self.refuse_for(left_to_wait(key, FREE))
-        before = tries(key)
+        before = count_attempts(key)
         # Counted first, so that many at once do not all find the counter as it was.
         number = count_try(key)
         if number > max(before + 1, FREE):

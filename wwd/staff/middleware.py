@@ -34,12 +34,12 @@ class StaffMiddleware:
         if not request.path_info.startswith(PAGES):
             if settings.SESSION_COOKIE_NAME in request.COOKIES:
                 user: Any = request.user
-                request.user = SimpleLazyObject(lambda: whoever(request, user))  # type: ignore[assignment]
+                request.user = SimpleLazyObject(lambda: resolve_public_user(request, user))  # type: ignore[assignment]
             return self.get_response(request)
-        return answer(request) or self.get_response(request)
+        return block_unverified_request(request) or self.get_response(request)
 
 
-def answer(request: HttpRequest) -> HttpResponseBase | None:
+def block_unverified_request(request: HttpRequest) -> HttpResponseBase | None:
     """What is said instead of the page; None where the page may answer."""
     user = request.user
     if user.is_authenticated and is_idle(request):
@@ -59,13 +59,13 @@ def answer(request: HttpRequest) -> HttpResponseBase | None:
 
 
 @receiver(user_logged_in)
-def begin(sender: Any, request: HttpRequest, user: Any, **signal: Any) -> None:
+def begin_staff_session(sender: Any, request: HttpRequest, user: Any, **signal: Any) -> None:
     """The log-in itself is the first sign of a session."""
     note_seen(request)
     second_factor.note_at_log_in(request, user)
 
 
-def whoever(request: HttpRequest, user: Any) -> Any:
+def resolve_public_user(request: HttpRequest, user: Any) -> Any:
     """The person of this session on pages that are not of staff: nobody, while a log-in or second factor is due."""
     if user.is_authenticated and (is_idle(request) or second_factor.is_due(request, user)):
         return AnonymousUser()

@@ -74,10 +74,10 @@ def picture_of(device: TOTPDevice) -> SafeString:
 
 
 @transaction.atomic
-def confirm(request: HttpRequest, device: TOTPDevice, token: str) -> list[str]:
+def confirm_device(request: HttpRequest, device: TOTPDevice, token: str) -> list[str]:
     """The recovery codes, where the app's code is right: from now on this device is the only one. Else none."""
     device = TOTPDevice.objects.select_for_update().get(pk=device.pk)
-    if not device.verify_token(plain(token)):
+    if not device.verify_token(normalise_token(token)):
         return []
     TOTPDevice.objects.filter(user=device.user).exclude(pk=device.pk).delete()
     device.confirmed = True
@@ -102,9 +102,9 @@ def recovery_codes_left(user: User) -> int:
     return device.token_set.count() if device else 0
 
 
-def check(user: User, typed: str) -> Device | None:
+def find_accepting_device(user: User, typed: str) -> Device | None:
     """The device that takes what was typed: six digits of the app, else a recovery code."""
-    text = plain(typed)
+    text = normalise_token(typed)
     with transaction.atomic():
         for device in kind_of(text).objects.select_for_update().filter(user=user, confirmed=True):
             begin_again_where_the_clock_was_set_back(device)
@@ -121,7 +121,7 @@ def begin_again_where_the_clock_was_set_back(device: TOTPDevice | StaticDevice) 
         device.save(update_fields=["throttling_failure_timestamp"])
 
 
-def plain(typed: str) -> str:
+def normalise_token(typed: str) -> str:
     """Letters and digits of what was typed, digits of any script as 0 to 9."""
     signs = (str(int(sign)) if sign.isdecimal() else sign for sign in typed.casefold() if sign.isalnum())
     return "".join(signs)
@@ -134,7 +134,7 @@ def kind_of(text: str) -> type[TOTPDevice] | type[StaticDevice]:
 def left_to_wait(user: User, typed: str, *, confirmed: bool = True) -> int:
     """Seconds during which such a code of this person is not looked at, after wrong ones; django-otp doubles them."""
     waits = [0]
-    for device in kind_of(plain(typed)).objects.filter(user=user, confirmed=confirmed):
+    for device in kind_of(normalise_token(typed)).objects.filter(user=user, confirmed=confirmed):
         begin_again_where_the_clock_was_set_back(device)
         allowed, why = device.verify_is_allowed()
         if not allowed and why and "locked_until" in why:
@@ -143,7 +143,7 @@ def left_to_wait(user: User, typed: str, *, confirmed: bool = True) -> int:
 
 
 @transaction.atomic
-def forget(user: User) -> int:
+def remove_second_factor(user: User) -> int:
     """Takes the second factor away, with recovery codes and a set-up that was begun; returns how many devices went."""
     number = TOTPDevice.objects.filter(user=user).count()
     TOTPDevice.objects.filter(user=user).delete()

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from wwd.base.middleware import uncompressed
+from wwd.base.middleware import disable_compression
 
 UNSHOWN = ("csrfmiddlewaretoken",)
 SECRET = "password"  # noqa: S105  (part of the names of fields)
@@ -49,31 +49,31 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def sent_before_another_log_in(request: HttpRequest) -> HttpResponse:
     """For somebody who is logged in: the form has the token of an earlier log-in."""
-    return again(request, "staff/again.html", "Send it once more", status=403)
+    return render_retry_page(request, "staff/again.html", "Send it once more", status=403)
 
 
 def logged_out(request: HttpRequest) -> HttpResponse:
     """For somebody whose log-in ended while they typed."""
-    return again(request, "staff/logged_out.html", "You are logged out", status=403)
+    return render_retry_page(request, "staff/logged_out.html", "You are logged out", status=403)
 
 
-def again(request: HttpRequest, template: str, title: str, status: int) -> HttpResponse:
+def render_retry_page(request: HttpRequest, template: str, title: str, status: int) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
         "title": title,
         "is_nav_sidebar_enabled": False,
         "available_apps": [],
         "address": request.get_full_path(),
-        "typed": typed(request),
+        "typed": list_typed_fields(request),
         "files": list(request.FILES),
         "log_in": reverse("admin:login"),
     }
-    response = uncompressed(render(request, template, context, status=status))
+    response = disable_compression(render(request, template, context, status=status))
     response["Cache-Control"] = "no-store"
     return response
 
 
-def typed(request: HttpRequest) -> list[tuple[str, Any]]:
+def list_typed_fields(request: HttpRequest) -> list[tuple[str, Any]]:
     """Name and value of every field, in their order."""
     fields = [(name, value) for name, values in request.POST.lists() for value in values]
     return [(name, value) for name, value in fields if name not in UNSHOWN and SECRET not in name.casefold()]

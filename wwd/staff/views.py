@@ -18,7 +18,7 @@ from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from wwd.base.middleware import uncompressed
+from wwd.base.middleware import disable_compression
 from wwd.staff import second_factor
 from wwd.staff.log_in import note_failure
 
@@ -55,7 +55,7 @@ def for_somebody_of_the_staff(view: View) -> Callable[[HttpRequest], HttpRespons
     def inner(request: HttpRequest) -> HttpResponse:
         if not admin.site.has_permission(request):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
-        return uncompressed(view(request, cast(User, request.user)))
+        return disable_compression(view(request, cast(User, request.user)))
 
     guarded = require_http_methods(["GET", "HEAD", "POST"])(sensitive_post_parameters()(inner))
     return never_cache(csrf_protect(guarded))
@@ -66,16 +66,16 @@ def second_factor_page(request: HttpRequest, user: User) -> HttpResponse:
     """Asks for the code where it is due; else says how things stand and renews or removes them."""
     if second_factor.is_due(request, user):
         return (
-            ask(request, user)
+            ask_for_token(request, user)
             if second_factor.is_set_up(user)
             else redirect(with_next("second-factor-set-up", request))
         )
     if request.method == "POST":
-        return change(request, user)
-    return page(request, "staff/second_factor.html", "Second factor", **standing(user))
+        return change_second_factor(request, user)
+    return render_staff_page(request, "staff/second_factor.html", "Second factor", **describe_second_factor(user))
 
 
-def standing(user: User) -> dict[str, Any]:
+def describe_second_factor(user: User) -> dict[str, Any]:
     return {
         "is_set_up": second_factor.is_set_up(user),
         "required": second_factor.required_of(user),
@@ -83,23 +83,25 @@ def standing(user: User) -> dict[str, Any]:
     }
 
 
-def ask(request: HttpRequest, user: User) -> HttpResponse:
+def ask_for_token(request: HttpRequest, user: User) -> HttpResponse:
     """Password known, code asked for."""
     form = TokenForm(request.POST if request.method == "POST" else None)
     status = 200
     if form.is_valid():
         typed = form.cleaned_data["token"]
         wait = second_factor.left_to_wait(user, typed)
-        device = None if wait else second_factor.check(user, typed)
+        device = None if wait else second_factor.find_accepting_device(user, typed)
         if device:
             django_otp.login(request, device)
             request.session.cycle_key()
             return redirect(next_of(request))
-        status = refuse(form, wait)
-    return page(request, "staff/ask.html", "Second factor", status=status, form=form, next=next_of(request))
+        status = refuse_token(form, wait)
+    return render_staff_page(
+        request, "staff/ask.html", "Second factor", status=status, form=form, next=next_of(request)
+    )
 
 
-def refuse(form: TokenForm, wait: int) -> int:
+def refuse_token(form: TokenForm, wait: int) -> int:
     """Says why a code was not taken; returns the page's status. A wrong one counts among the failed log-ins."""
     if not wait:
         note_failure(1)
@@ -119,11 +121,11 @@ def set_up(request: HttpRequest, user: User) -> HttpResponse:
     if form.is_valid():
         typed = form.cleaned_data["token"]
         wait = second_factor.left_to_wait(user, "000000", confirmed=False)
-        codes = [] if wait else second_factor.confirm(request, device, typed)
+        codes = [] if wait else second_factor.confirm_device(request, device, typed)
         if codes:
             request.session.cycle_key()
             return codes_page(request, codes)
-        status = refuse(form, wait)
+        status = refuse_token(form, wait)
     shown = {
         "form": form,
         "key": second_factor.key_of(device),
@@ -132,16 +134,16 @@ def set_up(request: HttpRequest, user: User) -> HttpResponse:
         "required": second_factor.required_of(user),
         "again": second_factor.is_set_up(user),
     }
-    return page(request, "staff/set_up.html", "Set up a second factor", status=status, **shown)
+    return render_staff_page(request, "staff/set_up.html", "Set up a second factor", status=status, **shown)
 
 
-def change(request: HttpRequest, user: User) -> HttpResponse:
+def change_second_factor(request: HttpRequest, user: User) -> HttpResponse:
     """What the pressed button does. Only sessions that have shown the second factor come here."""
     what = request.POST.get("do")
     if what == "codes" and second_factor.is_set_up(user):
         return codes_page(request, second_factor.new_recovery_codes(user))
     if what == "remove" and not second_factor.required_of(user):
-        second_factor.forget(user)
+        second_factor.remove_second_factor(user)
         messages.success(request, "The second factor is removed. The password alone logs you in.")
     else:
         messages.error(request, "Nothing was done.")
@@ -149,10 +151,12 @@ def change(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def codes_page(request: HttpRequest, codes: list[str]) -> HttpResponse:
-    return page(request, "staff/recovery_codes.html", "Recovery codes", codes=codes, next=next_of(request))
+    return render_staff_page(request, "staff/recovery_codes.html", "Recovery codes", codes=codes, next=next_of(request))
 
 
-def page(request: HttpRequest, template: str, title: str, *, status: int = 200, **more: Any) -> HttpResponse:
+def render_staff_page(
+    request: HttpRequest, template: str, title: str, *, status: int = 200, **more: Any
+) -> HttpResponse:
     """A page of the admin without its lists: before the second factor nothing of them is told."""
     shared = {**admin.site.each_context(request), "title": title, "is_nav_sidebar_enabled": False}
     return render(request, template, {**shared, "available_apps": [], **more}, status=status)

@@ -31,7 +31,7 @@ class Command(BaseCommand):
     def apply(self, file: Path) -> None:
         try:
             rows = json.loads(file.read_text())
-            found = tombstones.apply(rows if isinstance(rows, list) else [rows])
+            found = tombstones.apply_tombstones(rows if isinstance(rows, list) else [rows])
         except (OSError, ValueError) as error:
             raise CommandError(f"{file} cannot be applied: {error}") from error
         erased = erase.erase_due()

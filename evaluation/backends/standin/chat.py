@@ -30,10 +30,10 @@ class StandinChat:
         for each in conversations:
             asked = "\n".join(message["content"] for message in each.messages)
             draw = random.Random(hashlib.sha256(f"{self.name} {each.seed} {asked}".encode()).digest())
-            yield Answer(text=answer(asked.casefold(), draw))
+            yield Answer(text=draw_answer(asked.casefold(), draw))
 
 
-def answer(asked: str, draw: random.Random) -> str:
+def draw_answer(asked: str, draw: random.Random) -> str:
     offered = next((words for word, words in ASKED.items() if word in asked), ())
     if "True" in offered:
         return draw.choice(offered)

@@ -8,7 +8,7 @@ import numpy as np
 from evaluation.contracts.backend import Vectors
 from evaluation.contracts.study import ModelData
 from evaluation.readers import image_decode
-from evaluation.readers.image_decode import decode
+from evaluation.readers.image_decode import decode_image
 
 DIMENSIONS = 64
 GRID = 8
@@ -28,22 +28,24 @@ class StandinEncoder:
 
     def encode_images(self, contents: Sequence[bytes]) -> Vectors:
         """Pictures → (n, 64): small colour grid and histogram, projected."""
-        statistics = np.array([colours(content) for content in contents])
+        statistics = np.array([compute_colour_features(content) for content in contents])
         return np.asarray(statistics.reshape(len(contents), len(self.projection)) @ self.projection, dtype=np.float32)
 
     def encode_texts(self, texts: Sequence[str]) -> Vectors:
         """Texts → (n, 64): counts of hashed letter triples, signed."""
-        return np.array([letters(text) for text in texts], dtype=np.float32).reshape(len(texts), DIMENSIONS)
+        return np.array([compute_trigram_features(text) for text in texts], dtype=np.float32).reshape(
+            len(texts), DIMENSIONS
+        )
 
 
-def colours(content: bytes) -> np.ndarray:
+def compute_colour_features(content: bytes) -> np.ndarray:
     """Colour grid and histogram of a picture, (216,), each value around zero. Raises ImageError for no picture."""
-    small = np.asarray(decode(content).resize((GRID, GRID)), dtype=np.float64) / 255
+    small = np.asarray(decode_image(content).resize((GRID, GRID)), dtype=np.float64) / 255
     histogram = [np.histogram(small[..., channel], bins=BINS, range=(0, 1))[0] / GRID**2 for channel in range(3)]
     return np.concatenate([small.ravel() - 0.5, np.concatenate(histogram) - 1 / BINS])
 
 
-def letters(text: str) -> np.ndarray:
+def compute_trigram_features(text: str) -> np.ndarray:
     """Signed counts of letter triples by hash, (64,); never all zero."""
     padded = f"  {text.casefold()}  "
     counts = np.zeros(DIMENSIONS)

@@ -25,7 +25,7 @@ class Sketch:
 
     def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
         for request in requests:
-            content = png(self.draw(request))
+            content = encode_png(self.draw(request))
             image = ImageResult(
                 content,
                 "image/png",
@@ -41,13 +41,13 @@ class Sketch:
     def draw(self, request: ImageRequest) -> Image.Image:
         text = "\n".join([self.identifier, request.name, request.prompt, str(request.seed), str(request.sample)])
         digest = hashlib.sha256(text.encode("utf-8", "replace")).digest()
-        picture = plate(random.Random(digest), self.size)
+        picture = draw_plate(random.Random(digest), self.size)
         number = request.seed if request.seed is not None else request.sample
-        label(picture, writable(request.name), f"seed {number}")
+        draw_labels(picture, filter_drawable_name(request.name), f"seed {number}")
         return picture
 
 
-def plate(choice: random.Random, size: int) -> Image.Image:
+def draw_plate(choice: random.Random, size: int) -> Image.Image:
     """A plate seen from above with a heap of shapes, (size, size) RGB."""
     picture = Image.new("RGB", (size, size), choice.choice(PAPER))
     draw = ImageDraw.Draw(picture)
@@ -61,16 +61,20 @@ def plate(choice: random.Random, size: int) -> Image.Image:
     return picture
 
 
-def label(picture: Image.Image, name: str, number: str) -> None:
+def draw_labels(picture: Image.Image, name: str, number: str) -> None:
     """Writes the banner along the lower edge, and name and number above the plate."""
     draw, size = ImageDraw.Draw(picture), picture.width
     height = size // 16
     draw.rectangle((0, size - height, size, size), fill="#2b211a")
-    fit(draw, BANNER, (size // 2, size - height // 2), size - 8, height * 0.6, "#fffaf3")
-    fit(draw, " · ".join(part for part in (name, number) if part), (size // 2, size // 16), size - 8, height, "#2b211a")
+    draw_fitted_text(draw, BANNER, (size // 2, size - height // 2), size - 8, height * 0.6, "#fffaf3")
+    draw_fitted_text(
+        draw, " · ".join(part for part in (name, number) if part), (size // 2, size // 16), size - 8, height, "#2b211a"
+    )
 
 
-def fit(draw: ImageDraw.ImageDraw, text: str, at: tuple[int, int], width: int, height: float, colour: str) -> None:
+def draw_fitted_text(
+    draw: ImageDraw.ImageDraw, text: str, at: tuple[int, int], width: int, height: float, colour: str
+) -> None:
     """Writes `text` centred at `at`, smaller where it would be wider than `width`."""
     font = ImageFont.load_default(height)
     needed = font.getlength(text)
@@ -79,7 +83,7 @@ def fit(draw: ImageDraw.ImageDraw, text: str, at: tuple[int, int], width: int, h
     draw.text(at, text, font=font, fill=colour, anchor="mm")
 
 
-def writable(name: str) -> str:
+def filter_drawable_name(name: str) -> str:
     """The name where the font has all of its letters, else nothing: boxes in place of letters help nobody."""
     font = ImageFont.load_default(16)
     missing = bytes(font.getmask("\uffff"))
@@ -87,7 +91,7 @@ def writable(name: str) -> str:
     return name if all(letter == " " or bytes(font.getmask(letter)) != missing for letter in name) else ""
 
 
-def png(picture: Image.Image) -> bytes:
+def encode_png(picture: Image.Image) -> bytes:
     stream = io.BytesIO()
     picture.save(stream, "PNG")
     return stream.getvalue()

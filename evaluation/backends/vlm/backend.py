@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evaluation.backends import weight_files, weights
-from evaluation.backends.image_decode import singles
-from evaluation.backends.vlm.packing import Packed, Shared, on_its_way, packed
+from evaluation.backends.image_decode import decode_image_stream
+from evaluation.backends.vlm.packing import Packed, Shared, on_its_way, pack_questions
 from evaluation.backends.vlm.prompts import Wording
-from evaluation.backends.vlm.tiling import Tiling, tiling
+from evaluation.backends.vlm.tiling import Tiling, parse_tiling_config
 from evaluation.contracts import parameters
 from evaluation.contracts.backend import Answer, Asked, BackendError, Question, Reading
 from evaluation.contracts.study import ModelData
@@ -62,7 +62,7 @@ class PictureAnswerer:
 
     def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Sequence[Answer]]:
         """See `VisualAnswerer`. The card has the next picture before anybody waits for its answers about this one."""
-        pictures = singles([each.image for each in asked], self.device.type)
+        pictures = decode_image_stream([each.image for each in asked], self.device.type)
         for finish in one_behind(
             self.begun(picture, each.questions, reading) for each, picture in zip(asked, pictures, strict=True)
         ):
@@ -75,7 +75,7 @@ class PictureAnswerer:
         if not questions:
             return list
         read = self.generated if reading == "generated" else self.read
-        with weights.memory(), torch.inference_mode():
+        with weights.convert_memory_errors(), torch.inference_mode():
             shared = self.shared(picture)
             finishes = [read(shared, part) for part in self.parts(questions)]
         return lambda: [answer for finish in finishes for answer in finish()]
@@ -115,7 +115,7 @@ class PictureAnswerer:
         return self.pack(rows)
 
     def _pack(self, rows: tuple[tuple[int, ...], ...]) -> Packed:
-        return packed(rows, self.device)
+        return pack_questions(rows, self.device)
 
     def read(self, shared: Shared, questions: Sequence[Question]) -> Finish:
         """Probabilities of the letters as the first token of the answer."""
@@ -176,23 +176,23 @@ class VisionLanguageModel(PictureAnswerer):
         from transformers import LlavaNextForConditionalGeneration
         from transformers.image_processing_base import ImageProcessingMixin
 
-        given = parameters.values(model)
+        given = parameters.resolve_parameter_values(model)
         tokenizer, template = words_of(model)
-        with weights.loading(model):
+        with weights.convert_loading_errors(model):
             config, _ = ImageProcessingMixin.get_image_processor_dict(model.identifier, **weights.source_of(model))
-        network = weights.pretrained(
+        network = weights.load_pretrained_model(
             model, LlavaNextForConditionalGeneration, given["precision"], spread=given["spread"]
         )
-        with weights.loading(model):
-            tiles = tiling(config, network.config.image_grid_pinpoints)
+        with weights.convert_loading_errors(model):
+            tiles = parse_tiling_config(config, network.config.image_grid_pinpoints)
         super().__init__(network, tokenizer, template, tiles, **{name: given[name] for name in LIMITS})
-        self.circumstances = {**weights.circumstances(given["precision"]), "preprocessing": self.tiling.name}
+        self.circumstances = {**weights.describe_environment(given["precision"]), "preprocessing": self.tiling.name}
 
     @staticmethod
     def inspect(model: ModelData) -> list[str]:
-        """See `evaluation.backends.inspect`."""
+        """See `evaluation.backends.inspect_model`."""
         weights.config_of(model, FAMILIES)
-        weight_files.check(model, weight_files.missing_of_model(model, pictures=True))
+        weight_files.require_complete_weights(model, weight_files.missing_of_model(model, pictures=True))
         words_of(model)
         return [f"family {FAMILIES[0]}"]
 
@@ -205,7 +205,7 @@ def words_of(model: ModelData) -> tuple[Any, str]:
     from transformers import AutoTokenizer
 
     weights.config_of(model, FAMILIES)
-    with weights.loading(model):
+    with weights.convert_loading_errors(model):
         tokenizer = AutoTokenizer.from_pretrained(model.identifier, **weights.source_of(model))
         # The tokenizer's own template may be that of the language model alone, which knows no pictures.
         template = weights.side_file(model, "chat_template.json") or tokenizer.chat_template

@@ -26,7 +26,7 @@ class Packed:
     last: "Tensor"
 
 
-def packed(questions: Sequence[Sequence[int]], device: Any) -> Packed:
+def pack_questions(questions: Sequence[Sequence[int]], device: Any) -> Packed:
     """Token ids of each question → one row of them all."""
     import torch
 

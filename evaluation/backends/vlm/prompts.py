@@ -61,7 +61,7 @@ class Wording:
         if not question.letters:
             raise ValueError("A question without options has no letters to read.")
         known = self.ids(self.rendered(question.text))
-        return distinct(
+        return find_distinct_tokens(
             question.letters,
             [
                 [self.first(known, question.text, form) for form in (letter, f" {letter}")]
@@ -75,7 +75,7 @@ class Wording:
         return whole[len(known)] if whole[: len(known)] == known and len(whole) > len(known) else None
 
 
-def distinct(letters: Sequence[str], forms: Sequence[Sequence[int | None]]) -> tuple[tuple[int, ...], ...]:
+def find_distinct_tokens(letters: Sequence[str], forms: Sequence[Sequence[int | None]]) -> tuple[tuple[int, ...], ...]:
     """The tokens of each letter, written with or without a space.
 
     A token with which several letters begin (a lone space) tells nothing and is left out. Raises BackendError where

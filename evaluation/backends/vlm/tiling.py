@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evaluation.backends.image_resize import FILTERS, VERSION, channels, resized
+from evaluation.backends.image_resize import FILTERS, VERSION, build_channel_tensor, resize_images
 from evaluation.contracts.backend import BackendError
 from evaluation.readers import image_decode
 
@@ -52,16 +52,19 @@ class Tiling:
         values = pixels.permute(2, 0, 1)[None].float()
         size = (values.shape[2], values.shape[3])
         resolution = self.resolution(size)
-        fitted = resized(values, fitting(size, resolution), self.filter)
+        fitted = resize_images(values, compute_fitted_size(size, resolution), self.filter)
         padded = in_the_middle(fitted, resolution)
         rows, columns = resolution[0] // self.edge, resolution[1] // self.edge
         cut = padded.view(3, rows, self.edge, columns, self.edge).permute(1, 3, 0, 2, 4).flatten(0, 1)
-        whole = resized(values, (self.edge, self.edge), self.filter)
-        mean, deviation = channels(self.mean, pixels.device), channels(self.deviation, pixels.device)
+        whole = resize_images(values, (self.edge, self.edge), self.filter)
+        mean, deviation = (
+            build_channel_tensor(self.mean, pixels.device),
+            build_channel_tensor(self.deviation, pixels.device),
+        )
         return (torch.cat([whole, cut]) * self.scale - mean) / deviation
 
 
-def fitting(size: Size, resolution: Size) -> Size:
+def compute_fitted_size(size: Size, resolution: Size) -> Size:
     """The size of a picture scaled to touch the edges of `resolution`."""
     across, down = resolution[1] / size[1], resolution[0] / size[0]
     if across < down:
@@ -78,7 +81,7 @@ def in_the_middle(values: "Tensor", size: Size) -> "Tensor":
     return torch.nn.functional.pad(values, (left, right, above, below))
 
 
-def tiling(config: Mapping[str, Any], resolutions: Sequence[Sequence[int]]) -> Tiling:
+def parse_tiling_config(config: Mapping[str, Any], resolutions: Sequence[Sequence[int]]) -> Tiling:
     """From the image processor's published configuration. Raises BackendError where it asks for something else."""
     number = int(config.get("resample", 3))
     crop, size = config.get("crop_size", {}), config.get("size", {})

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
 
 from evaluation.models import ReferenceList
-from evaluation.novelty.reference import BadReference, forms, import_reference
+from evaluation.novelty.reference import ReferenceListError, import_reference, load_reference_forms
 
 
 class Command(BaseCommand):
@@ -18,7 +18,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--name", required=True, help="short name of the list, such as worldcuisines")
-        parser.add_argument("--form", default="plain", help=f"which columns hold what: {', '.join(forms())}")
+        parser.add_argument(
+            "--form", default="plain", help=f"which columns hold what: {', '.join(load_reference_forms())}"
+        )
         parser.add_argument("--title", default="")
         parser.add_argument("--source", default="", help="where it comes from, with its licence")
 
@@ -35,7 +37,7 @@ class Command(BaseCommand):
             held, added = import_reference(
                 options["file"], options["name"], options["form"], title=options["title"], source=options["source"]
             )
-        except BadReference as error:
+        except ReferenceListError as error:
             raise CommandError(str(error)) from error
         number = held.dishes.count()
         self.stdout.write(f"{held.slug}: {number} dishes {'added' if added else 'are here already'}.")

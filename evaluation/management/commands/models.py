@@ -14,7 +14,7 @@ from evaluation.contracts.backend import BackendError
 from evaluation.contracts.parameters import IMPORT_ONLY
 from evaluation.models import Model, Role
 from evaluation.runner.catalogue import model_data
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 FIELDS = ("role", "backend", "identifier", "revision", "title")
 
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         )
         row.title = row.title or row.slug
         if row.role not in Role.values:
-            raise CommandError(unknown("role named", row.role, Role.values))
+            raise CommandError(describe_unknown_name("role named", row.role, Role.values))
         try:
             with transaction.atomic():
                 row.full_clean()
@@ -64,7 +64,7 @@ class Command(BaseCommand):
 
     def list_models(self, options: dict[str, Any]) -> None:
         if options["role"] and options["role"] not in Role.values:
-            raise CommandError(unknown("role named", options["role"], Role.values))
+            raise CommandError(describe_unknown_name("role named", options["role"], Role.values))
         for row in Model.objects.order_by("role", "slug"):
             if options["role"] in ("", row.role):
                 told = f"{row.identifier} {row.revision}".strip()
@@ -88,8 +88,8 @@ class Command(BaseCommand):
     def state_of(self, row: Model, *, load: bool) -> list[str]:
         data = model_data(row)
         if load:
-            backends.load(data)
-        return [f"backend {row.backend}", *backends.inspect(data), *(["loaded"] if load else [])]
+            backends.load_backend(data)
+        return [f"backend {row.backend}", *backends.inspect_model(data), *(["loaded"] if load else [])]
 
 
 def chosen(slugs: Iterable[str]) -> list[Model]:
@@ -97,7 +97,7 @@ def chosen(slugs: Iterable[str]) -> list[Model]:
     known = {row.slug: row for row in Model.objects.order_by("slug")}
     for slug in slugs:
         if slug not in known:
-            raise CommandError(unknown("model", slug, known))
+            raise CommandError(describe_unknown_name("model", slug, known))
     return [known[slug] for slug in slugs] or [row for row in known.values() if row.backend not in IMPORT_ONLY]
 
 

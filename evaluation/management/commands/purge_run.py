@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from evaluation.models import Run
 from evaluation.queue import send_task
 from evaluation.runner import purging
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 
 class Command(BaseCommand):
@@ -23,8 +23,8 @@ class Command(BaseCommand):
         run = Run.objects.filter(slug=options["slug"]).first()
         if run is None:
             slugs = Run.objects.order_by("-pk").values_list("slug", flat=True)[:500]
-            raise CommandError(unknown("run", options["slug"], slugs), returncode=2)
-        if reasons := purging.obstacles(run):
+            raise CommandError(describe_unknown_name("run", options["slug"], slugs), returncode=2)
+        if reasons := purging.list_purge_obstacles(run):
             raise CommandError(" ".join([_("The run %(slug)s stays.") % {"slug": run.slug}, *reasons]))
         if not options["yes"] and not self.agreed(run):
             self.stdout.write(_("Nothing was removed."))
@@ -32,11 +32,11 @@ class Command(BaseCommand):
             send_task("evaluation.tasks.purge_run", run.pk)
             self.stdout.write(_("A worker removes the run %(slug)s.") % {"slug": run.slug})
         else:
-            self.stdout.write(_("Removed: %(rows)s.") % {"rows": purging.counted(purging.purge(run))})
+            self.stdout.write(_("Removed: %(rows)s.") % {"rows": purging.describe_counts(purging.purge_run(run))})
 
     def agreed(self, run: Run) -> bool:
         """Whether somebody typed the name of the run."""
-        numbers = ", ".join(f"{n} {what}" for what, n in purging.sizes(run).items())
+        numbers = ", ".join(f"{n} {what}" for what, n in purging.count_purgeable_rows(run).items())
         self.stdout.write(
             _("The run %(slug)s goes for ever, with %(numbers)s.") % {"slug": run.slug, "numbers": numbers}
         )

@@ -14,9 +14,9 @@ from tqdm import tqdm
 from evaluation import runner
 from evaluation.contracts.study import ConfigError
 from evaluation.models import Run, Unit
-from evaluation.readers.text_cleaning import cut
+from evaluation.readers.text_cleaning import truncate_text
 from evaluation.runner.preview import Preview
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 
 POLL_SECONDS = 1.0
 MOST_REASONS = 10
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         try:
             config = read_config(options["config"])
             if options["plan"]:
-                self.show(runner.preview(options["slug"], config))
+                self.show(runner.preview_run(options["slug"], config))
                 return
             run = created(options, config)
         except ConfigError as error:
@@ -53,9 +53,9 @@ class Command(BaseCommand):
         if run.state == Run.State.WAITING:
             self.stdout.write(f"Run {run.slug} is planned once {options['after']} is done.")
             return
-        counted = runner.progress(run)
+        counted = runner.count_units_by_state(run)
         self.stdout.write(f"Run {run.slug}: {sum(counted.values())} units, {counted['pending']} of them waiting.")
-        runner.announce(run)
+        runner.announce_run(run)
         if options["wait"]:
             wait_for(run)
         self.report(run)
@@ -73,12 +73,14 @@ class Command(BaseCommand):
     def report(self, run: Run) -> None:
         """Says what became of the run. Raises CommandError where it paused by itself or units failed."""
         run.refresh_from_db()
-        counted = runner.progress(run)
+        counted = runner.count_units_by_state(run)
         shown = ", ".join(f"{counted[state]} {state}" for state in Unit.State.values if counted[state])
         self.stdout.write(f"Run {run.slug} is {run.state}: {shown}.")
-        found = runner.reasons(run)
+        found = runner.count_failure_reasons(run)
         for state, reason, number in found[:MOST_REASONS]:
-            self.stderr.write(f"{number} {state}: {cut(' '.join(reason.split()), MOST_LETTERS) or 'no reason given'}")
+            self.stderr.write(
+                f"{number} {state}: {truncate_text(' '.join(reason.split()), MOST_LETTERS) or 'no reason given'}"
+            )
         if len(found) > MOST_REASONS:
             self.stderr.write(f"and {len(found) - MOST_REASONS} other reasons")
         if run.problem:
@@ -92,7 +94,9 @@ def created(options: dict[str, Any], config: Any) -> Run:
     if options["after"]:
         earlier = Run.objects.filter(slug=options["after"]).first()
         if earlier is None:
-            raise ConfigError(unknown("run", options["after"], Run.objects.values_list("slug", flat=True)))
+            raise ConfigError(
+                describe_unknown_name("run", options["after"], Run.objects.values_list("slug", flat=True))
+            )
         return runner.create_waiting(options["slug"], config, after=earlier, slug=options["run_slug"])
     named = {"slug": options["run_slug"], "queue": options["queue"], "priority": options["priority"]}
     return runner.create_run(options["slug"], config, **named)
@@ -120,16 +124,16 @@ def reason(error: Exception) -> str:
 def wait_for(run: Run) -> None:
     """Works through the run beside any workers, until nothing is open or the run is paused or cancelled."""
     worker = f"{socket.gethostname()}:{os.getpid()}:waiting"
-    counted = runner.progress(run)
+    counted = runner.count_units_by_state(run)
     with tqdm(total=sum(counted.values()), unit="unit", desc=run.slug) as bar:
         bar.update(ended(counted))
 
         def show() -> None:
-            bar.update(ended(runner.progress(run)) - bar.n)
+            bar.update(ended(runner.count_units_by_state(run)) - bar.n)
 
         while Run.objects.filter(pk=run.pk, state__in=("planned", "running")).exists():
-            if not runner.work(run.pk, worker, report=show):
-                runner.sweep()
+            if not runner.process_run(run.pk, worker, report=show):
+                runner.sweep_runs()
                 time.sleep(POLL_SECONDS)
             show()
 

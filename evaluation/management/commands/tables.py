@@ -11,7 +11,7 @@ from evaluation.registry import lookup
 from evaluation.tables import read
 from evaluation.tables.serialise import to_csv, to_json
 from evaluation.tables.store import TableView
-from evaluation.unmasking import NoReason, record_look
+from evaluation.unmasking import ReasonMissingError, record_look
 from wwd.base.csv_files import exact_to_spreadsheet
 
 
@@ -30,15 +30,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["name"]:
-            for name in lookup.names():
-                self.stdout.write(f"{name}\t{lookup.spec(name).title}")
+            for name in lookup.list_table_names():
+                self.stdout.write(f"{name}\t{lookup.find_table_spec(name).title}")
             return
         try:
             filters = read_filters(options["filter"])
             if options["unmask"] is not None:
                 record_look(options["name"], filters, getuser(), options["unmask"])
-            view = read.fresh(options["name"], filters, unmasked=options["unmask"] is not None)
-        except (lookup.UnknownTable, lookup.UnknownFilter, NoReason) as error:
+            view = read.read_fresh_table(options["name"], filters, unmasked=options["unmask"] is not None)
+        except (lookup.TableNotFound, lookup.FilterNotFound, ReasonMissingError) as error:
             raise CommandError(str(error), returncode=2) from error
         assert view.table is not None, "it is stored or was computed now"
         if view.table.demonstration:

@@ -71,7 +71,7 @@ class Inference:
     expected: float | None = None
 
 
-def clustered(
+def estimate_clustered_means(
     values: Floats, member: Ints, weights: Floats, dishes: Clusters, raters: Clusters | None, caution: float = 1.0
 ) -> Means:
     """Means of groups. `values`, `dishes`, `raters` (n,; None where machines judged); `member` (n,) rows of `weights`
@@ -96,7 +96,7 @@ def clustered(
             twice[group] = sums @ sums
     both = np.asarray(sum(part.covariance for part in parts))
     least = np.maximum.reduce([part.variances for part in parts])
-    covariance = scaled(both, np.maximum(np.diag(both) - twice, least))
+    covariance = rescale_covariance(both, np.maximum(np.diag(both) - twice, least))
     return Means(means, covariance, _freedom(parts, twice, caution), raters is not None, _lack(parts))
 
 
@@ -162,7 +162,7 @@ def freedom_of(shares: Floats, raised: Floats) -> float:
     return max(1.0, mean**2 / spread) if spread > 0 else 1.0
 
 
-def scaled(covariance: Floats, variances: Floats) -> Floats:
+def rescale_covariance(covariance: Floats, variances: Floats) -> Floats:
     """The covariance (g, g) with other variances (g,) and the same correlations."""
     before = np.diag(covariance)
     ratio = np.sqrt(np.divide(variances, before, out=np.ones_like(before), where=before > 0))
@@ -188,16 +188,16 @@ def _freedom(parts: list[_Part], twice: Floats, caution: float) -> Floats:
 def mean_test(values: Floats, weights: Floats, dishes: Clusters, raters: Clusters | None) -> Inference:
     """The weighted mean of `values` (n,), at least one, against 0: two-sided, with its 95 % interval."""
     kinds, member = np.unique(weights, return_inverse=True)
-    found = clustered(values, member, kinds[:, None], dishes, raters, CAUTION)
+    found = estimate_clustered_means(values, member, kinds[:, None], dishes, raters, CAUTION)
     mean, variance, freedom = float(found.values[0]), float(found.covariance[0, 0]), float(found.freedom[0])
     if found.reason:
         return Inference(mean, Interval(None, None, reason=found.reason), None)
     if variance <= _NOTHING * max(1.0, mean * mean):
         return Inference(mean, Interval(None, None, reason=ALIKE), None)
     error = sqrt(variance)
-    reach = student_t.quantile(1 - LEVEL / 2, freedom) * error
+    reach = student_t.student_t_quantile(1 - LEVEL / 2, freedom) * error
     interval = Interval(mean - reach, mean + reach, MEAN.format(*OVER[found.people]))
-    return Inference(mean, interval, 2 * student_t.survival(abs(mean) / error, freedom))
+    return Inference(mean, interval, 2 * student_t.student_t_survival(abs(mean) / error, freedom))
 
 
 def range_test(found: Means) -> Inference:

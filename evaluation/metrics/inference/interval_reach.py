@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.inference.student_t import quantile
+from evaluation.metrics.inference.student_t import student_t_quantile
 
 LEVEL = 0.975
 LEAST = 1.0
@@ -14,7 +14,7 @@ _STEPS = 128
 Floats = npt.NDArray[np.float64]
 
 
-def reach(freedom: npt.ArrayLike) -> Floats:
+def t_critical_value(freedom: npt.ArrayLike) -> Floats:
     """The 97.5 % point of t for each of `freedom`, 1 at least, read between 128 computed ones."""
     inverse, points = _points()
     return np.asarray(np.exp(np.interp(1 / np.maximum(np.asarray(freedom, dtype=np.float64), LEAST), inverse, points)))
@@ -24,5 +24,5 @@ def reach(freedom: npt.ArrayLike) -> Floats:
 def _points() -> tuple[Floats, Floats]:
     """1 ÷ degrees of freedom upwards from 0, and the logarithm of the point of each: nearly a straight line."""
     inverse = np.linspace(0, 1, _STEPS + 1)
-    points = [np.log(quantile(LEVEL, 1 / max(step, 1e-7))) for step in inverse]
+    points = [np.log(student_t_quantile(LEVEL, 1 / max(step, 1e-7))) for step in inverse]
     return inverse, np.array(points)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.inference.interval_reach import reach
+from evaluation.metrics.inference.interval_reach import t_critical_value
 from evaluation.metrics.matching import most_pairs
 
 LEAST_CLUSTERS = 10
@@ -68,12 +68,12 @@ class Interval:
     reason: str = ""
 
 
-def none(reason: str) -> Interval:
+def build_empty_interval(reason: str) -> Interval:
     """No interval, with the reason."""
     return Interval(None, None, reason=reason)
 
 
-def fewer(least: int, what: str) -> str:
+def explain_few_clusters(least: int, what: str) -> str:
     """The reason where clusters are too few."""
     return f"fewer than {least} {what}: no interval is claimed"
 
@@ -137,7 +137,7 @@ def of_sums(
     whole = statistic(parts.sum(axis=0, keepdims=True))[0]
     count = len(parts)
     if count < LEAST_CLUSTERS:
-        return [none(fewer(LEAST_CLUSTERS, what))] * len(whole)
+        return [build_empty_interval(explain_few_clusters(LEAST_CLUSTERS, what))] * len(whole)
     left = _left_out(parts, statistic)
     of_each = bounds if isinstance(bounds, list) else [bounds] * len(whole)
     return [
@@ -156,15 +156,15 @@ def _left_out(parts: Floats, statistic: Callable[[Floats], Floats]) -> Floats:
 
 def _of_left_out(whole: float, left: Floats, count: int, bounds: Bounds, what: str) -> Interval:
     if np.isnan(whole) or np.isnan(left).any():
-        return none(NOTHING_LEFT.format(what))
+        return build_empty_interval(NOTHING_LEFT.format(what))
     link = _Link(bounds, 0.5 / count)
     moved = np.sort(link.to(left) - link.to(np.array(whole)))
     variance = float((moved**2).sum())
     if variance <= TOLERANCE**2 * max(1.0, float(link.to(np.array(whole))) ** 2):
-        return none(ALIKE_CLUSTERS.format(what))
+        return build_empty_interval(ALIKE_CLUSTERS.format(what))
     bias = np.clip((count - 1) * moved.mean(), -MOST_MOVED, MOST_MOVED)
     centre = link.to(np.array(whole)) - bias
-    half = float(reach(np.array(count - 1.0))) * np.sqrt(variance)
+    half = float(t_critical_value(np.array(count - 1.0))) * np.sqrt(variance)
     return Interval(
         _rounded(link.back(centre - half)), _rounded(link.back(centre + half)), ONE_WAY.format(what, "statistic")
     )
@@ -268,11 +268,11 @@ class _Means:
         found = []
         for k, lack in enumerate(lacks):
             if lack:
-                found.append(none(lack))
+                found.append(build_empty_interval(lack))
             elif same[k]:
                 found.append(self._at_end(k, kinds))
             elif still[k]:
-                found.append(none(alike))
+                found.append(build_empty_interval(alike))
             else:
                 found.append(Interval(_rounded(lows[k]), _rounded(highs[k]), method))
         return found
@@ -283,7 +283,7 @@ class _Means:
         safe = (self.lowest < self.highest) & (self.means > self._ends[0]) & (self.means < self._ends[1])
         means = np.where(safe, self.means, self._within)
         centre = plain.to(means) + plain.bend(means) * np.minimum(variance, MOST_MOVED)
-        half = reach(freedom) * np.sqrt(variance)
+        half = t_critical_value(freedom) * np.sqrt(variance)
         return plain.back(centre - half), plain.back(centre + half)
 
     @property
@@ -299,11 +299,11 @@ class _Means:
     def _at_end(self, k: int, kinds: Sequence["_Kind"]) -> Interval:
         """All values are equal: an exact limit where they lie at a bound."""
         if self.bounds is None:
-            return none(ALIKE)
+            return build_empty_interval(ALIKE)
         low, high = self.bounds
         value, near = float(self.highest[k]), TOLERANCE * (high - low)
         if np.isinf(high) or low + near < value < high - near:
-            return none(ALIKE)
+            return build_empty_interval(ALIKE)
         codes = [kind.codes[self.present[:, k] > 0] for kind in kinds]
         alone = most_pairs(*codes) if len(codes) == 2 else len(np.unique(codes[0]))
         far = (high - low) * (1 - TAIL ** (1 / alone))
@@ -351,7 +351,11 @@ class _Kind:
     def lacks(self, least: int, what: str) -> list[str]:
         """Why each mean claims no interval, or empty texts."""
         return [
-            fewer(least, what) if count < least else OUTWEIGHED.format(what) if freedom < LEAST_FREEDOM else ""
+            explain_few_clusters(least, what)
+            if count < least
+            else OUTWEIGHED.format(what)
+            if freedom < LEAST_FREEDOM
+            else ""
             for count, freedom in zip(self.count, self.freedom, strict=True)
         ]
 

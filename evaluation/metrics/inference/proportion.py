@@ -7,7 +7,7 @@ default interval to show by how much (Wilson 1927, JASA 22:209–212; Brown, Cai
 from dataclasses import replace
 from math import sqrt
 
-from evaluation.metrics.inference.intervals import Interval, fewer, none
+from evaluation.metrics.inference.intervals import Interval, build_empty_interval, explain_few_clusters
 
 LEAST = 50
 Z = 1.959963984540054  # 97.5 % point of the standard normal distribution
@@ -18,16 +18,16 @@ WILSON = (
 ALONE = "Wilson, of independent dishes (bench.coverage: Wilson, independent)"
 
 
-def share(yes: int, n: int) -> float | None:
+def compute_share(yes: int, n: int) -> float | None:
     """`yes` ÷ `n` in [0, 1]; None where there is nothing to divide by."""
     if not 0 <= yes <= n:
         raise ValueError(f"{yes} of {n} is no share")
     return yes / n if n else None
 
 
-def wilson(yes: int, n: int) -> Interval:
+def wilson_interval(yes: int, n: int) -> Interval:
     """Wilson's 95 % score interval of a share, within [0, 1]."""
-    p = share(yes, n)
+    p = compute_share(yes, n)
     if p is None:
         return Interval(None, None, reason="nothing observed")
     middle = p + Z * Z / (2 * n)
@@ -41,4 +41,8 @@ def wilson(yes: int, n: int) -> Interval:
 def chance_alone(yes: int, n: int) -> Interval:
     """Wilson's interval where each observation does stand for itself; from 50 of them on it holds the truth often
     enough (`bench.coverage`)."""
-    return replace(wilson(yes, n), method=ALONE) if n >= LEAST else none(fewer(LEAST, "observations"))
+    return (
+        replace(wilson_interval(yes, n), method=ALONE)
+        if n >= LEAST
+        else build_empty_interval(explain_few_clusters(LEAST, "observations"))
+    )

@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.inference.intervals import ALIKE, TOLERANCE, Interval, none
+from evaluation.metrics.inference.intervals import ALIKE, TOLERANCE, Interval, build_empty_interval
 from evaluation.metrics.inference.proportion import Z
 
 SEM = (
@@ -33,7 +33,7 @@ def sem_interval(values: npt.ArrayLike) -> Interval:
         return Interval(None, None, reason="fewer than two values: no interval is claimed")
     mean = float(held.mean())
     if held.max() - held.min() <= TOLERANCE * max(1.0, abs(mean)):
-        return none(ALIKE)
+        return build_empty_interval(ALIKE)
     return Interval(mean - Z * error, mean + Z * error, SEM)
 
 

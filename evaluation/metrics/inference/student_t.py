@@ -6,27 +6,27 @@ TINY = 1e-300
 _STEPS = 400
 
 
-def survival(t: float, freedom: float) -> float:
+def student_t_survival(t: float, freedom: float) -> float:
     """P(T ≥ t) for T of `freedom` degrees: half of the regularised incomplete beta function (Abramowitz & Stegun 1964,
     26.7.1)."""
     tail = 0.5 * _beta(freedom / (freedom + t * t), freedom / 2, 0.5)
     return tail if t >= 0 else 1 - tail
 
 
-def quantile(share: float, freedom: float) -> float:
+def student_t_quantile(share: float, freedom: float) -> float:
     """The t below which `share` of the distribution lies, by bisection. Raises ValueError outside of (0, 1)."""
     if not 0 < share < 1:
         raise ValueError(f"a share between 0 and 1 is needed, got {share}")
     if share < 0.5:
-        return -quantile(1 - share, freedom)
+        return -student_t_quantile(1 - share, freedom)
     low, high = 0.0, 1.0
-    while survival(high, freedom) > 1 - share:
+    while student_t_survival(high, freedom) > 1 - share:
         low, high = high, 2 * high
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        if survival(middle, freedom) > 1 - share:
+        if student_t_survival(middle, freedom) > 1 - share:
             low = middle
         else:
             high = middle

@@ -10,9 +10,17 @@ from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics import association as metrics
 from evaluation.metrics.inference.intervals import SHARE, one_way
-from evaluation.metrics.ordering import ordered
+from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.studies.association.tables import COUNTED, INPUTS, Scored, cosines, estimate_of, gather, left_out
+from evaluation.studies.association.tables import (
+    COUNTED,
+    INPUTS,
+    Scored,
+    compute_sign_cosines,
+    estimate_of,
+    gather_association_data,
+    left_out,
+)
 
 NEAREST = 50  # pictures of a model that count as near to a text, as published
 EXTREMES = 5  # pictures at either end
@@ -50,13 +58,17 @@ OVER = "Intervals are over the dishes of the 50 pictures, or these where no dish
 TOO_FEW = f"the model has no more than {NEAREST} pictures: all of them would be among the nearest"
 
 
-def descriptors(outcomes: Iterable[OutcomeData]) -> TidyTable:
+def build_association_descriptors(outcomes: Iterable[OutcomeData]) -> TidyTable:
     """`association.descriptors`: the share of each continent among the pictures nearest to each descriptor text."""
-    found = gather(outcomes)
+    found = gather_association_data(outcomes)
     rows: list[TidyRow] = []
     extra: dict[str, float | str] = {}
     for text, vector in found.texts.items():
-        near = metrics.cosine(found.scored.vectors, vector[None])[:, 0] if len(found.scored.vectors) else np.empty(0)
+        near = (
+            metrics.cosine_similarity(found.scored.vectors, vector[None])[:, 0]
+            if len(found.scored.vectors)
+            else np.empty(0)
+        )
         for model in found.scored.names():
             order = nearest_first(model, found.scored, near)
             rows += nearest_rows(text, model, found.scored, order)
@@ -74,15 +86,17 @@ def nearest_first(model: str, scored: Scored, near: metrics.Floats) -> npt.NDArr
 
 def nearest_rows(text: str, model: str, scored: Scored, order: npt.NDArray[np.intp]) -> Iterator[TidyRow]:
     """One row per continent of the model's pictures, which come in `order`."""
-    places = ordered((name for picture in order for name in scored.continents[picture]), "continent")
+    places = sort_group_values((name for picture in order for name in scored.continents[picture]), "continent")
     estimates = (
-        shares(scored, order, places) if len(order) > NEAREST else [Estimate(None, 0, 0, reason=TOO_FEW)] * len(places)
+        estimate_place_shares(scored, order, places)
+        if len(order) > NEAREST
+        else [Estimate(None, 0, 0, reason=TOO_FEW)] * len(places)
     )
     for place, estimate in zip(places, estimates, strict=True):
         yield TidyRow({"descriptor": text, "continent": place, "model": model}, "share", estimate)
 
 
-def shares(scored: Scored, order: npt.NDArray[np.intp], places: list[str]) -> list[Estimate]:
+def estimate_place_shares(scored: Scored, order: npt.NDArray[np.intp], places: list[str]) -> list[Estimate]:
     """The share of each place among the first 50 of `order`, pictures from the nearest on.
 
     Pictures nearer than the next one are a sample of all that are so near: no rank is made anew.
@@ -97,12 +111,12 @@ def shares(scored: Scored, order: npt.NDArray[np.intp], places: list[str]) -> li
     ]
 
 
-def top(outcomes: Iterable[OutcomeData]) -> TidyTable:
+def build_association_top(outcomes: Iterable[OutcomeData]) -> TidyTable:
     """`association.top`: the pictures with the highest and the lowest score of each group and model."""
-    found = gather(outcomes)
+    found = gather_association_data(outcomes)
     rows: list[TidyRow] = []
     for group, signs in found.groups().items():
-        net = metrics.net(*cosines(found.scored, signs))
+        net = metrics.net_association(*compute_sign_cosines(found.scored, signs))
         for model in found.scored.names():
             rows += extreme_rows(group, model, found.scored, net)
     notes = ("A picture's number is that of its row; place 1 is the outermost.", *left_out(found))

@@ -36,8 +36,8 @@ from evaluation.contracts.study import (
 )
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
-from evaluation.studies.association.ranks import descriptors, top
-from evaluation.studies.association.tables import observe, scores
+from evaluation.studies.association.ranks import build_association_descriptors, build_association_top
+from evaluation.studies.association.tables import build_association_scores, observe_association_scores
 
 Sign = Literal["positive", "negative", "none"]
 
@@ -71,7 +71,11 @@ class AssociationConfig:
     descriptors_version: str = ""
 
 
-TABLES = {"scores": scores, "descriptors": descriptors, "top": top}
+TABLES = {
+    "scores": build_association_scores,
+    "descriptors": build_association_descriptors,
+    "top": build_association_top,
+}
 
 
 class Association(Study):
@@ -133,7 +137,7 @@ class Association(Study):
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
         """The scores of single pictures; shares among the nearest ones are no means."""
-        return observe(outcomes) if table == "scores" else None
+        return observe_association_scores(outcomes) if table == "scores" else None
 
 
 def text_payloads(words: DescriptorData) -> Iterator[dict[str, Any]]:

@@ -12,8 +12,15 @@ from evaluation.contracts.study import OutcomeData, Vector
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics import association as metrics
 from evaluation.metrics.inference.intervals import Interval, one_way
-from evaluation.metrics.observations import Labels, Observations, coded, none_of, nothing, stacked
-from evaluation.metrics.ordering import ordered
+from evaluation.metrics.observations import (
+    Labels,
+    Observations,
+    create_empty_observations,
+    hash_labels,
+    none_of,
+    stack_observations,
+)
+from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 
 INPUTS = ("runs.association", "withdrawals")
@@ -74,7 +81,7 @@ class Scored:
 
     def names(self) -> list[str]:
         """The models in their order."""
-        return ordered(self.models.tolist(), "model")
+        return sort_group_values(self.models.tolist(), "model")
 
 
 Signs = Mapping[str, Sequence[Vector]]
@@ -94,7 +101,7 @@ class Gathered:
         return {group: signs for group, signs in self.words.items() if signs["positive"] and signs["negative"]}
 
 
-def gather(outcomes: Iterable[OutcomeData]) -> Gathered:
+def gather_association_data(outcomes: Iterable[OutcomeData]) -> Gathered:
     """Sorts a run's outcomes; `missing` counts pictures without a vector per continent and model."""
     words: dict[str, dict[str, list[Vector]]] = defaultdict(lambda: {"positive": [], "negative": [], "none": []})
     texts: dict[str, Vector] = {}
@@ -123,22 +130,22 @@ def scored_pictures(pictures: Sequence[OutcomeData]) -> Scored:
     )
 
 
-def cosines(scored: Scored, signs: Signs) -> tuple[metrics.Floats, metrics.Floats]:
+def compute_sign_cosines(scored: Scored, signs: Signs) -> tuple[metrics.Floats, metrics.Floats]:
     """Cosines of the pictures with the positive and with the negative words, (n, p) and (n, q)."""
     positive, negative = (np.array(signs[sign]) for sign in ("positive", "negative"))
     if not len(scored.vectors):
         return np.empty((0, len(positive))), np.empty((0, len(negative)))
-    return metrics.cosine(scored.vectors, positive), metrics.cosine(scored.vectors, negative)
+    return metrics.cosine_similarity(scored.vectors, positive), metrics.cosine_similarity(scored.vectors, negative)
 
 
-def scores(outcomes: Iterable[OutcomeData]) -> TidyTable:
+def build_association_scores(outcomes: Iterable[OutcomeData]) -> TidyTable:
     """`association.scores`: means of each descriptor group, continent and model."""
-    found = gather(outcomes)
+    found = gather_association_data(outcomes)
     rows: list[TidyRow] = []
     extra: dict[str, float | str] = {}
     for group, signs in found.groups().items():
-        both = cosines(found.scored, signs)
-        net = metrics.net(*both)
+        both = compute_sign_cosines(found.scored, signs)
+        net = metrics.net_association(*both)
         columns = {
             "normalised_score": metrics.normalised_within(net, found.scored.models),
             "normalised_over_all": metrics.normalised_over_all(net),
@@ -146,23 +153,25 @@ def scores(outcomes: Iterable[OutcomeData]) -> TidyTable:
             "as_printed": metrics.as_printed(*both),
         }
         rows += group_rows(group, found, columns)
-        extra |= ranges(group, found.scored, net)
-    return TidyTable(SCORES.name, SCORES.version, SCORES.columns, tuple(rows), notes(found, extra), extra=extra)
+        extra |= find_score_ranges(group, found.scored, net)
+    return TidyTable(
+        SCORES.name, SCORES.version, SCORES.columns, tuple(rows), build_score_notes(found, extra), extra=extra
+    )
 
 
-def observe(outcomes: Iterable[OutcomeData]) -> Observations:
+def observe_association_scores(outcomes: Iterable[OutcomeData]) -> Observations:
     """The scores of the pictures, group after group; rescaled ones are never compared and left out."""
-    found = gather(outcomes)
+    found = gather_association_data(outcomes)
     scored = found.scored
     parts = [
         Observations(
-            values={"net": metrics.net(*both), "as_printed": metrics.as_printed(*both)},
+            values={"net": metrics.net_association(*both), "as_printed": metrics.as_printed(*both)},
             groups={
                 "group": Labels.same(group, len(scored.models)),
                 "continent": Labels.of(scored.continents),
                 "model": Labels.each(scored.models.tolist()),
             },
-            dishes=coded(scored.clusters.tolist()),
+            dishes=hash_labels(scored.clusters.tolist()),
             raters=None,
             images=scored.images,
             units=none_of(len(scored.models)),
@@ -170,12 +179,12 @@ def observe(outcomes: Iterable[OutcomeData]) -> Observations:
             notes=(COUNTED,),
         )
         for group, signs in found.groups().items()
-        for both in [cosines(scored, signs)]
+        for both in [compute_sign_cosines(scored, signs)]
     ]
-    return stacked(parts) if parts else nothing(SCORES.columns)
+    return stack_observations(parts) if parts else create_empty_observations(SCORES.columns)
 
 
-def cells(found: Gathered) -> list[tuple[str, str]]:
+def list_continent_cells(found: Gathered) -> list[tuple[str, str]]:
     """Every continent and model that has a picture, scored or not."""
     held = {
         (continent, str(model))
@@ -188,14 +197,16 @@ def cells(found: Gathered) -> list[tuple[str, str]]:
 def group_rows(group: str, found: Gathered, columns: Mapping[str, metrics.Floats]) -> Iterator[TidyRow]:
     """Rows of one descriptor group; `columns`: metric → score of each picture (n,)."""
     table = np.column_stack([columns[metric] for metric in SCORES.metrics])
-    for continent, model in cells(found):
+    for continent, model in list_continent_cells(found):
         inside = found.scored.cell(continent, model)
         groups = {"group": group, "continent": continent, "model": model}
-        for metric, estimate in zip(SCORES.metrics, means(table[inside], found.scored.clusters[inside]), strict=True):
+        for metric, estimate in zip(
+            SCORES.metrics, estimate_column_means(table[inside], found.scored.clusters[inside]), strict=True
+        ):
             yield TidyRow(groups, metric, estimate)
 
 
-def means(values: metrics.Floats, clusters: npt.NDArray[np.str_]) -> list[Estimate]:
+def estimate_column_means(values: metrics.Floats, clusters: npt.NDArray[np.str_]) -> list[Estimate]:
     """Means of `values` (n, k) with intervals over `clusters` (n,); NaN columns are not measured."""
     n, held = len(values), len(set(clusters.tolist()))
     if not n:
@@ -213,7 +224,7 @@ def estimate_of(value: float, n: int, clusters: int, interval: Interval) -> Esti
     return Estimate(value, n, clusters, interval.low, interval.high, interval.method, interval.reason)
 
 
-def ranges(group: str, scored: Scored, net: metrics.Floats) -> dict[str, float]:
+def find_score_ranges(group: str, scored: Scored, net: metrics.Floats) -> dict[str, float]:
     """The unscaled score that became −1 and the one that became 1, per model and over all models."""
     parts = {model: net[scored.models == model] for model in scored.names()}
     if len(net):
@@ -222,7 +233,7 @@ def ranges(group: str, scored: Scored, net: metrics.Floats) -> dict[str, float]:
     return {f"{group}/{name} {word}": float(end(part)) for name, part in parts.items() for word, end in ends}
 
 
-def notes(found: Gathered, extra: Mapping[str, float | str]) -> tuple[str, ...]:
+def build_score_notes(found: Gathered, extra: Mapping[str, float | str]) -> tuple[str, ...]:
     """Sentences shown under the scores."""
     words = "; ".join(
         f"{group} {len(signs['positive'])} positive and {len(signs['negative'])} negative"

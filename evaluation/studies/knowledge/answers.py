@@ -12,7 +12,7 @@ from evaluation.metrics.inference.intervals import AMOUNT, Bounds, Interval, one
 from evaluation.metrics.inference.sem import population_sem
 from evaluation.metrics.set_overlap import iou
 from evaluation.metrics.tidy import Estimate
-from evaluation.readers.countries import countries_in, read_countries, right
+from evaluation.readers.countries import countries_in, is_country_correct, read_countries
 from evaluation.readers.ingredients import ingredients_in, read_ingredients
 from evaluation.readers.lists import named_in, read_options
 from evaluation.studies.knowledge.fields import DESCRIPTION, FIELDS, OPTIONS, failures_of, published_iou
@@ -61,7 +61,7 @@ def as_published(row: OutcomeData) -> float:
     return NOT_COUNTED if found is None else found
 
 
-def read(row: OutcomeData) -> Read:
+def read_answer(row: OutcomeData) -> Read:
     """The answer by our readers: what it names, and what became of it where nothing could be read."""
     if row.state != "done":
         return Read(row.state)
@@ -98,15 +98,15 @@ def our_score(row: OutcomeData, found: Read) -> float:
     if not truth or found.state == "failed":
         return NOT_COUNTED
     if name == "country":
-        return float(right(found.said, truth))
+        return float(is_country_correct(found.said, truth))
     return iou(found.said, truth) or 0.0
 
 
-def scored(outcomes: Iterable[OutcomeData]) -> Iterator[Scored]:
+def score_answers(outcomes: Iterable[OutcomeData]) -> Iterator[Scored]:
     """Every answer that is about a field, in the order of the run."""
     for row in outcomes:
         if row.payload["question"] in FIELDS:
-            found = read(row)
+            found = read_answer(row)
             values = {
                 "as_published": PER_CENT * as_published(row),
                 "read": PER_CENT * our_score(row, found),
@@ -115,7 +115,7 @@ def scored(outcomes: Iterable[OutcomeData]) -> Iterator[Scored]:
             yield of_row(row, values, found.said)
 
 
-def described(outcomes: Iterable[OutcomeData]) -> Iterator[Scored]:
+def score_descriptions(outcomes: Iterable[OutcomeData]) -> Iterator[Scored]:
     """Every description with the failures that its words show; whether it was refused."""
     for row in outcomes:
         if row.payload["question"] == DESCRIPTION:
@@ -133,7 +133,7 @@ def of_row(row: OutcomeData, values: Mapping[str, float], said: frozenset[str] =
 Cells = dict[tuple[str, str, str], list[Scored]]
 
 
-def cells(answers: Iterable[Scored], dimension: str) -> Cells:
+def group_answers_by_cell(answers: Iterable[Scored], dimension: str) -> Cells:
     """(field, place, model) → the answers about its dishes; a dish of several places counts in each."""
     found: Cells = {}
     for each in answers:
@@ -142,11 +142,11 @@ def cells(answers: Iterable[Scored], dimension: str) -> Cells:
     return found
 
 
-def column(answers: Iterable[Scored], metric: str) -> Floats:
+def extract_metric_column(answers: Iterable[Scored], metric: str) -> Floats:
     return np.array([each.values[metric] for each in answers], dtype=np.float64)
 
 
-def estimates(values: Floats, clusters: npt.NDArray[np.str_], lacking: str) -> list[Estimate]:
+def estimate_answer_means(values: Floats, clusters: npt.NDArray[np.str_], lacking: str) -> list[Estimate]:
     """Means of the columns of `values` (n, k) over what is not NaN, with intervals over `clusters` (n,)."""
     found = []
     for held in values.T:

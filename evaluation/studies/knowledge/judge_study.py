@@ -31,8 +31,8 @@ from evaluation.contracts.study import (
 )
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
-from evaluation.readers.lists import structured
-from evaluation.readers.text import readable
+from evaluation.readers.lists import parse_structured_list
+from evaluation.readers.text import extract_answer_text
 from evaluation.studies import chat
 from evaluation.studies.generation import derived_seed
 from evaluation.studies.knowledge.judged import judge_table, observe_judge
@@ -69,25 +69,28 @@ class Judging(Study):
         """Every question about every answer that has words."""
         model = chat.chat_model(catalogue, config.model)
         codes = [code for asked in ABOUT.values() for code in asked]
-        asked = chat.checked(catalogue.questions(config.questions, config.questions_version), codes, PLACEHOLDERS)
+        asked = chat.check_chat_questions(
+            catalogue.questions(config.questions, config.questions_version), codes, PLACEHOLDERS
+        )
         answers = [each for each in catalogue.answers(config.answers) if each.payload.get("question") in ABOUT]
         if not answers:
             raise ConfigError(f"answers: the run {config.answers} holds no answer about countries or ingredients.")
         return Plan(
-            units_of(config, model, asked, answers), {**chat.definition([model], asked), "answers": config.answers}
+            units_of(config, model, asked, answers),
+            {**chat.build_chat_definition([model], asked), "answers": config.answers},
         )
 
     def execute(self, units: Sequence[Work], backend: Chat) -> Iterator[Result]:
-        return chat.results(units, backend)
+        return chat.iterate_chat_results(units, backend)
 
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
         """`judging.fields`: what the judge says beside what can be read."""
         if table not in self.tables:
             raise ValueError(f"judging has no table {table!r}")
-        return judge_table(JUDGED, judged(outcomes))
+        return judge_table(JUDGED, attach_judge_verdicts(outcomes))
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
-        return observe_judge(JUDGED, judged(outcomes)) if table in self.tables else None
+        return observe_judge(JUDGED, attach_judge_verdicts(outcomes)) if table in self.tables else None
 
 
 def units_of(
@@ -103,14 +106,14 @@ def units_of(
                 "asked": code,
                 "answer": text,
                 "of": answer.model,
-                "messages": chat.filled(messages[code], words),
+                "messages": chat.fill_messages(messages[code], words),
                 "seed": derived_seed(config.seed, f"{answer.subject.key} {answer.model} {code}", about["sample"]),
             }
             key = f"{answer.key}:{code}"
             yield UnitPlan(key, model, answer.subject, payload, affinity=f"subject:{answer.subject.id}")
 
 
-def judged(outcomes: Iterable[OutcomeData]) -> Iterator[OutcomeData]:
+def attach_judge_verdicts(outcomes: Iterable[OutcomeData]) -> Iterator[OutcomeData]:
     """The answers with what the judge said of them as numbers, as if they had been imported with it.
 
     Both lists of ingredients stand next to each other: they are units of one answer.
@@ -120,7 +123,7 @@ def judged(outcomes: Iterable[OutcomeData]) -> Iterator[OutcomeData]:
         payload = row.payload
         key = (row.cluster, payload["of"], payload["sample"])
         numbers = waiting.setdefault(key, {}) if payload["question"] == "ingredients" else {}
-        numbers |= verdict(row)
+        numbers |= read_judge_verdict(row)
         if payload["asked"] in ("country", "union"):
             waiting.pop(key, None)
             yield answer_of(row, numbers)
@@ -137,13 +140,13 @@ def answer_of(row: OutcomeData, numbers: Mapping[str, float]) -> OutcomeData:
     )
 
 
-def verdict(row: OutcomeData) -> dict[str, float]:
+def read_judge_verdict(row: OutcomeData) -> dict[str, float]:
     """What a judge's words say: 1 or 0 for a country, how many items a list holds; nothing where neither is read."""
     if row.state != "done":
         return {}
-    text = readable(row.text)
+    text = extract_answer_text(row.text)
     if row.payload["asked"] == "country":
         says = [word for word in ("true", "false") if word in text.casefold()]
         return {"match": float(says == ["true"])} if len(says) == 1 else {}
-    items = structured(text)
+    items = parse_structured_list(text)
     return {} if items is None else {row.payload["asked"]: float(len(items))}

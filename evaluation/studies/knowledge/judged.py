@@ -11,19 +11,24 @@ from evaluation.contracts.table import TableSpec
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.set_overlap import self_agreement
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.readers.countries import PART_OF, Countries, read_countries, right
+from evaluation.readers.countries import PART_OF, Countries, is_country_correct, read_countries
 from evaluation.studies.knowledge.answers import (
     PER_CENT,
     Floats,
     Scored,
-    cells,
-    column,
-    estimates,
+    estimate_answer_means,
+    extract_metric_column,
+    group_answers_by_cell,
     labels_of,
-    scored,
+    score_answers,
     truth_of,
 )
-from evaluation.studies.knowledge.tables import CLUSTERED, noted, notes, observations
+from evaluation.studies.knowledge.tables import (
+    CLUSTERED,
+    build_answer_observations,
+    build_knowledge_notes,
+    tally_outcome_states,
+)
 
 NOT_BOTH = "no answer was judged by both rules"
 ONE_SAMPLE = "one sample of each dish: nothing to compare"
@@ -34,9 +39,9 @@ READ_BY_HAND = (
 )
 
 
-def both(answers: Sequence[Scored]) -> Floats:
+def compare_score_columns(answers: Sequence[Scored]) -> Floats:
     """(n, 4) *as published*, *read*, difference and whether they differ; NaN where one does not count."""
-    published, read = column(answers, "as_published"), column(answers, "read")
+    published, read = extract_metric_column(answers, "as_published"), extract_metric_column(answers, "read")
     difference = read - published
     counted = np.where(np.isnan(difference), np.nan, 1.0)
     differ = PER_CENT * (np.abs(difference) > 1e-9) * counted
@@ -46,19 +51,23 @@ def both(answers: Sequence[Scored]) -> Floats:
 def judge_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
     """A row for each field, continent and model."""
     counted = Counter[str]()
-    answers = list(scored(noted(outcomes, counted)))
+    answers = list(score_answers(tally_outcome_states(outcomes, counted)))
     rows: list[TidyRow] = []
-    for (field, where, model), members in cells(answers, "continent").items():
+    for (field, where, model), members in group_answers_by_cell(answers, "continent").items():
         groups = {"field": field, "continent": where, "model": model}
-        made = estimates(both(members), labels_of(members, lambda each: each.cluster), NOT_BOTH)
+        made = estimate_answer_means(
+            compare_score_columns(members), labels_of(members, lambda each: each.cluster), NOT_BOTH
+        )
         rows += [TidyRow(groups, metric, value) for metric, value in zip(table.metrics, made, strict=True)]
-    return TidyTable(table.name, table.version, table.columns, tuple(rows), (*notes(counted)[:2], READ_BY_HAND))
+    return TidyTable(
+        table.name, table.version, table.columns, tuple(rows), (*build_knowledge_notes(counted)[:2], READ_BY_HAND)
+    )
 
 
 def observe_judge(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
-    answers = list(scored(outcomes))
-    values = dict(zip(table.observed, both(answers).T, strict=True)) if answers else {}
-    return observations(table, answers, values, [(each.field,) for each in answers])
+    answers = list(score_answers(outcomes))
+    values = dict(zip(table.observed, compare_score_columns(answers).T, strict=True)) if answers else {}
+    return build_answer_observations(table, answers, values, [(each.field,) for each in answers])
 
 
 def disagreements_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
@@ -70,8 +79,13 @@ def disagreements_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Ti
         if row.payload["question"] != "country" or "match" not in row.numbers:
             continue
         judged += 1
-        if kind := disagreement(row):
-            key = (kind, row.model, shortened(nameless(row.text, row.subject)), shortened(row.payload["truth"]))
+        if kind := classify_disagreement(row):
+            key = (
+                kind,
+                row.model,
+                shorten_answer(remove_dish_name(row.text, row.subject)),
+                shorten_answer(row.payload["truth"]),
+            )
             found[key] += 1
             dishes[key].add(row.cluster)
     rows = tuple(
@@ -93,11 +107,11 @@ def by_kind(found: Mapping[tuple[str, ...], int]) -> str:
     return f" ({'; '.join(f'{kind} {n}' for kind, n in kinds.most_common())})" if kinds else ""
 
 
-def disagreement(row: OutcomeData) -> str:
+def classify_disagreement(row: OutcomeData) -> str:
     """The kind of a disagreement between judge model and reader; empty where they agree."""
     named = read_countries(row.text, row.subject)
     accepted, truth = bool(row.numbers["match"]), truth_of("country", row.payload["truth"])
-    if accepted == right(named.codes, truth):
+    if accepted == is_country_correct(named.codes, truth):
         return ""
     return accepted_kind(named) if accepted else rejected_kind(named, truth)
 
@@ -116,13 +130,13 @@ def rejected_kind(named: Countries, truth: frozenset[str]) -> str:
     return "a name that countries share rejected"
 
 
-def nameless(text: str, name: str) -> str:
+def remove_dish_name(text: str, name: str) -> str:
     """The answer without the words of the dish's name: a table outlives the dish, its name must not."""
     words = [re.escape(word) for word in re.findall(r"\w{3,}", name)]
     return re.sub(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", "…", text, flags=re.IGNORECASE) if words else text
 
 
-def shortened(text: str) -> str:
+def shorten_answer(text: str) -> str:
     """The text in one line, without its full stop: `Kenya` and `Kenya.` are one wording."""
     plain = " ".join(text.split()).rstrip(" .")
     return plain if len(plain) <= LONGEST_SHOWN else f"{plain[: LONGEST_SHOWN - 1]}…"
@@ -131,13 +145,13 @@ def shortened(text: str) -> str:
 def consistency_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
     """A row for each field, continent and model; an observation is a dish."""
     rows: list[TidyRow] = []
-    for (field, where, model), members in cells(scored(outcomes), "continent").items():
+    for (field, where, model), members in group_answers_by_cell(score_answers(outcomes), "continent").items():
         agreements = dict(of_dishes(members))
         groups = {"field": field, "continent": where, "model": model}
         values, clusters = np.array(list(agreements.values()), dtype=np.float64), np.array(list(agreements))
         made = Estimate(None, 0, 0, reason=ONE_SAMPLE)
         if agreements:
-            [made] = estimates(values[:, None], clusters, ONE_SAMPLE)
+            [made] = estimate_answer_means(values[:, None], clusters, ONE_SAMPLE)
         rows.append(TidyRow(groups, "agreement", made))
     return TidyTable(table.name, table.version, table.columns, tuple(rows), (CLUSTERED,))
 

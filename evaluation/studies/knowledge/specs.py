@@ -39,7 +39,7 @@ FAILURE_METRICS = {
 OBSERVED_FIELDS = ("as_published", "read", "unread")
 
 
-def spec(
+def build_knowledge_spec(
     name: str,
     title: str,
     columns: tuple[str, ...],
@@ -62,7 +62,7 @@ def spec(
 
 
 def of_fields(name: str, title: str, place: str) -> TableSpec:
-    return spec(
+    return build_knowledge_spec(
         name,
         title,
         ("field", place, "model"),
@@ -74,7 +74,7 @@ def of_fields(name: str, title: str, place: str) -> TableSpec:
 
 
 def of_failures(name: str, title: str, place: str) -> TableSpec:
-    return spec(
+    return build_knowledge_spec(
         name,
         title,
         ("failure", place, "model"),
@@ -120,7 +120,7 @@ FAILURES_COUNTRY = of_failures("failures_country", _("How descriptions of dishes
 FAILURES_LANGUAGE = of_failures(
     "failures_language", _("How descriptions of dishes fail, by the language of their name"), "language"
 )
-JUDGE = spec(
+JUDGE = build_knowledge_spec(
     "judge",
     _("What a judge model accepted and what can be read, by continent"),
     ("field", "continent", "model"),
@@ -128,7 +128,7 @@ JUDGE = spec(
     observed=tuple(JUDGE_METRICS),
     undrawn=("differ",),
 )
-DISAGREEMENTS = spec(
+DISAGREEMENTS = build_knowledge_spec(
     "disagreements",
     _("Answers about countries that a judge model and our reader see differently"),
     ("disagreement", "model", "answer", "countries"),
@@ -136,7 +136,7 @@ DISAGREEMENTS = spec(
     filters=("run", "disagreement", "model"),
     figure=False,
 )
-CONSISTENCY = spec(
+CONSISTENCY = build_knowledge_spec(
     "consistency",
     _("How much samples of one model agree with each other, by continent"),
     ("field", "continent", "model"),

@@ -103,7 +103,7 @@ class Knowledge(Study):
     def plan(self, config: KnowledgeConfig, catalogue: Catalogue) -> Plan:
         """All questions about every dish to every model, so many samples of each."""
         models = [chat.chat_model(catalogue, slug) for slug in config.models]
-        asked = chat.checked(
+        asked = chat.check_chat_questions(
             catalogue.questions(config.questions, config.questions_version), (DESCRIPTION, *FIELDS), PLACEHOLDERS
         )
         subjects = catalogue.subjects(config.subjects)
@@ -111,11 +111,11 @@ class Knowledge(Study):
         known = [subject for subject in subjects if subject.id in dishes]
         if not known:
             raise ConfigError("subjects: no dish is selected. Are there accepted dishes of these countries?")
-        return Plan(units_of(config, models, asked, known, dishes), chat.definition(models, asked))
+        return Plan(units_of(config, models, asked, known, dishes), chat.build_chat_definition(models, asked))
 
     def execute(self, units: Sequence[Work], backend: Chat) -> Iterator[Result]:
         """Answers as they come, one conversation for each unit."""
-        return chat.results(units, backend)
+        return chat.iterate_chat_results(units, backend)
 
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
         """See `knowledge_tables.py` and `knowledge_judged.py`."""
@@ -140,16 +140,16 @@ def units_of(
         dish = dishes[subject.id]
         words = {"local_name": subject.name, "countries": ", ".join(dish.countries)}
         for question in asked.questions:
-            code, messages = question["code"], chat.filled(question["messages"], words)
+            code, messages = question["code"], chat.fill_messages(question["messages"], words)
             for sample in range(config.samples):
-                payload = {**answer_payload(code, sample, truth(dish, code)), "messages": messages}
+                payload = {**answer_payload(code, sample, get_expected_answer(dish, code)), "messages": messages}
                 payload["seed"] = derived_seed(config.seed, f"{subject.key} {code}", sample)
                 for model in models:
                     key = answer_key(subject.id, model.slug, code, sample)
                     yield UnitPlan(key, model, subject, payload, affinity=f"subject:{subject.id}")
 
 
-def truth(dish: DishData, question: str) -> str:
+def get_expected_answer(dish: DishData, question: str) -> str:
     """What the contributor says about what is asked, in the words that the readers look for."""
     return {
         "country": ", ".join(dish.countries),

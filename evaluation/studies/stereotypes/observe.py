@@ -11,7 +11,15 @@ import numpy as np
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
-from evaluation.metrics.observations import ALL, Labels, Observations, coded, none_of, nothing, stacked
+from evaluation.metrics.observations import (
+    ALL,
+    Labels,
+    Observations,
+    create_empty_observations,
+    hash_labels,
+    none_of,
+    stack_observations,
+)
 from evaluation.studies.stereotypes.tables import (
     ANSWERS,
     ANSWERS_COUNTRY,
@@ -21,21 +29,27 @@ from evaluation.studies.stereotypes.tables import (
     Asked,
     Check,
     Floats,
-    gather,
-    notes,
-    sameness,
+    build_stereotype_notes,
+    gather_stereotype_answers,
+    mark_same_options,
 )
 
 
-def answers(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
+def observe_stereotype_answers(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
     """Question after question and option after option, the option's share in each picture; NaN where none was read."""
-    found, dimension = gather(outcomes), table.columns[2]
+    found, dimension = gather_stereotype_answers(outcomes), table.columns[2]
     parts = []
     for question, asked in found.by_question().items():
         shares = np.array([each.share for each in asked])
-        base = about(asked, {"share": shares[:, 0]}, {"question": question, "option": ""}, dimension, notes(found))
+        base = build_question_observations(
+            asked,
+            {"share": shares[:, 0]},
+            {"question": question, "option": ""},
+            dimension,
+            build_stereotype_notes(found),
+        )
         parts += [with_option(base, option, shares[:, at]) for at, option in enumerate(asked[0].options)]
-    return stacked(parts) if parts else nothing(table.columns)
+    return stack_observations(parts) if parts else create_empty_observations(table.columns)
 
 
 def with_option(base: Observations, option: str, shares: Floats) -> Observations:
@@ -45,23 +59,23 @@ def with_option(base: Observations, option: str, shares: Floats) -> Observations
     return Observations({"share": np.ascontiguousarray(shares)}, groups, **rest)
 
 
-def unread(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
+def observe_unread_shares(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
     """Question after question, the share of its orders that was not read in each picture."""
-    found, dimension = gather(outcomes), table.columns[1]
+    found, dimension = gather_stereotype_answers(outcomes), table.columns[1]
     parts = [
-        about(
+        build_question_observations(
             asked,
             {"unread": np.array([each.unread_share for each in asked])},
             {"question": question},
             dimension,
-            notes(found),
+            build_stereotype_notes(found),
         )
         for question, asked in found.by_question().items()
     ]
-    return stacked(parts) if parts else nothing(table.columns)
+    return stack_observations(parts) if parts else create_empty_observations(table.columns)
 
 
-def about(
+def build_question_observations(
     asked: Sequence[Asked],
     values: Mapping[str, Floats],
     named: Mapping[str, str],
@@ -77,7 +91,7 @@ def about(
             dimension: Labels.of(each.labels.get(dimension, ()) for each in asked),
             "model": Labels.each(each.model for each in asked),
         },
-        dishes=coded(each.cluster for each in asked),
+        dishes=hash_labels(each.cluster for each in asked),
         raters=None,
         images=np.array([each.image for each in asked], dtype=np.int64),
         units=none_of(n),
@@ -86,29 +100,29 @@ def about(
     )
 
 
-def readings(outcomes: Iterable[OutcomeData]) -> Observations:
+def observe_reading_agreement(outcomes: Iterable[OutcomeData]) -> Observations:
     """Pairs of picture and question that were answered in both ways."""
-    found = gather(outcomes)
+    found = gather_stereotype_answers(outcomes)
     checks: Sequence[Check] = found.checks
     if not checks:
-        return nothing(READINGS.columns)
-    agreement, of_read = sameness(checks).T
+        return create_empty_observations(READINGS.columns)
+    agreement, of_read = mark_same_options(checks).T
     return Observations(
         values={"agreement": agreement, "agreement_read": of_read},
         groups={"question": Labels.of((check.question, ALL) for check in checks)},
-        dishes=coded(check.cluster for check in checks),
+        dishes=hash_labels(check.cluster for check in checks),
         raters=None,
         images=np.array([check.image for check in checks], dtype=np.int64),
         units=none_of(len(checks)),
         reviews=none_of(len(checks)),
-        notes=notes(found),
+        notes=build_stereotype_notes(found),
     )
 
 
 OBSERVED: Mapping[str, Callable[[Iterable[OutcomeData]], Observations]] = {
-    "answers": partial(answers, ANSWERS),
-    "answers_country": partial(answers, ANSWERS_COUNTRY),
-    "flattening": partial(unread, FLATTENING),
-    "flattening_country": partial(unread, FLATTENING_COUNTRY),
-    "readings": readings,
+    "answers": partial(observe_stereotype_answers, ANSWERS),
+    "answers_country": partial(observe_stereotype_answers, ANSWERS_COUNTRY),
+    "flattening": partial(observe_unread_shares, FLATTENING),
+    "flattening_country": partial(observe_unread_shares, FLATTENING_COUNTRY),
+    "readings": observe_reading_agreement,
 }

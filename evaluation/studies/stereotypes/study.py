@@ -40,8 +40,8 @@ from evaluation.metrics.tidy import TidyTable
 from evaluation.registry import backend_table
 from evaluation.studies.stereotypes import tables
 from evaluation.studies.stereotypes.observe import OBSERVED
-from evaluation.studies.stereotypes.tables import LETTERS, turned
-from evaluation.suggestions import unknown
+from evaluation.studies.stereotypes.tables import LETTERS, rotate_options
+from evaluation.suggestions import describe_unknown_name
 
 Orders = Literal["all-cyclic", "as-asked"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
@@ -74,19 +74,19 @@ class StereotypesConfig:
 
     def __post_init__(self) -> None:
         if self.reading not in READINGS:
-            raise ConfigError(unknown("reading named", str(self.reading), READINGS))
+            raise ConfigError(describe_unknown_name("reading named", str(self.reading), READINGS))
         if self.orders not in get_args(Orders):
-            raise ConfigError(unknown("kind of orders named", str(self.orders), get_args(Orders)))
+            raise ConfigError(describe_unknown_name("kind of orders named", str(self.orders), get_args(Orders)))
         if not 0 <= self.check <= 1_000_000:
             raise ConfigError("check is a whole number from 0 to 1000000.")
 
 
 TABLES = {
-    "answers": tables.answers,
+    "answers": tables.build_stereotype_answers,
     "answers_country": tables.answers_country,
-    "flattening": tables.flattening,
+    "flattening": tables.build_stereotype_flattening,
     "flattening_country": tables.flattening_country,
-    "readings": tables.readings,
+    "readings": tables.build_stereotype_readings,
 }
 
 
@@ -107,9 +107,9 @@ class Stereotypes(Study):
             raise ConfigError(f"model: {model.slug} answers no questions about pictures; it has the role {model.role}.")
         if config.reading not in readings_of(model):
             raise ConfigError(f"reading: {model.slug} gives words only. Probabilities need a model on a card of ours.")
-        asked = checked(catalogue.questions(config.questions, config.questions_version))
+        asked = check_image_questions(catalogue.questions(config.questions, config.questions_version))
         pictures = [*catalogue.images(config.images), *(catalogue.images(config.beside) if config.beside else ())]
-        return Plan(units_of(config, model, asked, pictures), definition(config, model, asked))
+        return Plan(units_of(config, model, asked, pictures), build_stereotypes_definition(config, model, asked))
 
     def execute(self, units: Sequence[Work], backend: VisualAnswerer) -> Iterator[Result]:
         """Pictures one after the other, each with all its questions of one reading at once."""
@@ -123,7 +123,7 @@ class Stereotypes(Study):
             groups = [list(group) for _, group in groupby(of_reading, key=lambda unit: unit.payload["image"])]
             asked = [Asked(group[0].image_bytes or b"", tuple(map(question_of, group))) for group in groups]
             for group, answers in zip(groups, backend.answer(asked, reading) if asked else (), strict=True):
-                yield from map(result, group, answers)
+                yield from map(build_answer_result, group, answers)
 
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
         """See `stereotypes_tables.py`."""
@@ -138,16 +138,16 @@ class Stereotypes(Study):
 
 def readings_of(model: ModelData) -> tuple[Reading, ...]:
     try:
-        return backend_table.readings(model)
+        return backend_table.list_vqa_readings(model)
     except BackendError as error:
         raise ConfigError(f"model: {error}") from error
 
 
-def checked(asked: QuestionsData) -> QuestionsData:
+def check_image_questions(asked: QuestionsData) -> QuestionsData:
     """The set, where it can be asked about pictures. Raises ConfigError that names the first question that cannot."""
     codes: set[str] = set()
     for number, question in enumerate(asked.questions, start=1):
-        if wrong := flaw(question, codes):
+        if wrong := find_image_question_flaw(question, codes):
             raise ConfigError(f"questions: question {number} of {asked.slug} {asked.version} {wrong}.")
         codes.add(question["question_id"])
     if not codes:
@@ -155,7 +155,7 @@ def checked(asked: QuestionsData) -> QuestionsData:
     return asked
 
 
-def flaw(question: Any, codes: set[str]) -> str:
+def find_image_question_flaw(question: Any, codes: set[str]) -> str:
     """What keeps a question from being asked; empty where nothing does."""
     if not isinstance(question, Mapping) or not all(question.get(name) for name in ("question_id", "text")):
         return "lacks its question_id or its text"
@@ -170,7 +170,7 @@ def flaw(question: Any, codes: set[str]) -> str:
     return ""
 
 
-def definition(config: StereotypesConfig, model: ModelData, asked: QuestionsData) -> dict[str, Any]:
+def build_stereotypes_definition(config: StereotypesConfig, model: ModelData, asked: QuestionsData) -> dict[str, Any]:
     return {
         "model": model.identifier,
         "revision": model.revision,
@@ -217,17 +217,17 @@ def pairs_to_check(
     pairs = [
         (image, question["question_id"]) for image in pictures for question in asked.questions if question["choices"]
     ]
-    drawn = sorted(pairs, key=lambda pair: hashlib.sha256(f"{named(pair[0])} {pair[1]}".encode()).digest())
+    drawn = sorted(pairs, key=lambda pair: hashlib.sha256(f"{format_image_name(pair[0])} {pair[1]}".encode()).digest())
     return {(image.id, question) for image, question in drawn[: config.check]}
 
 
-def named(image: ImageData) -> str:
+def format_image_name(image: ImageData) -> str:
     return f"{image.subject.key} {image.model_slug} {image.seed} {image.sample} {image.sha256}"
 
 
 def question_of(unit: Work) -> Question:
     """The question as the model sees it, its options in the order of the unit."""
-    options = turned(unit.payload["options"], unit.payload["shift"])
+    options = rotate_options(unit.payload["options"], unit.payload["shift"])
     letters = tuple(LETTERS[: len(options)])
     if not options:
         return Question(FREE.format(question=unit.payload["ask"]))
@@ -235,7 +235,7 @@ def question_of(unit: Work) -> Question:
     return Question(CHOICE.format(question=unit.payload["ask"], choices=choices), letters, tuple(options))
 
 
-def result(unit: Work, answer: Answer) -> Result:
+def build_answer_result(unit: Work, answer: Answer) -> Result:
     shift, count = unit.payload["shift"], len(unit.payload["options"])
     numbers = {str((place + shift) % count): chance for place, chance in enumerate(answer.probabilities)}
     return Result(

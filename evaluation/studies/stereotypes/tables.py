@@ -50,7 +50,7 @@ FLATTENING_METRICS = {
 }
 
 
-def spec(
+def build_stereotypes_spec(
     name: str,
     title: str,
     columns: tuple[str, ...],
@@ -74,21 +74,21 @@ def spec(
     )
 
 
-ANSWERS = spec(
+ANSWERS = build_stereotypes_spec(
     "answers",
     _("Answers about pictures, by continent"),
     ("question", "option", "continent", "model"),
     ANSWER_METRICS,
     observed=("share",),
 )
-ANSWERS_COUNTRY = spec(
+ANSWERS_COUNTRY = build_stereotypes_spec(
     "answers_country",
     _("Answers about pictures, by country"),
     ("question", "option", "country", "model"),
     ANSWER_METRICS,
     observed=("share",),
 )
-FLATTENING = spec(
+FLATTENING = build_stereotypes_spec(
     "flattening",
     _("How much alike the pictures of a continent are"),
     ("question", "continent", "model"),
@@ -96,7 +96,7 @@ FLATTENING = spec(
     observed=("unread",),
     worse={"unread": "high"},
 )
-FLATTENING_COUNTRY = spec(
+FLATTENING_COUNTRY = build_stereotypes_spec(
     "flattening_country",
     _("How much alike the pictures of a country are"),
     ("question", "country", "model"),
@@ -104,7 +104,7 @@ FLATTENING_COUNTRY = spec(
     observed=("unread",),
     worse={"unread": "high"},
 )
-READINGS = spec(
+READINGS = build_stereotypes_spec(
     "readings",
     _("Agreement of answers in words with probabilities"),
     ("question",),
@@ -197,7 +197,7 @@ class Gathered:
         return dict(found)
 
 
-def gather(outcomes: Iterable[OutcomeData]) -> Gathered:
+def gather_stereotype_answers(outcomes: Iterable[OutcomeData]) -> Gathered:
     """Reads every answer as it comes: a run may hold millions.
 
     In a run of probabilities the answers in words serve the comparison only.
@@ -209,7 +209,7 @@ def gather(outcomes: Iterable[OutcomeData]) -> Gathered:
         of_reading = pairs[row.payload["reading"]]
         pair = (row.image_id, row.payload["question"])
         each = of_reading.get(pair) or of_reading.setdefault(pair, asked_of(row))
-        each.add(*read(row), row.payload["shift"])
+        each.add(*read_option_shares(row), row.payload["shift"])
     words, logits = pairs["generated"], pairs["logits"]
     checks = tuple(
         Check(each.question, each.cluster, each.image, each.first, words[pair].first)
@@ -232,7 +232,7 @@ def asked_of(row: OutcomeData) -> Asked:
     )
 
 
-def read(row: OutcomeData) -> tuple[Floats | None, str]:
+def read_option_shares(row: OutcomeData) -> tuple[Floats | None, str]:
     """Shares of the options (k,), or None with the reason."""
     options = row.payload["options"]
     if row.state != "done":
@@ -246,7 +246,7 @@ def read(row: OutcomeData) -> tuple[Floats | None, str]:
 @lru_cache(maxsize=16_384)
 def read_words(text: str, options: tuple[str, ...], shift: int) -> tuple[Floats | None, str]:
     """What an answer in words says. Models say the same few things millions of times; each is read once."""
-    choice = read_choice(text, dict(zip(LETTERS, turned(options, shift), strict=False)))
+    choice = read_choice(text, dict(zip(LETTERS, rotate_options(options, shift), strict=False)))
     if choice.state != "answered":
         return None, choice.state
     values = np.zeros(len(options))
@@ -255,12 +255,12 @@ def read_words(text: str, options: tuple[str, ...], shift: int) -> tuple[Floats 
     return values, ""
 
 
-def turned(options: Sequence[str], shift: int) -> list[str]:
+def rotate_options(options: Sequence[str], shift: int) -> list[str]:
     """The options in the order of a unit: letter i names option (i + shift) mod k of the set."""
     return [*options[shift:], *options[:shift]]
 
 
-def cells(asked: Sequence[Asked], dimension: str) -> dict[tuple[str, str], list[Asked]]:
+def group_asked_by_cell(asked: Sequence[Asked], dimension: str) -> dict[tuple[str, str], list[Asked]]:
     """(place, model) → what was asked about its pictures; a picture of several places counts in each."""
     found: dict[tuple[str, str], list[Asked]] = defaultdict(list)
     for each in asked:
@@ -269,7 +269,7 @@ def cells(asked: Sequence[Asked], dimension: str) -> dict[tuple[str, str], list[
     return dict(sorted(found.items()))
 
 
-def answers(outcomes: Iterable[OutcomeData]) -> TidyTable:
+def build_stereotype_answers(outcomes: Iterable[OutcomeData]) -> TidyTable:
     """`stereotypes.answers`."""
     return answer_table(ANSWERS, outcomes)
 
@@ -280,13 +280,13 @@ def answers_country(outcomes: Iterable[OutcomeData]) -> TidyTable:
 
 
 def answer_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
-    found, dimension = gather(outcomes), table.columns[2]
+    found, dimension = gather_stereotype_answers(outcomes), table.columns[2]
     rows: list[TidyRow] = []
     for question, asked in found.by_question().items():
-        for (place, model), members in cells(asked, dimension).items():
+        for (place, model), members in group_asked_by_cell(asked, dimension).items():
             named = {"question": question, dimension: place, "model": model}
             rows += answer_rows(named, members)
-    return TidyTable(table.name, table.version, table.columns, tuple(rows), notes(found))
+    return TidyTable(table.name, table.version, table.columns, tuple(rows), build_stereotype_notes(found))
 
 
 def answer_rows(named: Mapping[str, str], members: Sequence[Asked]) -> Iterator[TidyRow]:
@@ -296,7 +296,7 @@ def answer_rows(named: Mapping[str, str], members: Sequence[Asked]) -> Iterator[
     beside = np.array([[each.unread_share, each.changes] for each in members])
     values = np.column_stack([shares, beside])
     found = [
-        estimate(column, clusters, interval)
+        estimate_answered_mean(column, clusters, interval)
         for column, interval in zip(values.T, one_way(values, clusters, bounds=SHARE), strict=True)
     ]
     unread, changes = found[len(options) :]
@@ -307,7 +307,7 @@ def answer_rows(named: Mapping[str, str], members: Sequence[Asked]) -> Iterator[
         yield TidyRow(groups, "order_changes", changes)
 
 
-def estimate(column: Floats, clusters: npt.NDArray[np.str_], interval: Interval) -> Estimate:
+def estimate_answered_mean(column: Floats, clusters: npt.NDArray[np.str_], interval: Interval) -> Estimate:
     """The mean of what is not NaN."""
     held = ~np.isnan(column)
     n, many = int(held.sum()), len(set(clusters[held].tolist()))
@@ -317,7 +317,7 @@ def estimate(column: Floats, clusters: npt.NDArray[np.str_], interval: Interval)
     return Estimate(mean, n, many, interval.low, interval.high, interval.method, interval.reason)
 
 
-def flattening(outcomes: Iterable[OutcomeData]) -> TidyTable:
+def build_stereotype_flattening(outcomes: Iterable[OutcomeData]) -> TidyTable:
     """`stereotypes.flattening`."""
     return flattening_table(FLATTENING, outcomes)
 
@@ -328,21 +328,21 @@ def flattening_country(outcomes: Iterable[OutcomeData]) -> TidyTable:
 
 
 def flattening_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
-    found, dimension = gather(outcomes), table.columns[1]
+    found, dimension = gather_stereotype_answers(outcomes), table.columns[1]
     rows: list[TidyRow] = []
     for question, asked in found.by_question().items():
-        for (place, model), members in cells(asked, dimension).items():
+        for (place, model), members in group_asked_by_cell(asked, dimension).items():
             groups = {"question": question, dimension: place, "model": model}
-            rows += [TidyRow(groups, metric, value) for metric, value in flatness(members).items()]
-    return TidyTable(table.name, table.version, table.columns, tuple(rows), notes(found))
+            rows += [TidyRow(groups, metric, value) for metric, value in estimate_flatness(members).items()]
+    return TidyTable(table.name, table.version, table.columns, tuple(rows), build_stereotype_notes(found))
 
 
-def flatness(members: Sequence[Asked]) -> dict[str, Estimate]:
+def estimate_flatness(members: Sequence[Asked]) -> dict[str, Estimate]:
     """Entropy and largest share of the pictures that were answered, and the unread."""
     clusters = np.array([each.cluster for each in members])
     unread = np.array([[each.unread_share] for each in members])
     [interval] = one_way(unread, clusters, bounds=SHARE)
-    beside = {"unread": estimate(unread[:, 0], clusters, interval)}
+    beside = {"unread": estimate_answered_mean(unread[:, 0], clusters, interval)}
     held = [each for each in members if each.read]
     if not held:
         lacking = Estimate(None, 0, 0, reason="no answer that could be read")
@@ -356,38 +356,38 @@ def flatness(members: Sequence[Asked]) -> dict[str, Estimate]:
     return flat | beside
 
 
-def readings(outcomes: Iterable[OutcomeData]) -> TidyTable:
+def build_stereotype_readings(outcomes: Iterable[OutcomeData]) -> TidyTable:
     """`stereotypes.readings`."""
-    found = gather(outcomes)
+    found = gather_stereotype_answers(outcomes)
     questions = ["all", *dict.fromkeys(check.question for check in found.checks)]
     rows = [
         TidyRow({"question": question}, metric, value)
         for question in questions
-        for metric, value in agreement(found, question).items()
+        for metric, value in estimate_reading_agreement(found, question).items()
     ]
-    return TidyTable(READINGS.name, READINGS.version, READINGS.columns, tuple(rows), notes(found))
+    return TidyTable(READINGS.name, READINGS.version, READINGS.columns, tuple(rows), build_stereotype_notes(found))
 
 
-def agreement(found: Gathered, question: str = "all") -> dict[str, Estimate]:
+def estimate_reading_agreement(found: Gathered, question: str = "all") -> dict[str, Estimate]:
     """How often words and probabilities name the same option."""
     pairs = [check for check in found.checks if question in ("all", check.question)]
     if not pairs:
         lacking = Estimate(None, 0, 0, reason="no pair was answered in both ways")
         return {"agreement": lacking, "agreement_read": lacking}
     clusters = np.array([check.cluster for check in pairs])
-    values = sameness(pairs)
+    values = mark_same_options(pairs)
     intervals = one_way(values, clusters, bounds=SHARE)
-    made = [estimate(column, clusters, each) for column, each in zip(values.T, intervals, strict=True)]
+    made = [estimate_answered_mean(column, clusters, each) for column, each in zip(values.T, intervals, strict=True)]
     return dict(zip(("agreement", "agreement_read"), made, strict=True))
 
 
-def sameness(pairs: Sequence[Check]) -> Floats:
+def mark_same_options(pairs: Sequence[Check]) -> Floats:
     """(n, 2), 1 where words and probabilities name the same option, else 0; the second NaN where no words were read."""
     same = np.array([float(check.likeliest == check.named) for check in pairs])
     return np.column_stack([same, np.where([check.named is not None for check in pairs], same, np.nan)])
 
 
-def notes(found: Gathered) -> tuple[str, ...]:
+def build_stereotype_notes(found: Gathered) -> tuple[str, ...]:
     """Sentences shown under every table of the study."""
     unread = Counter(state for each in found.asked for state in each.unread)
     asked = sum(each.read for each in found.asked) + unread.total()
@@ -397,7 +397,7 @@ def notes(found: Gathered) -> tuple[str, ...]:
         "Intervals are over dishes, or pictures where no dish is known. A picture of several places counts in each.",
     ]
     if found.logits:
-        sentences.append(beside_probabilities(agreement(found)["agreement"]))
+        sentences.append(beside_probabilities(estimate_reading_agreement(found)["agreement"]))
     return tuple(sentences)
 
 

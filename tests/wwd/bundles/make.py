@@ -68,7 +68,7 @@ def make_world() -> Campaign:
 def make_bundle(folder: Path, *views: str, name: str = "test", pictures: bool = False) -> Path:
     """The bundle of these views, unpacked; its zip file lies beside it."""
     target = folder / f"{name}.zip"
-    making.make(Request(name, chosen.views(views or VIEWS), pictures), target)
+    making.write_bundle(Request(name, chosen.parse_views(views or VIEWS), pictures), target)
     with zipfile.ZipFile(target) as packed:
         packed.extractall(folder)
     return folder / f"wwd-{name}"

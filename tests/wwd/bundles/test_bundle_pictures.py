@@ -26,7 +26,7 @@ TABLE = "association.scores"
 def held() -> str:
     """SHA-256 of a picture that all four of a run have."""
     make_association(*(picture_result(make_place_in("Africa"), "painter", 1, number) for number in range(4)))
-    sha256 = content_store.keep(make_picture())
+    sha256 = content_store.store_content(make_picture())
     GeneratedImage.objects.update(sha256=sha256, media_type="image/png")
     return sha256
 
@@ -40,7 +40,7 @@ def test_pictures_come_once_each_and_with_their_terms(held: str, tmp_path: Path)
     assert taken(folder) == [f"{held}.png"]
     assert manifest(folder)["pictures"] == 1
     assert "They are not for training" in (folder / "TERMS.md").read_text()
-    assert content_store.read(held) == (folder / "pictures" / f"{held}.png").read_bytes()
+    assert content_store.read_content(held) == (folder / "pictures" / f"{held}.png").read_bytes()
 
 
 def test_without_the_wish_there_are_none(held: str, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_photographs_leave_only_where_their_contributor_shares_them(
     photo = uuid4()
     GeneratedImage.objects.filter(pk=GeneratedImage.objects.earliest("pk").pk).update(source_key=f"photo:{photo}")
     assert taken(make_bundle(tmp_path, TABLE, pictures=True)) == []
-    monkeypatch.setattr(pictures, "shared", lambda: {photo.hex})
+    monkeypatch.setattr(pictures, "list_shared_photo_ids", lambda: {photo.hex})
     assert taken(make_bundle(tmp_path, TABLE, name="shared", pictures=True)) == [f"{held}.png"]
 
 

@@ -29,14 +29,14 @@ def marks(folder: Path, table: str) -> dict[str, set[str]]:
 def test_a_plan_comes_with_its_hash_and_marks_what_it_lists(tmp_path: Path) -> None:
     plan = make_frozen(**ABOUT, tables=[listed("association.scores", "net")])
     make_world()
-    folder = make_bundle(tmp_path, *chosen.plan("before"), "generation.counts")
+    folder = make_bundle(tmp_path, *chosen.list_plan_views("before"), "generation.counts")
     document = json.loads((folder / "plans" / "before.json").read_text())
     text = json.dumps(document["plan"], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     assert document["sha256"] == plan.sha256 == hashlib.sha256(text.encode()).hexdigest()
     found = marks(folder, "association.scores")
     assert found.pop("net") == {"planned"}
     assert set().union(*found.values()) == {"exploratory"}
-    assert verifying.verify(tmp_path / "test.zip").equal
+    assert verifying.verify_bundle(tmp_path / "test.zip").equal
 
 
 def test_without_a_plan_everything_is_exploratory_and_the_readme_says_so(tmp_path: Path) -> None:
@@ -58,4 +58,4 @@ def test_a_masked_table_is_in_no_bundle(tmp_path: Path) -> None:
 def test_only_frozen_plans_list_something(slug: str) -> None:
     make_plan(slug="draft")
     with pytest.raises(ChosenError, match="There is no frozen plan"):
-        chosen.plan(slug)
+        chosen.list_plan_views(slug)

@@ -21,7 +21,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from collection.models import Dish
-from evaluation.metrics.observations import coded
+from evaluation.metrics.observations import hash_labels
 from evaluation.models import EarlierOutcome, Outcome, Run, StoredTable, Unit
 from evaluation.models import Model as Maker
 from evaluation.registry import lookup
@@ -36,7 +36,7 @@ from wwd.exchange.bundles import arithmetic, chosen, gathering, listings, making
 from wwd.exchange.bundles import recompute as recomputing
 from wwd.exchange.bundles.archive import Archive
 from wwd.exchange.bundles.chosen import ChosenError
-from wwd.exchange.bundles.making import Restless
+from wwd.exchange.bundles.making import DataChangedError
 from wwd.exchange.bundles.shapes import SHAPES
 from wwd.management.commands import bundle as bundle_command
 
@@ -50,7 +50,7 @@ def world() -> Campaign:
 
 def test_a_bundle_gives_the_same_tables_byte_for_byte_in_a_process_of_its_own(world: Campaign, tmp_path: Path) -> None:
     make_bundle(tmp_path, *VIEWS, "review.quality?country=Kenya&interval=wilson")
-    verdict = verifying.verify(tmp_path / "test.zip")
+    verdict = verifying.verify_bundle(tmp_path / "test.zip")
     assert verdict.trouble == ""
     assert [line.split()[0] for line in verdict.lines] == ["equal"] * 7
     assert verdict.equal
@@ -72,7 +72,7 @@ def test_the_same_data_gives_the_same_bytes(
 ) -> None:
     """Of the same code: somebody may commit between the two."""
     settings.COMMIT = "a" * 40
-    monkeypatch.setattr(source, "files", lambda: [("manage.py", source.ROOT / "manage.py")])
+    monkeypatch.setattr(source, "list_source_files", lambda: [("manage.py", source.ROOT / "manage.py")])
     (tmp_path / "again").mkdir()
     make_bundle(tmp_path)
     StoredTable.objects.all().delete()
@@ -116,7 +116,7 @@ def test_reviewers_are_numbers_in_the_order_in_which_tables_draw_them(world: Cam
     assert [label.rpartition("-")[0] for label in given] == [f"reviewer-{number:07d}" for number in range(1, 7)]
     assert {tuple(sorted(row)) for row in rows} == {("campaign_id", "id", "source", "source_key")}
     real = sorted(str(pk) for pk in Reviewer.objects.values_list("pk", flat=True))
-    assert np.argsort(coded(given)).tolist() == np.argsort(coded(real)).tolist()
+    assert np.argsort(hash_labels(given)).tolist() == np.argsort(hash_labels(real)).tolist()
 
 
 def test_it_says_under_which_approval_and_where_one_is_missing(world: Campaign, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_the_commit_is_what_git_says_or_nothing(
 ) -> None:
     settings.COMMIT = ""
     monkeypatch.setattr(source, "ROOT", tmp_path)
-    assert source.commit() == {"commit": "", "changed": False}
+    assert source.describe_commit() == {"commit": "", "changed": False}
 
 
 def test_runs_prompts_and_answers_can_be_read_by_people(world: Campaign, tmp_path: Path) -> None:
@@ -158,14 +158,14 @@ def test_runs_prompts_and_answers_can_be_read_by_people(world: Campaign, tmp_pat
 def test_a_run_that_a_filter_names_comes_alone(world: Campaign, tmp_path: Path) -> None:
     run = Run.objects.get(slug="vectors")
     other = Run.objects.create(study="association", study_version="1", slug="later", state=Run.State.DONE)
-    assert gathering.runs_of(chosen.views(["association.scores?run=vectors"])) == [run]
-    assert gathering.runs_of(chosen.views(["association.scores?run=later"])) == [other]
+    assert gathering.runs_of(chosen.parse_views(["association.scores?run=vectors"])) == [run]
+    assert gathering.runs_of(chosen.parse_views(["association.scores?run=later"])) == [other]
 
 
 def test_a_campaign_that_all_filters_name_comes_alone(world: Campaign, tmp_path: Path) -> None:
     other = make_world_of_another_campaign()
-    both = gathering.gather(chosen.views(["review.quality"]))
-    alone = gathering.gather(chosen.views([f"review.quality?campaign={other.slug}"]))
+    both = gathering.gather_needed_rows(chosen.parse_views(["review.quality"]))
+    alone = gathering.gather_needed_rows(chosen.parse_views([f"review.quality?campaign={other.slug}"]))
     assert both.of(Campaign) == [world.pk, other.pk]
     assert alone.of(Campaign) == [other.pk]
 
@@ -177,11 +177,11 @@ def make_world_of_another_campaign() -> Campaign:
 
 
 def test_a_table_of_rows_that_stay_comes_along_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = replace(lookup.spec("generation.counts"), inputs=("contributors", "runs.generation"))
+    spec = replace(lookup.find_table_spec("generation.counts"), inputs=("contributors", "runs.generation"))
     monkeypatch.setattr(store, "spec", lambda name: spec)
-    view = chosen.of("generation.counts", {})
+    view = chosen.build_view("generation.counts", {})
     assert gathering.unknown_inputs(view) == ["contributors"]
-    assert gathering.unknown_inputs(chosen.of("overview.totals", {})) == ["people and devices"]
+    assert gathering.unknown_inputs(chosen.build_view("overview.totals", {})) == ["people and devices"]
 
 
 def test_of_what_people_told_about_a_dish_only_its_names_leave(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_of_what_people_told_about_a_dish_only_its_names_leave(tmp_path: Path) -
     [row] = lines(folder, "collection.dish")
     assert (row["local_name"], row["ingredients"], row["recipe"], row["kinds"]) == ("Waakye", "x", "x", ["x"])
     assert SECRET not in (folder / "data" / "collection.photolink.jsonl").read_text()
-    assert verifying.verify(tmp_path / "test.zip").equal
+    assert verifying.verify_bundle(tmp_path / "test.zip").equal
 
 
 @pytest.mark.parametrize("model", [shape.model for shape in SHAPES], ids=lambda model: model.__name__)
@@ -259,31 +259,31 @@ def test_addresses_and_keys_of_providers_stay(world: Campaign, tmp_path: Path) -
 )
 def test_what_cannot_be_chosen_is_answered_with_a_sentence(text: str, says: str) -> None:
     with pytest.raises(ChosenError, match=says):
-        chosen.views([text])
+        chosen.parse_views([text])
 
 
 @pytest.mark.parametrize("value", ["Côte d’Ivoire", "../x", "a/b\\c", "名前 & ?=#", "%2e%2e", " ", "'; drop--"])
 def test_filters_of_any_sign_have_a_plain_file_name_and_an_address_that_reads_back(value: str) -> None:
-    view = chosen.of("review.quality", {"country": value})
-    assert chosen.view(view.address) == view
+    view = chosen.build_view("review.quality", {"country": value})
+    assert chosen.parse_view(view.address) == view
     assert set(view.stem) <= set("abcdefghijklmnopqrstuvwxyz._0123456789")
 
 
 @pytest.mark.parametrize("name", ["", "-", "A", "../up", "a b", "x" * 61, "a/b", "ü"])
 def test_hostile_names_are_refused(name: str) -> None:
     with pytest.raises(ChosenError, match="small letters"):
-        chosen.name(name)
+        chosen.check_bundle_name(name)
 
 
 def test_nothing_chosen_and_too_much_are_answered_with_a_sentence() -> None:
     with pytest.raises(ChosenError, match="at least one"):
-        chosen.views([])
+        chosen.parse_views([])
     with pytest.raises(ChosenError, match="at most 100"):
-        chosen.views([f"review.quality?country=c{number}" for number in range(101)])
+        chosen.parse_views([f"review.quality?country=c{number}" for number in range(101)])
 
 
 def test_views_stand_once_and_in_one_order() -> None:
-    found = chosen.views(["review.skips", "review.quality?interval=wilson&country=K", "review.skips?country="])
+    found = chosen.parse_views(["review.skips", "review.quality?interval=wilson&country=K", "review.skips?country="])
     assert [view.address for view in found] == ["review.quality?country=K&interval=wilson", "review.skips"]
 
 
@@ -309,15 +309,15 @@ def test_data_that_changes_while_it_is_read_is_read_again(
     world: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes: Iterator[list[str]] = iter([["1"], ["2"], ["2"], ["2"]])
-    monkeypatch.setattr(making, "inputs", lambda views: next(changes))
+    monkeypatch.setattr(making, "fingerprint_inputs", lambda views: next(changes))
     make_bundle(tmp_path, "generation.counts")
     assert next(changes, None) is None
 
 
 def test_data_that_never_rests_is_told(world: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changes = iter(range(100))
-    monkeypatch.setattr(making, "inputs", lambda views: [str(next(changes))])
-    with pytest.raises(Restless, match="three times"):
+    monkeypatch.setattr(making, "fingerprint_inputs", lambda views: [str(next(changes))])
+    with pytest.raises(DataChangedError, match="three times"):
         make_bundle(tmp_path, "generation.counts")
     assert list(tmp_path.iterdir()) == []
 
@@ -413,15 +413,15 @@ def test_on_another_machine_no_arithmetic_is_asked_for() -> None:
 
 def test_arithmetic_that_differs_is_asked_for_where_the_processor_has_it() -> None:
     used = {"blas": "Haswell", "threads": 2, "instructions": []}
-    present = arithmetic.used()
-    assert arithmetic.environment(present) == {}
-    found = arithmetic.environment({**used, "blas": "Abacus", "threads": present["threads"] + 1})
+    present = arithmetic.describe_arithmetic()
+    assert arithmetic.build_arithmetic_environment(present) == {}
+    found = arithmetic.build_arithmetic_environment({**used, "blas": "Abacus", "threads": present["threads"] + 1})
     assert found.get("NPY_DISABLE_CPU_FEATURES", "").split() == present["instructions"]
     assert found["OPENBLAS_NUM_THREADS"] == str(present["threads"] + 1) and "OPENBLAS_CORETYPE" not in found
     known = [kernel for kernel, needed in arithmetic.NEED.items() if arithmetic._features().get(needed)]
     for kernel in known:
         if kernel != present["blas"]:
-            assert arithmetic.environment({**present, "blas": kernel}) == {"OPENBLAS_CORETYPE": kernel}
+            assert arithmetic.build_arithmetic_environment({**present, "blas": kernel}) == {"OPENBLAS_CORETYPE": kernel}
 
 
 def test_rows_are_inserted_in_portions_and_what_was_left_out_is_not_empty(world: Campaign, tmp_path: Path) -> None:
@@ -430,7 +430,7 @@ def test_rows_are_inserted_in_portions_and_what_was_left_out_is_not_empty(world:
 from pathlib import Path
 from wwd.exchange.bundles import rows
 rows.INSERT_AT_ONCE = 3
-rows.load(Path({str(folder / "data")!r}))
+rows.load_bundle_rows(Path({str(folder / "data")!r}))
 from review.models import Campaign, Review, Reviewer
 from evaluation.models import Embedding
 print(Review.objects.count(), Reviewer.objects.filter(created_at=rows.EPOCH).count(), Embedding.objects.count())
@@ -479,7 +479,7 @@ def test_the_approval_of_the_collection_is_told_with_its_last_day() -> None:
 def test_an_installation_without_a_commit_says_so(
     world: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "commit", lambda: {"commit": "", "changed": False})
+    monkeypatch.setattr(source, "describe_commit", lambda: {"commit": "", "changed": False})
     readme = (make_bundle(tmp_path, "generation.counts") / "README.md").read_text()
     assert "The commit is not known: the installation is no checkout." in readme
 
@@ -490,14 +490,14 @@ def test_a_folder_that_git_does_not_know_has_no_commit(
     settings.COMMIT = ""
     (tmp_path / ".git").mkdir()
     monkeypatch.setattr(source, "ROOT", tmp_path)
-    assert source.commit() == {"commit": "", "changed": False}
+    assert source.describe_commit() == {"commit": "", "changed": False}
 
 
 def test_a_table_of_several_studies_names_the_runs_that_its_filters_name(world: Campaign) -> None:
     other = Run.objects.create(study="association", study_version="1", slug="later", state=Run.State.DONE)
-    every = gathering.runs_of([chosen.of("agreement.scores", {})])
+    every = gathering.runs_of([chosen.build_view("agreement.scores", {})])
     assert {run.slug for run in every} == {"vectors", "later"}
-    assert gathering.runs_of([chosen.of("agreement.scores", {"run": "later"})]) == [other]
+    assert gathering.runs_of([chosen.build_view("agreement.scores", {"run": "later"})]) == [other]
 
 
 def test_a_value_that_nothing_has_is_refused_with_the_near_ones(world: Campaign, tmp_path: Path) -> None:
@@ -518,7 +518,7 @@ def test_a_table_that_is_fresh_is_taken_as_it_is_stored(world: Campaign, tmp_pat
 
 def test_the_command_says_which_tables_differ(world: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = verifying.Verdict(False, ("DIFFERENT  tables/generation.counts.csv",), "It broke.")
-    monkeypatch.setattr(bundle_command, "verify", lambda path: verdict)
+    monkeypatch.setattr(bundle_command, "verify_bundle", lambda path: verdict)
     out = io.StringIO()
     with pytest.raises(CommandError, match=r"does not give the same tables\. It broke\."):
         call_command("bundle", "test", "generation.counts", output=tmp_path / "x.zip", stdout=out)

@@ -22,7 +22,7 @@ from evaluation.models import ExportJob
 from tests.evaluation.make import make_dish
 from tests.wwd.bundles.make import make_world
 from wwd.exchange.bundles import chosen, jobs, making, safely, verifying
-from wwd.exchange.bundles.jobs import announce
+from wwd.exchange.bundles.jobs import announce_export_job
 from wwd.exchange.bundles.making import Request
 from wwd.exchange.bundles.verifying import Verdict
 from wwd.exchange.tasks import export
@@ -37,25 +37,27 @@ REQUEST = ("test", ("generation.counts",))
 def unannounced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """What was announced, instead of a broker."""
     told: list[int] = []
-    monkeypatch.setattr(jobs, "announce", told.append)
+    monkeypatch.setattr(jobs, "announce_export_job", told.append)
     return told
 
 
 def test_a_job_is_announced_by_the_name_of_its_task(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[tuple[object, ...]] = []
     monkeypatch.setattr(jobs, "send_task", lambda *words: sent.append(words))
-    announce(7)
+    announce_export_job(7)
     assert sent == [(export.name, 7)]
 
 
 @pytest.fixture
 def tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bundles are not recomputed here: test_bundles does that."""
-    monkeypatch.setattr(jobs, "verify", lambda path, beat: Verdict(True, ("equal      tables/generation.counts.csv",)))
+    monkeypatch.setattr(
+        jobs, "verify_bundle", lambda path, beat: Verdict(True, ("equal      tables/generation.counts.csv",))
+    )
 
 
 def make_job(kind: str = "bundle", name: str = "test", **values: Any) -> ExportJob:
-    job = jobs.start(kind, Request(name, chosen.views(REQUEST[1])), None)
+    job = jobs.start_export_job(kind, Request(name, chosen.parse_views(REQUEST[1])), None)
     ExportJob.objects.filter(pk=job.pk).update(**values)
     job.refresh_from_db()
     return job
@@ -71,19 +73,19 @@ def failing(error: Exception) -> Callable[..., Any]:
 def test_a_bundle_is_made_tried_and_kept_by_its_hash(tried: None) -> None:
     make_world()
     job = make_job()
-    jobs.work(job.pk)
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.equal, job.error, job.progress) == (State.DONE, True, "", "")
-    content = content_store.read(job.sha256)
+    content = content_store.read_content(job.sha256)
     assert (len(content), content[:2]) == (job.size, b"PK")
     assert content_store.named_by_rows([job.sha256]) == {job.sha256}
 
 
 def test_a_bundle_that_gives_other_tables_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = Verdict(False, ("DIFFERENT  tables/generation.counts.csv",), "it broke")
-    monkeypatch.setattr(jobs, "verify", lambda path, beat: verdict)
+    monkeypatch.setattr(jobs, "verify_bundle", lambda path, beat: verdict)
     job = make_job()
-    jobs.work(job.pk)
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.equal) == (State.DONE, False)
     assert job.said == ["DIFFERENT  tables/generation.counts.csv", "it broke"]
@@ -113,39 +115,39 @@ def test_a_job_is_announced_and_found_by_the_sweep(
 
 def test_a_job_in_work_is_taken_by_nobody_else(tried: None, unannounced: list[int]) -> None:
     job = make_job(state=State.WORKING, leased_until=Now() + timedelta(minutes=1))
-    assert jobs.waiting() == []
-    jobs.work(job.pk)
+    assert jobs.list_waiting_exports() == []
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.deliveries) == (State.WORKING, 0)
 
 
 def test_the_job_of_a_killed_worker_is_begun_again(tried: None) -> None:
     job = make_job(state=State.WORKING, leased_until=Now() - timedelta(seconds=1), deliveries=1)
-    assert jobs.waiting() == [job.pk]
-    jobs.work(job.pk)
+    assert jobs.list_waiting_exports() == [job.pk]
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.deliveries) == (State.DONE, 2)
 
 
 def test_a_job_that_kills_its_worker_three_times_fails_and_says_so() -> None:
     job = make_job(state=State.WORKING, leased_until=Now() - timedelta(seconds=1), deliveries=3)
-    jobs.work(job.pk)
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert job.state == State.FAILED
     assert "begun three times" in job.error
-    assert jobs.waiting() == []
+    assert jobs.list_waiting_exports() == []
 
 
 def test_a_worker_whose_job_was_taken_over_leaves_nothing(tried: None, monkeypatch: pytest.MonkeyPatch) -> None:
     job = make_job()
-    real = making.make
+    real = making.write_bundle
 
     def slow(*arguments: Any) -> int:
         ExportJob.objects.filter(pk=job.pk).update(token=None)
         return real(*arguments)
 
-    monkeypatch.setattr(making, "make", slow)
-    jobs.work(job.pk)
+    monkeypatch.setattr(making, "write_bundle", slow)
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.sha256) == (State.WORKING, "")
     assert not Path(default_storage.path(content_store.ROOT)).exists()
@@ -161,7 +163,7 @@ def test_each_step_renews_the_lease(tried: None, monkeypatch: pytest.MonkeyPatch
         left.append(ExportJob.objects.filter(pk=job.pk, leased_until__gt=Now() + timedelta(minutes=9)).exists())
 
     monkeypatch.setattr(jobs, "_step", watched)
-    jobs.work(make_job().pk)
+    jobs.run_export_job(make_job().pk)
     assert len(left) > 5 and all(left)
 
 
@@ -170,16 +172,16 @@ def test_each_step_renews_the_lease(tried: None, monkeypatch: pytest.MonkeyPatch
     [
         (OSError(errno.ENOSPC, "No space left on device", "/secret/path"), "no space left where the file"),
         (OSError(errno.EACCES, "Permission denied", "/secret/path"), "could not be written (Permission denied)"),
-        (making.Restless("The data changed."), "The data changed."),
+        (making.DataChangedError("The data changed."), "The data changed."),
         (ValueError("words of somebody"), "It failed (ValueError)"),
     ],
 )
 def test_what_goes_wrong_is_told_without_paths_and_words(
     error: Exception, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "make", failing(error))
+    monkeypatch.setattr(making, "write_bundle", failing(error))
     job = make_job()
-    jobs.work(job.pk)
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert job.state == State.FAILED
     assert says in job.error
@@ -189,7 +191,7 @@ def test_what_goes_wrong_is_told_without_paths_and_words(
 def test_a_table_that_cannot_be_computed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making.tables_compute, "compute", failing(ZeroDivisionError()))
     job = make_job()
-    jobs.work(job.pk)
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert job.error == "generation.counts could not be computed (ZeroDivisionError). The log says where."
 
@@ -199,7 +201,7 @@ def test_a_disk_that_is_full_while_the_file_is_stored_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(content_store.os, "fsync", failing(OSError(errno.ENOSPC, "No space left on device")))
     job = make_job()
-    jobs.work(job.pk)
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert job.state == State.FAILED
     assert [path for path in Path(default_storage.path(".")).rglob("*") if path.is_file()] == []
@@ -208,14 +210,14 @@ def test_a_disk_that_is_full_while_the_file_is_stored_leaves_nothing(
 def test_files_go_after_their_days_and_the_row_says_so(tried: None, settings: Settings) -> None:
     settings.EXPORT_DAYS = 14
     job = make_job()
-    jobs.work(job.pk)
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     remove_exports()
-    assert content_store.read(job.sha256)
+    assert content_store.read_content(job.sha256)
     ExportJob.objects.update(finished_at=F("finished_at") - timedelta(days=15))
     remove_exports()
     with pytest.raises(FileNotFoundError):
-        content_store.read(job.sha256)
+        content_store.read_content(job.sha256)
     job.refresh_from_db()
     assert (job.state, job.sha256) == (State.REMOVED, "")
 
@@ -224,16 +226,16 @@ def test_files_made_before_a_dish_was_withdrawn_go_with_it(
     tried: None, django_capture_on_commit_callbacks: Callable[..., Any]
 ) -> None:
     job, working = make_job(), make_job(name="working")
-    jobs.work(job.pk)
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     ExportJob.objects.filter(pk=working.pk).update(state=State.WORKING, leased_until=Now() + timedelta(hours=1))
     with django_capture_on_commit_callbacks(execute=True):
         dish_withdrawn.send(sender=Dish, dishes=[make_dish().pk])
     with pytest.raises(FileNotFoundError):
-        content_store.read(job.sha256)
+        content_store.read_content(job.sha256)
     job.refresh_from_db()
     assert job.state == State.REMOVED
-    assert working.pk in jobs.waiting()
+    assert working.pk in jobs.list_waiting_exports()
 
 
 def test_what_a_killed_worker_left_goes_after_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +244,7 @@ def test_what_a_killed_worker_left_goes_after_a_day(tmp_path: Path, monkeypatch:
     for folder in (old, other):
         (folder / "half").mkdir(parents=True)
         os.utime(folder, (0, 0))
-    with safely.workshop() as new:
+    with safely.open_temporary_folder() as new:
         jobs.remove_old()
         assert new.exists()
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["of somebody else"]
@@ -268,7 +270,7 @@ for word in "$@"; do case "$word" in --print-to-pdf=*) printf '%%PDF-1.7' > "${w
     job = make_job(kind="report")
     export(job.pk)
     job.refresh_from_db()
-    assert (job.state, job.picture_count, content_store.read(job.sha256)) == (State.DONE, 0, b"%PDF-1.7")
+    assert (job.state, job.picture_count, content_store.read_content(job.sha256)) == (State.DONE, 0, b"%PDF-1.7")
 
 
 def test_a_file_that_was_stored_after_somebody_else_took_the_job_over_goes_again(
@@ -283,7 +285,7 @@ def test_a_file_that_was_stored_after_somebody_else_took_the_job_over_goes_again
         return store(path)
 
     monkeypatch.setattr(content_store, "keep_file", meanwhile)
-    jobs.work(job.pk)
+    jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.sha256) == (State.WORKING, "")
     assert [path for path in Path(default_storage.path(content_store.ROOT)).rglob("*") if path.is_file()] == []
@@ -292,7 +294,7 @@ def test_a_file_that_was_stored_after_somebody_else_took_the_job_over_goes_again
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_a_bundle_is_made_of_one_moment_of_the_database() -> None:
-    with safely.snapshot():
+    with safely.hold_database_snapshot():
         before = ExportJob.objects.count()
 
         def add() -> None:

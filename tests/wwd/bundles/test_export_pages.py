@@ -24,7 +24,7 @@ ASKED = {"name": "kenya", "table": ["generation.counts"], "filtered": "review.qu
 
 @pytest.fixture(autouse=True)
 def unannounced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "announce", lambda pk: None)
+    monkeypatch.setattr(jobs, "announce_export_job", lambda pk: None)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def allow_pictures() -> None:
 
 def make_done(**values: Any) -> ExportJob:
     given = {"kind": "bundle", "name": "kenya", "views": ["generation.counts"], "asked": "a", "state": "done", **values}
-    return ExportJob.objects.create(sha256=content_store.keep(b"PK the file"), **given)
+    return ExportJob.objects.create(sha256=content_store.store_content(b"PK the file"), **given)
 
 
 def body(response: Any) -> bytes:

@@ -12,7 +12,7 @@ from evaluation import content_store
 from evaluation.models import GeneratedImage
 from evaluation.presentation.table import Cell, Line
 from evaluation.runner.catalogue import subject_data
-from evaluation.tables.read import read as read_table
+from evaluation.tables.read import read_stored_table as read_table
 from review.models import CampaignImage
 from tests.evaluation.make import make_dish, make_image, make_model
 from tests.evaluation.tables import make_place_in
@@ -20,15 +20,15 @@ from tests.review.make import make_picture
 from tests.review.tables import make_campaign, make_people, make_review, make_shown
 from tests.wwd.bundles.make import make_world
 from wwd.exchange.bundles import blurred, chosen, pdf, report
-from wwd.exchange.bundles.fitting import fit
+from wwd.exchange.bundles.fitting import choose_page_layout
 from wwd.exchange.bundles.making import Request
-from wwd.exchange.bundles.pdf import NoPdf
+from wwd.exchange.bundles.pdf import PdfUnavailableError
 
 VIEWS = ("review.quality?country=Kenya", "colours.diversity")
 
 
 def make_request(*views: str, pictures: bool = False) -> Request:
-    return Request("kenya", chosen.views(views or VIEWS), pictures)
+    return Request("kenya", chosen.parse_views(views or VIEWS), pictures)
 
 
 def cells(*values: str, interval: str | None = None) -> tuple[Cell, ...]:
@@ -38,7 +38,7 @@ def cells(*values: str, interval: str | None = None) -> tuple[Cell, ...]:
 @pytest.mark.django_db
 def test_a_report_is_one_file_with_warning_numbers_methods_and_what_is_not_measured() -> None:
     make_world()
-    page, pictures = report.whole(make_request(), report.computed)
+    page, pictures = report.render_standalone_report(make_request(), report.read_fresh_view)
     assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page) == []
     assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in page
     assert "<script" not in page
@@ -54,42 +54,46 @@ def test_a_report_is_one_file_with_warning_numbers_methods_and_what_is_not_measu
 @pytest.mark.django_db
 def test_a_demonstration_is_marked_in_the_margin_of_every_page(monkeypatch: pytest.MonkeyPatch) -> None:
     made = {"name": "kenya", "demonstration": True}
-    assert '@top-right{content:"Demonstration: no measurement"}' in report.style(made)
-    assert '@top-right{content:""}' in report.style({**made, "demonstration": False})
+    assert '@top-right{content:"Demonstration: no measurement"}' in report.build_style_element(made)
+    assert '@top-right{content:""}' in report.build_style_element({**made, "demonstration": False})
 
 
 def test_running_titles_end_neither_their_text_nor_the_page() -> None:
-    assert report.quoted('a"</style>') == '"a\\000022\\00003c\\00002fstyle\\00003e"'
+    assert report.quote_css_string('a"</style>') == '"a\\000022\\00003c\\00002fstyle\\00003e"'
 
 
 def test_tables_lie_across_where_they_do_not_fit_upright() -> None:
     few, many = [Line(("Kenya",), cells("0.500"))], [Line(("Kenya",), cells(*["0.500"] * 8, interval="0.400, 0.600"))]
-    assert fit(["country"], ["food"], few) == "upright"
-    assert fit(["country"], ["food"] * 8, many) == "across"
+    assert choose_page_layout(["country"], ["food"], few) == "upright"
+    assert choose_page_layout(["country"], ["food"] * 8, many) == "across"
     assert (
-        fit(["country"] * 6, ["raw agreement"] * 10, [Line(("A long name of a place",) * 6, cells(*["0.5"] * 10))])
+        choose_page_layout(
+            ["country"] * 6, ["raw agreement"] * 10, [Line(("A long name of a place",) * 6, cells(*["0.5"] * 10))]
+        )
         == "dense"
     )
-    assert fit([], [], []) == "upright"
+    assert choose_page_layout([], [], []) == "upright"
 
 
 @pytest.mark.django_db
 def test_pictures_are_small_blurred_and_of_public_dishes_alone() -> None:
     painter = make_model("painter")
-    shown = make_image(make_place_in("Africa"), painter, sha256=content_store.keep(make_picture("red", (900, 600))))
-    found = blurred.blurred(shown)
+    shown = make_image(
+        make_place_in("Africa"), painter, sha256=content_store.store_content(make_picture("red", (900, 600)))
+    )
+    found = blurred.blur_image(shown)
     assert found is not None and found.address.startswith("data:image/jpeg;base64,")
     hidden = make_dish("Hidden", state="hidden").subjects.create(kind="dish", name="Hidden", source_key="hidden")
     GeneratedImage.objects.create(subject=hidden, model_id=painter.id, sha256="a" * 64, source_key="hidden")
     keys = list(GeneratedImage.objects.values_list("pk", flat=True))
-    assert blurred.shown(keys) == [shown]
+    assert blurred.select_public_images(keys) == [shown]
     shown.sha256 = "f" * 64
-    assert blurred.blurred(shown) is None
+    assert blurred.blur_image(shown) is None
 
 
 def test_pictures_come_from_the_whole_length_of_the_list() -> None:
-    assert list(blurred.spread(list(range(80)))) == [0, 10, 20, 30, 40, 50, 60, 70]  # type: ignore[arg-type]
-    assert list(blurred.spread([])) == []
+    assert list(blurred.sample_images_evenly(list(range(80)))) == [0, 10, 20, 30, 40, 50, 60, 70]  # type: ignore[arg-type]
+    assert list(blurred.sample_images_evenly([])) == []
 
 
 @pytest.mark.django_db
@@ -112,8 +116,8 @@ def test_a_chromium_that_prints_nothing_is_told(
     broken.chmod(0o755)
     settings.CHROMIUM = str(broken)
     monkeypatch.setattr(pdf, "SECONDS", 1)
-    with pytest.raises(NoPdf, match=says):
-        pdf.write("<p>page</p>", tmp_path / "x.pdf")
+    with pytest.raises(PdfUnavailableError, match=says):
+        pdf.print_page("<p>page</p>", tmp_path / "x.pdf")
     assert [path.name for path in tmp_path.iterdir()] == ["chromium"]
 
 
@@ -127,7 +131,7 @@ def test_other_endings_are_refused(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_chromium_prints_a_report(tmp_path: Path) -> None:
     make_world()
-    pdf.make(make_request("review.quality"), tmp_path / "x.pdf")
+    pdf.write_pdf_report(make_request("review.quality"), tmp_path / "x.pdf")
     content = (tmp_path / "x.pdf").read_bytes()
     assert content.startswith(b"%PDF") and content.count(b"/Type /Page\n") + content.count(b"/Type /Page ") >= 2
 
@@ -137,13 +141,13 @@ def test_pictures_of_a_table_stand_in_the_report_where_no_plan_hides_who_made_th
     painter = make_model("painter")
     dish = make_dish("Shown", state="accepted")
     subject = dish.subjects.create(kind="dish", name="Shown", source_key="shown", labels={"country": ["Kenya"]})
-    image = make_image(subject_data(subject), painter, sha256=content_store.keep(make_picture("red")))
+    image = make_image(subject_data(subject), painter, sha256=content_store.store_content(make_picture("red")))
     shown = make_shown(make_campaign())
     CampaignImage.objects.filter(pk=shown.pk).update(image=image)
     for person in make_people(shown.campaign, 2):
         make_review(shown, person, food=True, quality=3)
     request = make_request("review.quality", "overview.totals", pictures=True)
-    page, pictures = report.whole(request, report.computed)
+    page, pictures = report.render_standalone_report(request, report.read_fresh_view)
     assert pictures == 1 and page.count("data:image/jpeg;base64,") == 1
     read = read_table("review.quality", {"country": "Kenya"})
     assert read.table is None and blurred.pictures_of(read) == []
@@ -155,8 +159,8 @@ def test_a_file_that_is_no_program_is_told(settings: Settings, tmp_path: Path) -
     broken.write_bytes(b"\x00 no program")
     broken.chmod(0o755)
     settings.CHROMIUM = str(broken)
-    with pytest.raises(NoPdf, match="could not be started"):
-        pdf.write("<p>page</p>", tmp_path / "x.pdf")
+    with pytest.raises(PdfUnavailableError, match="could not be started"):
+        pdf.print_page("<p>page</p>", tmp_path / "x.pdf")
 
 
 def test_chromium_is_looked_for_under_the_names_that_systems_give_it(
@@ -166,15 +170,15 @@ def test_chromium_is_looked_for_under_the_names_that_systems_give_it(
     settings.CHROMIUM = ""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(pdf, "NAMES", ("no-such-browser", "google-chrome-of-tests"))
-    with pytest.raises(NoPdf, match="There is no Chromium"):
-        pdf.chromium()
+    with pytest.raises(PdfUnavailableError, match="There is no Chromium"):
+        pdf.find_chromium()
     found = tmp_path / "google-chrome-of-tests"
     found.write_text("""#!/bin/sh
 for word in "$@"; do case "$word" in --print-to-pdf=*) printf '%%PDF-1.7' > "${word#--print-to-pdf=}";; esac; done
 """)
     found.chmod(0o755)
-    assert pdf.chromium() == str(found)
-    pdf.write("<p>page</p>", tmp_path / "x.pdf")
+    assert pdf.find_chromium() == str(found)
+    pdf.print_page("<p>page</p>", tmp_path / "x.pdf")
     assert (tmp_path / "x.pdf").read_bytes() == b"%PDF-1.7"
 
 
@@ -186,4 +190,4 @@ def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 def test_cells_that_a_line_lacks_take_no_room() -> None:
     lacking = [Line(("Kenya",), (None, *cells("0.500")))]
-    assert fit(["country"], ["food", "quality"], lacking) == "upright"
+    assert choose_page_layout(["country"], ["food", "quality"], lacking) == "upright"

@@ -152,4 +152,4 @@ def test_many_at_once_do_not_all_find_the_counter_as_it_was(
 def test_a_log_in_without_a_request_is_counted_for_all_of_them_together(steward: User) -> None:
     assert log_in.EntryForm(None, {"username": "esi", "password": RIGHT}).is_valid()
     assert not log_in.EntryForm(None, {"username": "esi", "password": WRONG}).is_valid()
-    assert log_in.tries("staff") == 1
+    assert log_in.count_attempts("staff") == 1

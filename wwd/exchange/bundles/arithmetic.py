@@ -15,7 +15,7 @@ import numpy as np
 NEED = {"SKYLAKEX": "AVX512F", "COOPERLAKE": "AVX512F", "SAPPHIRERAPIDS": "AVX512F", "HASWELL": "AVX2", "ZEN": "AVX2"}
 
 
-def used() -> dict[str, Any]:
+def describe_arithmetic() -> dict[str, Any]:
     """`blas`: kernel of the matrix products, `threads` of it, `instructions`: optional ones that numpy itself uses."""
     library = _blas()
     return {
@@ -25,9 +25,9 @@ def used() -> dict[str, Any]:
     }
 
 
-def environment(wanted: Mapping[str, Any]) -> dict[str, str]:
+def build_arithmetic_environment(wanted: Mapping[str, Any]) -> dict[str, str]:
     """Variables under which a new process computes as `wanted` says; empty where this one does."""
-    present = used()
+    present = describe_arithmetic()
     more = [name for name in present["instructions"] if name not in wanted["instructions"]]
     set_to = {"NPY_DISABLE_CPU_FEATURES": " ".join(more)} if more else {}
     if wanted["blas"] and wanted["blas"] != present["blas"] and _can_run(wanted["blas"]):

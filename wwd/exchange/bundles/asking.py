@@ -60,27 +60,27 @@ class ExportForm(forms.Form):
 
     def derived(self) -> Iterable[Choice]:
         """The tables that are derived from another one."""
-        return [self._choice(name) for name in lookup.names() if name not in TABLES]
+        return [self._choice(name) for name in lookup.list_table_names() if name not in TABLES]
 
     def opened(self) -> bool:
         """Whether one of the derived tables is ticked."""
         return bool(self.ticked - set(TABLES))
 
     def _choice(self, name: str) -> Choice:
-        return Choice(name, _(lookup.spec(name).title), name in self.ticked)
+        return Choice(name, _(lookup.find_table_spec(name).title), name in self.ticked)
 
     def clean_name(self) -> str:
-        return self._or_error(lambda: chosen.name(self.cleaned_data["name"]))
+        return self._or_error(lambda: chosen.check_bundle_name(self.cleaned_data["name"]))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         plan = cleaned.get("plan")
         cleaned["views"] = self._or_error(
-            lambda: chosen.views(
+            lambda: chosen.parse_views(
                 [
                     *self.ticked,
-                    *chosen.lines(cleaned.get("filtered", "")),
-                    *(chosen.plan(plan.slug) if plan else ()),
+                    *chosen.split_view_lines(cleaned.get("filtered", "")),
+                    *(chosen.list_plan_views(plan.slug) if plan else ()),
                 ]
             )
         )

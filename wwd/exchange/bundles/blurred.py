@@ -36,10 +36,10 @@ def pictures_of(read: TableView) -> Sequence[Picture]:
     if found is None:
         return []
     keys = sorted({int(key) for key in found.images.tolist() if key})
-    return [picture for image in spread(shown(keys)) if (picture := blurred(image))]
+    return [picture for image in sample_images_evenly(select_public_images(keys)) if (picture := blur_image(image))]
 
 
-def shown(keys: Sequence[int]) -> list[GeneratedImage]:
+def select_public_images(keys: Sequence[int]) -> list[GeneratedImage]:
     """Those of dishes that the public sees; photographs stay where their contributors put them."""
     images = GeneratedImage.objects.filter(pk__in=keys[:5000], state=GeneratedImage.State.HELD).exclude(sha256="")
     images = images.exclude(model__role=Role.CAMERA).exclude(model=None)
@@ -47,16 +47,16 @@ def shown(keys: Sequence[int]) -> list[GeneratedImage]:
     return list(images.select_related("model", "subject").order_by("pk"))
 
 
-def spread(images: Sequence[GeneratedImage]) -> Iterable[GeneratedImage]:
+def sample_images_evenly(images: Sequence[GeneratedImage]) -> Iterable[GeneratedImage]:
     """At most eight, from the whole length of the list."""
     many = min(MOST_PICTURES, len(images))
     return [images[place * len(images) // many] for place in range(many)]
 
 
-def blurred(image: GeneratedImage) -> Picture | None:
+def blur_image(image: GeneratedImage) -> Picture | None:
     """The picture, small and blurred; None where its file is missing or cannot be read."""
     try:
-        small = decode_reduced(content_store.read(image.sha256), SIDE)
+        small = decode_reduced(content_store.read_content(image.sha256), SIDE)
     except (OSError, ImageError):
         return None
     small.thumbnail((SIDE, SIDE))

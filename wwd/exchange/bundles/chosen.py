@@ -17,8 +17,8 @@ from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Plan
 from evaluation.plans.mask import mask_for
 from evaluation.registry import lookup
-from evaluation.suggestions import unknown
-from evaluation.tables.filter_values import wrong
+from evaluation.suggestions import describe_unknown_name
+from evaluation.tables.filter_values import describe_wrong_value
 
 MOST_VIEWS = 100
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
@@ -37,7 +37,7 @@ class View:
 
     @property
     def spec(self) -> TableSpec:
-        return lookup.spec(self.table)
+        return lookup.find_table_spec(self.table)
 
     @property
     def values(self) -> Mapping[str, str]:
@@ -56,16 +56,16 @@ class View:
         return f"{self.table}.{hashlib.sha256(json.dumps(self.filters).encode()).hexdigest()[:8]}"
 
 
-def name(text: str) -> str:
+def check_bundle_name(text: str) -> str:
     """`text` as the name of a bundle. Raises ChosenError."""
     if not NAME.fullmatch(text):
         raise ChosenError(_("A name has at most 60 small letters, digits and hyphens, such as kenya-2026."))
     return text
 
 
-def views(texts: Iterable[str]) -> tuple[View, ...]:
+def parse_views(texts: Iterable[str]) -> tuple[View, ...]:
     """The views, each once, in one order. Raises ChosenError."""
-    found = sorted({view(text) for text in texts})
+    found = sorted({parse_view(text) for text in texts})
     if not found:
         raise ChosenError(_("Choose at least one table."))
     if len(found) > MOST_VIEWS:
@@ -73,14 +73,14 @@ def views(texts: Iterable[str]) -> tuple[View, ...]:
     return tuple(found)
 
 
-def view(text: str) -> View:
+def parse_view(text: str) -> View:
     """The view that `text` names: `table`, or `table?filter=value&…` as in the address of its page."""
     table, _mark, query = text.strip().partition("?")
     try:
         # A lone surrogate stands for bytes that are no text, and can be stored nowhere.
         text.encode()
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query), errors="strict")
-        return of(table, dict(pairs))
+        return build_view(table, dict(pairs))
     except ChosenError:
         raise
     except ValueError:
@@ -90,32 +90,32 @@ def view(text: str) -> View:
         ) from None
 
 
-def of(table: str, filters: Mapping[str, str]) -> View:
+def build_view(table: str, filters: Mapping[str, str]) -> View:
     """The view of a table and filters. Raises ChosenError."""
     try:
-        checked = lookup.checked_filters(lookup.spec(table), filters)
-    except (lookup.UnknownTable, lookup.UnknownFilter) as error:
+        checked = lookup.checked_filters(lookup.find_table_spec(table), filters)
+    except (lookup.TableNotFound, lookup.FilterNotFound) as error:
         raise ChosenError(str(error)) from None
     return View(table, tuple(checked.items()))
 
 
 def refuse_nothing(view: View, found: TidyTable | None) -> None:
     """Raises ChosenError, with the near names, where a filter of the view has a value that nothing has."""
-    if sentence := wrong(view.spec, view.values, found, None, mask_for(view.table, view.values)):
+    if sentence := describe_wrong_value(view.spec, view.values, found, None, mask_for(view.table, view.values)):
         raise ChosenError(f"{view.address}: {sentence}")
 
 
-def lines(text: str) -> Sequence[str]:
+def split_view_lines(text: str) -> Sequence[str]:
     """One view a line, as a form sends them; blank lines dropped."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def plan(slug: str) -> list[str]:
+def list_plan_views(slug: str) -> list[str]:
     """The views that a frozen plan lists, as lines. Raises ChosenError."""
     frozen = Plan.objects.exclude(frozen_at=None)
     found = frozen.filter(slug=slug).first()
     if found is None:
-        raise ChosenError(unknown("frozen plan", slug, list(frozen.values_list("slug", flat=True))))
+        raise ChosenError(describe_unknown_name("frozen plan", slug, list(frozen.values_list("slug", flat=True))))
     return [f"{listed['table']}?{urlencode(listed['filters'])}".rstrip("?") for listed in found.tables]
 
 
@@ -128,7 +128,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--plan", action="append", default=[], metavar="SLUG", help="everything that a plan lists")
 
 
-def asked(options: Mapping[str, Any]) -> tuple[str, tuple[View, ...]]:
+def read_command_options(options: Mapping[str, Any]) -> tuple[str, tuple[View, ...]]:
     """The name and the views of a command that has `add_arguments`. Raises ChosenError."""
-    lines = [*options["views"], *(line for slug in options["plan"] for line in plan(slug))]
-    return name(options["name"]), views(lines)
+    lines = [*options["views"], *(line for slug in options["plan"] for line in list_plan_views(slug))]
+    return check_bundle_name(options["name"]), parse_views(lines)

@@ -13,7 +13,7 @@ LETTER, EDGES = 1.65, 4
 BROKEN = 16
 
 
-def fit(columns: Sequence[str], metrics: Sequence[str], lines: Iterable[Line]) -> Fit:
+def choose_page_layout(columns: Sequence[str], metrics: Sequence[str], lines: Iterable[Line]) -> Fit:
     """`columns` of names, then `metrics` of numbers. Intervals stand beside values upright, below them across."""
     held = list(lines)
     names = sum(

@@ -15,7 +15,7 @@ from collection.models import Country, Dish, DishContinent, DishCountry, DishLan
 from evaluation import models as evaluation
 from evaluation.models import GeneratedImage, Outcome, Run, Subject, Unit
 from evaluation.registry.runs import chosen_run
-from evaluation.tables.scrubbing import own_words, without
+from evaluation.tables.scrubbing import erase_words, own_words
 from review import models as review
 from review.assignment import SKIPS
 from review.models import Assignment, CampaignImage, Review, Reviewer
@@ -44,7 +44,7 @@ class Needed:
 
     def shown(self, value: Any) -> Any:
         """`value` without these words, however deep they lie."""
-        return without(value, self.hidden) if self.hidden else value
+        return erase_words(value, self.hidden) if self.hidden else value
 
     def add(self, model: type[Model], keys: Iterable[Any]) -> None:
         self.keys.setdefault(model, set()).update(keys)
@@ -95,7 +95,7 @@ def _runs(study: str, view: View) -> Iterable[Run]:
     return named or list(finished)
 
 
-def gather(views: Sequence[View]) -> Needed:
+def gather_needed_rows(views: Sequence[View]) -> Needed:
     """The keys of all rows that these views are computed from."""
     needed = Needed()
     for run in runs_of(views):
@@ -207,7 +207,7 @@ def campaigns_and_runs(needed: Needed) -> tuple[list[review.Campaign], list[Run]
     return list(campaigns.order_by("slug")), list(Run.objects.filter(pk__in=needed.of(Run)).order_by("slug"))
 
 
-def counts(needed: Needed) -> Mapping[str, int]:
+def count_needed_rows(needed: Needed) -> Mapping[str, int]:
     """How many rows of each kind there are."""
     return {model._meta.label_lower: len(keys) for model, keys in sorted(needed.keys.items(), key=_label)}
 

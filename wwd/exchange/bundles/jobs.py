@@ -27,10 +27,10 @@ from evaluation.models import ExportJob
 from evaluation.queue import send_task
 from wwd.exchange.bundles import chosen, making, pdf
 from wwd.exchange.bundles.chosen import ChosenError
-from wwd.exchange.bundles.making import Request, Restless, Uncomputable
-from wwd.exchange.bundles.pdf import NoPdf
-from wwd.exchange.bundles.safely import clear_workshops, workshop
-from wwd.exchange.bundles.verifying import verify
+from wwd.exchange.bundles.making import DataChangedError, Request, TableComputationError
+from wwd.exchange.bundles.pdf import PdfUnavailableError
+from wwd.exchange.bundles.safely import clear_workshops, open_temporary_folder
+from wwd.exchange.bundles.verifying import verify_bundle
 
 LEASE = timedelta(minutes=10)
 MOST_DELIVERIES = 3
@@ -38,11 +38,11 @@ State = ExportJob.State
 logger = logging.getLogger(__name__)
 
 
-class Lost(Exception):
+class JobLeaseLostError(Exception):
     """Somebody else works on the job now, or it was taken back."""
 
 
-def start(kind: str, request: Request, by: AbstractBaseUser | None) -> ExportJob:
+def start_export_job(kind: str, request: Request, by: AbstractBaseUser | None) -> ExportJob:
     """Stores what is asked for and announces it; the job that is open already where the same was asked for before."""
     values: dict[str, Any] = {
         "kind": kind,
@@ -57,15 +57,15 @@ def start(kind: str, request: Request, by: AbstractBaseUser | None) -> ExportJob
             job = ExportJob.objects.create(**values, asked=asked, by_id=by.pk if by else None)
     except IntegrityError:
         return ExportJob.objects.filter(asked=asked).latest("pk")
-    transaction.on_commit(partial(announce, job.pk))
+    transaction.on_commit(partial(announce_export_job, job.pk))
     return job
 
 
-def announce(pk: int) -> None:
+def announce_export_job(pk: int) -> None:
     send_task("wwd.tasks.export", pk)
 
 
-def waiting() -> list[int]:
+def list_waiting_exports() -> list[int]:
     """Jobs that nobody works on: new ones, and those of workers that were killed."""
     return list(_free().values_list("pk", flat=True))
 
@@ -75,7 +75,7 @@ def _free() -> QuerySet[ExportJob]:
     return open_ones.filter(Q(leased_until=None) | Q(leased_until__lt=Now()))
 
 
-def work(pk: int) -> None:
+def run_export_job(pk: int) -> None:
     """Makes the file of a job that nobody works on. Whatever goes wrong is told in the row."""
     token = uuid.uuid4()
     free = _free().filter(pk=pk)
@@ -97,13 +97,13 @@ def _killed() -> str:
 def _work(job: ExportJob) -> None:
     try:
         done = _made(job)
-    except Lost:
+    except JobLeaseLostError:
         logger.info("Export %d is not gone on with: it is no longer ours.", job.pk)
-    except (ChosenError, Restless, NoPdf, Uncomputable) as error:
+    except (ChosenError, DataChangedError, PdfUnavailableError, TableComputationError) as error:
         _end(job, state=State.FAILED, error=str(error))
     except OSError as error:
         logger.warning("Export %d could not be written.", job.pk, exc_info=True)
-        _end(job, state=State.FAILED, error=sentence(error))
+        _end(job, state=State.FAILED, error=describe_disk_error(error))
     except Exception as error:  # One job must not end the worker.
         logger.exception("Export %d went wrong.", job.pk)
         _end(
@@ -116,7 +116,7 @@ def _work(job: ExportJob) -> None:
             content_store.remove_unnamed([done["sha256"]])
 
 
-def sentence(error: OSError) -> str:
+def describe_disk_error(error: OSError) -> str:
     """What a researcher may know of a trouble with the disk: never a path."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return _("There is no space left where the file was being written. Nothing of it was kept. Ask the operator.")
@@ -126,8 +126,8 @@ def sentence(error: OSError) -> str:
 def _made(job: ExportJob) -> dict[str, Any]:
     """Makes, tries and keeps the file; returns the columns to store."""
     step = partial(_step, job)
-    request = Request(job.name, chosen.views(job.views), job.pictures)
-    with workshop() as folder:
+    request = Request(job.name, chosen.parse_views(job.views), job.pictures)
+    with open_temporary_folder() as folder:
         path = folder / "file"
         found = MAKERS[job.kind](request, path, step)
         step(_("The file is being stored."))
@@ -135,14 +135,14 @@ def _made(job: ExportJob) -> dict[str, Any]:
 
 
 def _bundle(request: Request, path: Path, step: Callable[[str], None]) -> dict[str, Any]:
-    count = making.make(request, path, step)
-    verdict = verify(path, partial(step, _("The tables are being computed again from the bundle.")))
+    count = making.write_bundle(request, path, step)
+    verdict = verify_bundle(path, partial(step, _("The tables are being computed again from the bundle.")))
     said = [*verdict.lines, *([verdict.trouble] if verdict.trouble else [])]
     return {"picture_count": count, "said": said, "equal": verdict.equal}
 
 
 def _report(request: Request, path: Path, step: Callable[[str], None]) -> dict[str, Any]:
-    return {"picture_count": pdf.make(request, path, step)}
+    return {"picture_count": pdf.write_pdf_report(request, path, step)}
 
 
 MAKERS: dict[str, Callable[[Request, Path, Callable[[str], None]], dict[str, Any]]] = {
@@ -154,7 +154,7 @@ MAKERS: dict[str, Callable[[Request, Path, Callable[[str], None]], dict[str, Any
 def _step(job: ExportJob, text: str) -> None:
     """Says what is being done and renews the lease. Raises Lost."""
     if not _mine(job).update(progress=text[:300], leased_until=Now() + LEASE):
-        raise Lost
+        raise JobLeaseLostError
 
 
 def _end(job: ExportJob, **values: Any) -> bool:
@@ -169,7 +169,7 @@ def _mine(job: ExportJob) -> QuerySet[ExportJob]:
 def remove_old() -> None:
     """Files that could be fetched for long enough go, and what killed workers left here; the rows stay."""
     clear_workshops()
-    remove(ExportJob.objects.filter(finished_at__lt=Now() - timedelta(days=settings.EXPORT_DAYS)))
+    remove_export_jobs(ExportJob.objects.filter(finished_at__lt=Now() - timedelta(days=settings.EXPORT_DAYS)))
 
 
 def remove_all(dishes: Sequence[int]) -> None:
@@ -179,7 +179,7 @@ def remove_all(dishes: Sequence[int]) -> None:
     transaction.on_commit(partial(content_store.remove_unnamed, hashes))
 
 
-def remove(jobs: QuerySet[ExportJob]) -> None:
+def remove_export_jobs(jobs: QuerySet[ExportJob]) -> None:
     content_store.remove_unnamed(_forget(jobs))
 
 

@@ -46,20 +46,20 @@ class Listing:
     rows: Iterable[Sequence[Any]]
 
 
-def prompts(needed: Needed) -> Listing:
+def list_bundle_prompts(needed: Needed) -> Listing:
     """Every picture with its prompt as sent and as the provider rewrote it."""
     columns = ("pk", *PROMPTS[1:])
     pictures = (row for part in needed.chunks(GeneratedImage) for row in part.order_by("pk").values_list(*columns))
     return Listing([name.replace("__", "_") for name in PROMPTS], _shown(needed, pictures))
 
 
-def answers(needed: Needed) -> Listing:
+def list_bundle_outcomes(needed: Needed) -> Listing:
     """Every outcome of the runs, as it came."""
     rows = (row for part in needed.chunks(Outcome) for row in _ordered(part, *ANSWERED, "numbers"))
     return Listing(ANSWERS, _shown(needed, ((*row[:-1], json.dumps(row[-1], ensure_ascii=False)) for row in rows)))
 
 
-def refusals(needed: Needed) -> Listing:
+def list_bundle_refusals(needed: Needed) -> Listing:
     """What was refused, held back, empty or failed, and why; tries before the last one too."""
     return Listing(REFUSALS, _shown(needed, _refusals(needed)))
 
@@ -104,7 +104,7 @@ def run_document(run: Run) -> dict[str, Any]:
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,
         "units": dict(sorted(states)),
         "models": [model_document(model) for model in makers],
-        "circumstances": circumstances(run),
+        "circumstances": describe_run_conditions(run),
     }
 
 
@@ -121,7 +121,7 @@ def model_document(model: Model) -> dict[str, Any]:
     }
 
 
-def circumstances(run: Run) -> dict[str, Any]:
+def describe_run_conditions(run: Run) -> dict[str, Any]:
     """Hardware, library versions, batch sizes: value → number of outcomes, or the ends of what varies."""
     found: Mapping[str, Counter[str]] = defaultdict(Counter)
     numbers: Mapping[str, list[float]] = defaultdict(list)

@@ -11,10 +11,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from evaluation.metrics.tidy import TidyTable
-from evaluation.plans.freezing import published
+from evaluation.plans.freezing import build_published_plan
 from evaluation.plans.marks import Listed, Standing
 from evaluation.plans.mask import mask_for
-from evaluation.plans.registered import frozen_plans, listed, marked
+from evaluation.plans.registered import frozen_plans, list_planned_analyses, mark_registered_rows
 from evaluation.registry import lookup
 from evaluation.tables import compute as tables_compute
 from evaluation.tables import read as tables_read
@@ -26,7 +26,7 @@ from wwd.exchange.bundles.archive import Archive
 from wwd.exchange.bundles.chosen import ChosenError, View, refuse_nothing
 from wwd.exchange.bundles.gathering import Needed
 from wwd.exchange.bundles.listings import Listing
-from wwd.exchange.bundles.safely import snapshot, unfinished
+from wwd.exchange.bundles.safely import hold_database_snapshot, write_atomically
 from wwd.exchange.bundles.shapes import SHAPES
 
 FORMAT = "world-wide-dishes-bundle/1"
@@ -36,11 +36,11 @@ logger = logging.getLogger(__name__)
 Step = Callable[[str], None]
 
 
-class Restless(RuntimeError):
+class DataChangedError(RuntimeError):
     """The data changed each time while it was read."""
 
 
-class Uncomputable(RuntimeError):
+class TableComputationError(RuntimeError):
     """A table could not be computed; the text names it."""
 
 
@@ -64,7 +64,7 @@ class Request:
     pictures: bool = False
 
 
-def make(
+def write_bundle(
     request: Request, target: Path, step: Step = lambda text: None, noted: Callable[[int], object] = lambda count: None
 ) -> int:
     """Writes the bundle to `target`, whole or not at all; returns how many pictures it holds.
@@ -73,16 +73,18 @@ def make(
     Raises ChosenError, Restless, Uncomputable, and OSError where the disk is full.
     """
     refuse_masked(request.views)
-    with unfinished(target) as part:
+    with write_atomically(target) as part:
         for _try in range(TRIES):
-            with snapshot():
-                before = inputs(request.views)
-                count = write(request, part, step)
-                if inputs(request.views) == before:
+            with hold_database_snapshot():
+                before = fingerprint_inputs(request.views)
+                count = write_archive(request, part, step)
+                if fingerprint_inputs(request.views) == before:
                     noted(count)
                     return count
             logger.info("The data of bundle %s changed while it was read; it is read again.", request.name)
-        raise Restless(_("The data changed while it was being read, three times. Try again when less is going on."))
+        raise DataChangedError(
+            _("The data changed while it was being read, three times. Try again when less is going on.")
+        )
 
 
 def refuse_masked(views: Iterable[View]) -> None:
@@ -97,23 +99,23 @@ def refuse_masked(views: Iterable[View]) -> None:
             )
 
 
-def inputs(views: Iterable[View]) -> list[str]:
-    return [store.fingerprint(view.spec) for view in views]
+def fingerprint_inputs(views: Iterable[View]) -> list[str]:
+    return [store.compute_table_fingerprint(view.spec) for view in views]
 
 
-def write(request: Request, path: Path, step: Step) -> int:
+def write_archive(request: Request, path: Path, step: Step) -> int:
     """Writes the archive to `path` from the data as it is now."""
     archive = Archive(path, f"wwd-{request.name}")
     try:
-        computed = list(compute(request.views, step))
+        computed = list(compute_views(request.views, step))
         step(_("Rows are being collected."))
-        needed = gathering.gather(request.views)
-        held = pictures.add(archive, needed) if request.pictures else 0
+        needed = gathering.gather_needed_rows(request.views)
+        held = pictures.add_bundle_images(archive, needed) if request.pictures else 0
         add_tables(archive, computed)
         plans = add_plans(archive, computed)
         add_rows(archive, needed, step)
         add_code(archive)
-        describe(archive, request, computed, needed, plans, held)
+        add_manifest(archive, request, computed, needed, plans, held)
         archive.close()
     except BaseException:
         archive.abandon()
@@ -121,31 +123,31 @@ def write(request: Request, path: Path, step: Step) -> int:
     return held
 
 
-def compute(views: Sequence[View], step: Step) -> Iterator[Computed]:
+def compute_views(views: Sequence[View], step: Step) -> Iterator[Computed]:
     """Each view from what is stored where it is fresh, else anew."""
     plans = frozen_plans()
     for view in views:
         step(_("%(table)s is being computed.") % {"table": view.address})
         try:
-            stored = tables_read.read(view.table, view.values)
-        except lookup.UnknownFilter as error:
+            stored = tables_read.read_stored_table(view.table, view.values)
+        except lookup.FilterNotFound as error:
             raise ChosenError(f"{view.address}: {error}") from error
         table, standing = stored.table, stored.standing
         if stored.state != "fresh" or table is None or standing is None:
-            table, standing = marked(view.spec, view.values, anew(view), plans)
+            table, standing = mark_registered_rows(view.spec, view.values, recompute_view(view), plans)
             refuse_nothing(view, table)
-        found = tuple(one for plan in plans for one in listed(plan, view.table))
+        found = tuple(one for plan in plans for one in list_planned_analyses(plan, view.table))
         yield Computed(view, table, stored.fingerprint, found, standing)
 
 
-def anew(view: View) -> TidyTable:
+def recompute_view(view: View) -> TidyTable:
     """The table as the data is now. Raises Uncomputable."""
     try:
-        return tables_compute.compute(view.spec, view.values)
+        return tables_compute.compute_table(view.spec, view.values)
     except Exception as error:
         logger.exception("table %s could not be computed", view.table)
         text = _("%(table)s could not be computed (%(kind)s). The log says where.")
-        raise Uncomputable(text % {"table": view.address, "kind": type(error).__name__}) from error
+        raise TableComputationError(text % {"table": view.address, "kind": type(error).__name__}) from error
 
 
 def add_tables(archive: Archive, computed: Iterable[Computed]) -> None:
@@ -163,17 +165,17 @@ def add_plans(archive: Archive, computed: Sequence[Computed]) -> int:
     about = {title for found in computed for title in found.standing.others}
     kept = [plan for plan in frozen_plans() if plan.slug in listed or plan.title in about]
     for plan in kept:
-        archive.add(f"plans/{plan.slug}.json", as_json(published(plan)))
+        archive.add(f"plans/{plan.slug}.json", as_json(build_published_plan(plan)))
     return len(kept)
 
 
 def add_rows(archive: Archive, needed: Needed, step: Step) -> None:
     """The rows themselves, and the listings that people read."""
-    changed = rows.changes(needed)
+    changed = rows.build_row_changes(needed)
     for shape in SHAPES:
         step(_("Rows are being written: %(table)s.") % {"table": shape.name})
         with archive.writing(f"data/{shape.name}.jsonl") as target:
-            rows.write(shape, needed, changed.get(shape.model, lambda row: row), target)
+            rows.write_table_rows(shape, needed, changed.get(shape.model, lambda row: row), target)
     for name, listing in LISTINGS.items():
         add_listing(archive, name, partial(listing, needed))
 
@@ -191,14 +193,14 @@ def add_listing(archive: Archive, name: str, read: Callable[[], Listing]) -> Non
 
 def add_code(archive: Archive) -> None:
     """The code of this installation, the pinned packages, the script that computes anew."""
-    for name, path in source.files():
+    for name, path in source.list_source_files():
         archive.add(f"source/{name}", path.read_bytes())
     for name in (*source.LOCKS, source.LICENCE):
         archive.add(name, (source.ROOT / name).read_bytes())
     archive.add("recompute.py", (HERE / "recompute.py").read_bytes())
 
 
-def describe(
+def add_manifest(
     archive: Archive, request: Request, computed: Sequence[Computed], needed: Needed, plans: int, held: int
 ) -> None:
     """What the bundle holds, under which approval and terms."""
@@ -213,15 +215,15 @@ def describe(
         "name": request.name,
         "demonstration": any(one.table.demonstration for one in computed),
         "views": [view_document(one) for one in computed],
-        "code": source.commit(),
-        "versions": source.versions(),
-        "arithmetic": arithmetic.used(),
-        "rows": gathering.counts(needed),
+        "code": source.describe_commit(),
+        "versions": source.get_python_versions(),
+        "arithmetic": arithmetic.describe_arithmetic(),
+        "rows": gathering.count_needed_rows(needed),
         "pictures": held,
     }
     archive.add("bundle.json", as_json(manifest))
-    archive.add("README.md", readme.readme(manifest, approvals, ethics, plans))
-    archive.add("TERMS.md", readme.terms(held))
+    archive.add("README.md", readme.write_readme(manifest, approvals, ethics, plans))
+    archive.add("TERMS.md", readme.write_terms(held))
 
 
 def view_document(one: Computed) -> dict[str, Any]:
@@ -246,7 +248,7 @@ def as_json(document: Mapping[str, Any]) -> str:
 
 
 LISTINGS: Mapping[str, Callable[[Needed], Listing]] = {
-    "prompts": listings.prompts,
-    "answers": listings.answers,
-    "refusals": listings.refusals,
+    "prompts": listings.list_bundle_prompts,
+    "answers": listings.list_bundle_outcomes,
+    "refusals": listings.list_bundle_refusals,
 }

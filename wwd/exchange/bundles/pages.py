@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from evaluation import content_store
 from evaluation.images import download_log
 from evaluation.models import ExportJob
-from evaluation.views.tables import allowed, context
+from evaluation.views.tables import build_admin_context, require_permission
 from wwd.exchange.bundles import chosen, jobs, report
 from wwd.exchange.bundles.asking import BundleForm, ExportForm
 from wwd.exchange.bundles.chosen import ChosenError
@@ -31,41 +31,43 @@ def may_take_pictures(request: HttpRequest) -> bool:
     return request.user.has_perm(f"evaluation.{download_log.PERMISSION}")
 
 
-@allowed(READ)
+@require_permission(READ)
 @require_http_methods(["GET", "HEAD", "POST"])
-def bundle(request: HttpRequest) -> HttpResponse:
+def request_bundle(request: HttpRequest) -> HttpResponse:
     """Ask for a bundle, and see those that were asked for."""
     label = _("Pictures too, those that may leave the platform") if may_take_pictures(request) else ""
-    form = BundleForm(posted(request), views=request.GET.getlist("view"), pictures_label=label)
-    return asked(request, ExportJob.Kind.BUNDLE, form, _("Bundles"))
+    form = BundleForm(get_post_data(request), views=request.GET.getlist("view"), pictures_label=label)
+    return handle_export_form(request, ExportJob.Kind.BUNDLE, form, _("Bundles"))
 
 
-@allowed(READ)
+@require_permission(READ)
 @require_http_methods(["GET", "HEAD", "POST"])
-def reports(request: HttpRequest) -> HttpResponse:
+def request_report(request: HttpRequest) -> HttpResponse:
     """Ask for a report as PDF, and see those that were asked for."""
     label = _("Some pictures behind each table, blurred") if may_take_pictures(request) else ""
-    form = ExportForm(posted(request), views=request.GET.getlist("view"), pictures_label=label)
-    return asked(request, ExportJob.Kind.REPORT, form, _("Reports"))
+    form = ExportForm(get_post_data(request), views=request.GET.getlist("view"), pictures_label=label)
+    return handle_export_form(request, ExportJob.Kind.REPORT, form, _("Reports"))
 
 
-def posted(request: HttpRequest) -> Any:
+def get_post_data(request: HttpRequest) -> Any:
     return request.POST if request.method == "POST" else None
 
 
-def asked(request: HttpRequest, kind: ExportJob.Kind, form: ExportForm, title: str) -> HttpResponse:
+def handle_export_form(request: HttpRequest, kind: ExportJob.Kind, form: ExportForm, title: str) -> HttpResponse:
     """Starts the job of a valid form, or shows the form with what is wrong."""
     if form.is_bound and form.is_valid():
         if kind == ExportJob.Kind.REPORT and request.POST.get("do") == "read":
             return redirect(f"{reverse('bundles:read')}?{query_of(form.request())}")
         user = request.user if isinstance(request.user, AbstractBaseUser) else None
-        job = jobs.start(kind, form.request(), user)
+        job = jobs.start_export_job(kind, form.request(), user)
         messages.success(
             request, _("A worker makes it (number %(number)d). Open this page again in a minute.") % {"number": job.pk}
         )
         return redirect(f"bundles:{'bundle' if kind == ExportJob.Kind.BUNDLE else 'reports'}")
     held = ExportJob.objects.filter(kind=kind).select_related("by")[:RECENT]
-    more = context(request, title, form=form, kind=kind.value, jobs=held, **download_log.context())
+    more = build_admin_context(
+        request, title, form=form, kind=kind.value, jobs=held, **download_log.build_terms_context()
+    )
     return render(request, "bundles/ask.html", more, status=422 if form.is_bound else 200)
 
 
@@ -73,35 +75,39 @@ def query_of(wanted: Request) -> str:
     return urlencode([("name", wanted.name), *(("view", view.address) for view in wanted.views)])
 
 
-@allowed(READ)
+@require_permission(READ)
 @require_http_methods(["GET", "HEAD", "POST"])
-def fetch(request: HttpRequest, pk: int) -> HttpResponseBase:
+def download_export(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The file of a job. Pictures are handed out to people who accept their terms, and that is noted."""
     job = get_object_or_404(ExportJob, pk=pk, state=ExportJob.State.DONE)
     with_pictures = job.kind == ExportJob.Kind.BUNDLE and job.picture_count > 0
-    if with_pictures and not (may_take_pictures(request) and download_log.accepted(request)):
-        more = context(request, job.name, job=job, may=may_take_pictures(request), **download_log.context())
+    if with_pictures and not (may_take_pictures(request) and download_log.is_terms_accepted(request)):
+        more = build_admin_context(
+            request, job.name, job=job, may=may_take_pictures(request), **download_log.build_terms_context()
+        )
         return render(request, "bundles/terms.html", more, status=200 if may_take_pictures(request) else 403)
     try:
         file = default_storage.open(content_store.path_of(job.sha256))
     except FileNotFoundError:
         raise Http404 from None
     if with_pictures:
-        download_log.record(request.user, f"bundle {job.name} ({job.pk})", job.picture_count)
+        download_log.record_download(request.user, f"bundle {job.name} ({job.pk})", job.picture_count)
     name = f"wwd-{job.name}.{ENDINGS[ExportJob.Kind(job.kind)]}"
     return FileResponse(file, as_attachment=True, filename=name)
 
 
-@allowed(READ)
+@require_permission(READ)
 @require_safe
-def read(request: HttpRequest) -> HttpResponse:
+def show_report(request: HttpRequest) -> HttpResponse:
     """A report on the screen, from what is stored; pictures are in the PDF only."""
     try:
-        wanted = Request(chosen.name(request.GET.get("name", "report")), chosen.views(request.GET.getlist("view")))
-        made = report.content(wanted, report.as_stored, on_site=True)
+        wanted = Request(
+            chosen.check_bundle_name(request.GET.get("name", "report")), chosen.parse_views(request.GET.getlist("view"))
+        )
+        made = report.build_report_context(wanted, report.as_stored, on_site=True)
     except ChosenError as error:
-        more = context(request, _("This report cannot be shown"), sentence=str(error))
+        more = build_admin_context(request, _("This report cannot be shown"), sentence=str(error))
         return render(request, "evaluation/no_table.html", more, status=404)
     back = f"{reverse('bundles:reports')}?{query_of(wanted)}"
-    style = report.link(static(report.STYLE))
+    style = report.build_stylesheet_link(static(report.STYLE))
     return render(request, "bundles/report.html", {**made, "style": style, "back": back})

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from wwd.exchange.bundles import report
 from wwd.exchange.bundles.making import Request
-from wwd.exchange.bundles.safely import unfinished, workshop
+from wwd.exchange.bundles.safely import open_temporary_folder, write_atomically
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SECONDS = 300
@@ -26,46 +26,46 @@ SWITCHES = (
 )
 
 
-class NoPdf(RuntimeError):
+class PdfUnavailableError(RuntimeError):
     """The report cannot be printed; the text says why. Its page on the site can be printed by any browser."""
 
 
-def chromium() -> str:
+def find_chromium() -> str:
     """Where Chromium lies. Raises NoPdf."""
     if settings.CHROMIUM:
         found = shutil.which(settings.CHROMIUM)
     else:
         found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
-        raise NoPdf(
+        raise PdfUnavailableError(
             _("There is no Chromium on the worker to make the PDF (WWD_CHROMIUM). Open the page and print it there.")
         )
     return found
 
 
-def make(request: Request, target: Path, step: Callable[[str], None] = lambda text: None) -> int:
+def write_pdf_report(request: Request, target: Path, step: Callable[[str], None] = lambda text: None) -> int:
     """Writes the report as PDF to `target`, whole or not at all; returns how many pictures it holds. Raises NoPdf."""
-    chromium()
-    page, pictures = report.whole(request, report.computed, step)
+    find_chromium()
+    page, pictures = report.render_standalone_report(request, report.read_fresh_view, step)
     step(_("The pages are being printed."))
-    write(page, target)
+    print_page(page, target)
     return pictures
 
 
-def write(page: str, target: Path) -> None:
+def print_page(page: str, target: Path) -> None:
     """Prints one page of HTML. Raises NoPdf where Chromium ends without a file."""
-    with unfinished(target) as part, workshop() as folder:
+    with write_atomically(target) as part, open_temporary_folder() as folder:
         source = folder / "report.html"
         source.write_text(page, encoding="utf-8")
         printed = folder / "report.pdf"
-        run(source, printed, folder)
+        run_chromium(source, printed, folder)
         shutil.copyfile(printed, part)
 
 
-def run(source: Path, printed: Path, folder: Path) -> None:
+def run_chromium(source: Path, printed: Path, folder: Path) -> None:
     # Its sandbox refuses to run as root; the page holds no script and reaches no network.
     rights = ("--no-sandbox",) if os.geteuid() == 0 else ()
-    command = [chromium(), *SWITCHES, *rights, f"--user-data-dir={folder}/profile", f"--print-to-pdf={printed}"]
+    command = [find_chromium(), *SWITCHES, *rights, f"--user-data-dir={folder}/profile", f"--print-to-pdf={printed}"]
     try:
         done = subprocess.run(
             [*command, source.as_uri()],
@@ -75,8 +75,12 @@ def run(source: Path, printed: Path, folder: Path) -> None:
             env={**os.environ, "HOME": str(folder)},
         )
     except subprocess.TimeoutExpired:
-        raise NoPdf(_("Chromium took longer than %(n)d seconds. Choose fewer tables.") % {"n": SECONDS}) from None
+        raise PdfUnavailableError(
+            _("Chromium took longer than %(n)d seconds. Choose fewer tables.") % {"n": SECONDS}
+        ) from None
     except OSError as error:
-        raise NoPdf(_("Chromium could not be started (%(reason)s).") % {"reason": error.strerror}) from error
+        raise PdfUnavailableError(
+            _("Chromium could not be started (%(reason)s).") % {"reason": error.strerror}
+        ) from error
     if done.returncode or not printed.exists() or not printed.read_bytes().startswith(b"%PDF"):
-        raise NoPdf(_("Chromium ended without a PDF (status %(n)d).") % {"n": done.returncode})
+        raise PdfUnavailableError(_("Chromium ended without a PDF (status %(n)d).") % {"n": done.returncode})

@@ -15,7 +15,7 @@ from wwd.exchange.bundles.gathering import Needed
 def may_leave(needed: Needed) -> Iterator[GeneratedImage]:
     """Held pictures of dishes that are still shown. Photographs only where their contributor lets others use them."""
     public = Q(subject__dish=None) | Q(subject__dish__state=Dish.State.ACCEPTED)
-    photographs = shared()
+    photographs = list_shared_photo_ids()
     for part in needed.chunks(GeneratedImage):
         held = part.filter(public, state=GeneratedImage.State.HELD).exclude(sha256="").select_related("model")
         for image in held.order_by("pk"):
@@ -23,7 +23,7 @@ def may_leave(needed: Needed) -> Iterator[GeneratedImage]:
                 yield image
 
 
-def shared() -> set[str]:
+def list_shared_photo_ids() -> set[str]:
     """Random ids of the photographs that may be shared, as 32 hexadecimal digits."""
     return {
         photo.hex
@@ -37,14 +37,16 @@ def photograph_of(image: GeneratedImage) -> str:
     return image.source_key.rpartition("/")[2].removeprefix("photo:").replace("-", "")
 
 
-def add(archive: Archive, needed: Needed) -> int:
+def add_bundle_images(archive: Archive, needed: Needed) -> int:
     """Adds each picture once, by its SHA-256; returns how many. What is missing in the storage is left out."""
     added: set[str] = set()
     for image in may_leave(needed):
         if image.sha256 in added:
             continue
         try:
-            archive.add(f"pictures/{image.sha256}{ENDINGS.get(image.media_type, '')}", content_store.read(image.sha256))
+            archive.add(
+                f"pictures/{image.sha256}{ENDINGS.get(image.media_type, '')}", content_store.read_content(image.sha256)
+            )
         except FileNotFoundError:
             continue
         added.add(image.sha256)

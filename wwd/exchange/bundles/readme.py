@@ -48,7 +48,7 @@ LEFT_OUT = (
 )
 
 
-def readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, Any]], ethics: str, plans: int) -> str:
+def write_readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, Any]], ethics: str, plans: int) -> str:
     """The README, in English, as Markdown."""
     versions = manifest["versions"]
     parts = [
@@ -67,7 +67,7 @@ def readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, Any]], 
         f"byte. Made with Python {versions['python']} on {versions['machine']}; another "
         "processor or version of numpy may differ in the last digit of an interval.",
         "## What is in here",
-        "\n".join(f"- `{name}`: {what}" for name, what in contents(manifest)),
+        "\n".join(f"- `{name}`: {what}" for name, what in list_bundle_contents(manifest)),
         "## Read the files",
         ABOUT_CSV,
         "## What is not",
@@ -86,14 +86,14 @@ def readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, Any]], 
     return "\n\n".join(parts) + "\n"
 
 
-def contents(manifest: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+def list_bundle_contents(manifest: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     pictures = (
         (("pictures/", "pictures by their SHA-256; prompts.csv says which is which"),) if manifest["pictures"] else ()
     )
     return (*CONTENTS, *pictures)
 
 
-def terms(pictures: int) -> str:
+def write_terms(pictures: int) -> str:
     """The terms of the data, and of the pictures where there are some."""
     with translation.override("en"):
         sentences = [*DATA_TERMS, *(str(sentence) for sentence in (TERMS if pictures else ()))]

@@ -38,7 +38,7 @@ def with_the_same_arithmetic(manifest: dict[str, Any]) -> dict[str, str]:
     return dict(found["environment"](manifest["arithmetic"]))
 
 
-def damaged() -> list[str]:
+def list_damaged_files() -> list[str]:
     """Files that are missing or are not those that were packed."""
     wrong = []
     for line in (HERE / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
@@ -49,7 +49,7 @@ def damaged() -> list[str]:
     return wrong
 
 
-def prepare(folder: Path) -> None:
+def prepare_database(folder: Path) -> None:
     """An empty database in `folder`, filled with the rows of the bundle by the code of the bundle."""
     for name in [name for name in os.environ if name.startswith(("WWD_", "DATABASE_", "SECRET_", "REDIS_", "GS_"))]:
         del os.environ[name]
@@ -59,22 +59,24 @@ def prepare(folder: Path) -> None:
     import django
 
     django.setup()
-    from wwd.exchange.bundles.rows import load
+    from wwd.exchange.bundles.rows import load_bundle_rows
 
-    load(HERE / "data")
+    load_bundle_rows(HERE / "data")
 
 
 def csv_of(view: dict[str, Any]) -> bytes:
-    from evaluation.plans.marks import Listed, mark
+    from evaluation.plans.marks import Listed, mark_planned_rows
     from evaluation.registry import lookup
     from evaluation.tables import compute
     from evaluation.tables.serialise import to_csv
 
-    table = compute.compute(lookup.spec(view["table"]), view["filters"])
-    return to_csv(mark(table, view["filters"], [Listed(**listed) for listed in view["listed"]])[0]).encode()
+    table = compute.compute_table(lookup.find_table_spec(view["table"]), view["filters"])
+    return to_csv(
+        mark_planned_rows(table, view["filters"], [Listed(**listed) for listed in view["listed"]])[0]
+    ).encode()
 
 
-def compare(view: dict[str, Any], into: Path | None) -> bool:
+def compare_table(view: dict[str, Any], into: Path | None) -> bool:
     """Computes one table, says how it came out; False where it differs."""
     if view["not_recomputed"]:
         print(f"left out   {view['csv']}: {view['not_recomputed']}")  # noqa: T201
@@ -97,12 +99,12 @@ def main() -> int:
     if not os.environ.get(AGAIN) and (settings := with_the_same_arithmetic(manifest)):
         return subprocess.call([sys.executable, *sys.argv], env={**os.environ, **settings, AGAIN: "1"})
     sys.addaudithook(refuse_network)
-    for name in (wrong := damaged()):
+    for name in (wrong := list_damaged_files()):
         print(f"DAMAGED    {name}")  # noqa: T201
     views = manifest["views"]
     with tempfile.TemporaryDirectory() as folder:
-        prepare(Path(folder))
-        equal = [compare(view, into) for view in views]
+        prepare_database(Path(folder))
+        equal = [compare_table(view, into) for view in views]
     return 0 if all(equal) and not wrong else 1
 
 

@@ -29,7 +29,7 @@ from evaluation.views.tables import model_colours
 from wwd.exchange.bundles import listings, source
 from wwd.exchange.bundles.blurred import Picture, pictures_of
 from wwd.exchange.bundles.chosen import ChosenError, View
-from wwd.exchange.bundles.fitting import Fit, fit
+from wwd.exchange.bundles.fitting import Fit, choose_page_layout
 from wwd.exchange.bundles.making import Request
 
 STYLE = "report.css"
@@ -79,35 +79,35 @@ class Section:
     @cached_property
     def fit(self) -> Fit:
         """How its numbers fit on paper."""
-        return fit(self.columns, self.metrics, self.lines) if self.lines else "upright"
+        return choose_page_layout(self.columns, self.metrics, self.lines) if self.lines else "upright"
 
 
 def as_stored(view: View) -> TableView:
     """What a page may show: never computed here, asked for where it is not fresh."""
-    read = checked(tables_read.read, view)
-    if read.state != "fresh" and store.ask(read):
+    read = read_checked_view(tables_read.read_stored_table, view)
+    if read.state != "fresh" and store.request_fresh_table(read):
         transaction.on_commit(queue.request_tables)
     return read
 
 
-def computed(view: View) -> TableView:
+def read_fresh_view(view: View) -> TableView:
     """For workers and the command line."""
-    return checked(tables_read.fresh, view)
+    return read_checked_view(tables_read.read_fresh_table, view)
 
 
-def checked(read: Callable[[str, Mapping[str, str]], TableView], view: View) -> TableView:
+def read_checked_view(read: Callable[[str, Mapping[str, str]], TableView], view: View) -> TableView:
     """Reads the view. Raises ChosenError where a mask does not know its filters."""
     try:
         return read(view.table, view.values)
-    except lookup.UnknownFilter as error:
+    except lookup.FilterNotFound as error:
         raise ChosenError(str(error)) from error
 
 
-def section(number: int, view: View, read: TableView, *, pictures: bool, on_site: bool) -> Section:
+def build_section(number: int, view: View, read: TableView, *, pictures: bool, on_site: bool) -> Section:
     """What is shown of one table. On the site its figure has an address of its own, and is drawn there."""
     table, spec = read.table, read.spec
-    lines = presentation_table.lines(table, list(spec.metrics)) if table else []
-    drawn = [] if on_site else sheets(read)
+    lines = presentation_table.build_table_lines(table, list(spec.metrics)) if table else []
+    drawn = [] if on_site else split_figure_into_sheets(read)
     return Section(
         number=number,
         view=view,
@@ -118,21 +118,21 @@ def section(number: int, view: View, read: TableView, *, pictures: bool, on_site
         metrics=[metric.replace("_", " ") for metric in spec.metrics],
         figures=figure_address(read) if on_site else [as_address(plan) for plan in drawn[:MOST_SHEETS]],
         sheets_left_out=max(0, len(drawn) - MOST_SHEETS),
-        reasons=reasons(table) if table else [],
-        methods=methods_text.paragraph(spec, table, view.values, read.computed_at) if table else [],
+        reasons=list_missing_reasons(table) if table else [],
+        methods=methods_text.write_methods_paragraph(spec, table, view.values, read.computed_at) if table else [],
         pictures=pictures_of(read) if pictures else [],
     )
 
 
 def figure_address(read: TableView) -> list[str]:
     """Where the site draws the figure, and keeps it; nowhere where there is nothing to draw."""
-    if drawable(read) is None:
+    if select_drawable_rows(read) is None:
         return []
     query = f"?{urlencode(read.filters)}" if read.filters else ""
     return [reverse("evaluation:figure", args=[read.spec.name]) + query]
 
 
-def drawable(read: TableView) -> TidyTable | None:
+def select_drawable_rows(read: TableView) -> TidyTable | None:
     """What the figure shows; None where that would be nothing but dashes."""
     if read.table is None or not read.spec.figure:
         return None
@@ -141,50 +141,50 @@ def drawable(read: TableView) -> TidyTable | None:
     return shown if measured else None
 
 
-def sheets(read: TableView) -> list[model.Plan]:
+def split_figure_into_sheets(read: TableView) -> list[model.Plan]:
     """The figure in parts that fit on a printed page; none where there is nothing to draw."""
-    shown = drawable(read)
+    shown = select_drawable_rows(read)
     look = model.Look(colours=model_colours())
-    plan = layout.layout(shown, read.spec.drawn, look) if shown else None
+    plan = layout.lay_out_figure(shown, read.spec.drawn, look) if shown else None
     if plan is None:
         return []
-    pages = draw.pages(plan, SHEET_WIDTH, SHEET_HEIGHT)
+    pages = draw.split_into_pages(plan, SHEET_WIDTH, SHEET_HEIGHT)
     return [replace(plan, panels=tuple(panel for line, _height in page.lines for panel in line)) for page in pages]
 
 
 def as_address(plan: model.Plan) -> str:
     """A figure as an address that holds the whole picture."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(draw.draw(plan, 'svg', SHEET_WIDTH)).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(draw.draw_figure(plan, 'svg', SHEET_WIDTH)).decode()}"
 
 
-def reasons(table: TidyTable) -> list[Reason]:
-    found = presentation_table.reasons(table)
+def list_missing_reasons(table: TidyTable) -> list[Reason]:
+    found = presentation_table.group_missing_reasons(table)
     return [Reason(text, held[:MOST_GROUPS], max(0, len(held) - MOST_GROUPS)) for text, held in found.items()]
 
 
-def content(
+def build_report_context(
     request: Request, read: Read, step: Callable[[str], None] = lambda text: None, *, on_site: bool = False
 ) -> dict[str, Any]:
     """Everything that the template needs but its style."""
     sections = []
     for number, view in enumerate(request.views, start=1):
         step(_("%(table)s is being computed.") % {"table": view.address})
-        sections.append(section(number, view, read(view), pictures=request.pictures, on_site=on_site))
+        sections.append(build_section(number, view, read(view), pictures=request.pictures, on_site=on_site))
     return {
         "name": request.name,
         "site": on_site,
         "sections": sections,
         "demonstration": any(one.table.demonstration for one in sections if one.table),
         "waiting": [one for one in sections if one.read.state != "fresh"],
-        "ethics": ethics(request.views),
-        "code": source.commit(),
+        "ethics": map_ethics_approvals(request.views),
+        "code": source.describe_commit(),
         "language": get_language() or "en",
         "direction": "rtl" if get_language_bidi() else "ltr",
         "picture_count": sum(len(one.pictures) for one in sections),
     }
 
 
-def ethics(views: Iterable[View]) -> Mapping[str, str]:
+def map_ethics_approvals(views: Iterable[View]) -> Mapping[str, str]:
     """Campaign → its approval, of the campaigns that the tables count; the collection's under no name."""
     found = {"": listings.collection_ethics()}
     for campaign in listings.campaigns_behind(views):
@@ -192,14 +192,16 @@ def ethics(views: Iterable[View]) -> Mapping[str, str]:
     return found
 
 
-def whole(request: Request, read: Read, step: Callable[[str], None] = lambda text: None) -> tuple[str, int]:
+def render_standalone_report(
+    request: Request, read: Read, step: Callable[[str], None] = lambda text: None
+) -> tuple[str, int]:
     """The report as one file that names nothing outside of itself, and how many pictures it holds."""
-    made = content(request, read, step)
-    page = render_to_string("bundles/report.html", {**made, "style": style(made)})
+    made = build_report_context(request, read, step)
+    page = render_to_string("bundles/report.html", {**made, "style": build_style_element(made)})
     return page, int(made["picture_count"])
 
 
-def style(made: Mapping[str, Any]) -> SafeString:
+def build_style_element(made: Mapping[str, Any]) -> SafeString:
     """The style sheet as an element of the page, with the running title in the margins of each page."""
     path = finders.find(STYLE)
     assert isinstance(path, str)
@@ -207,15 +209,15 @@ def style(made: Mapping[str, Any]) -> SafeString:
         sheet = file.read()
     running = _("World Wide Dishes, report %(name)s") % {"name": made["name"]}
     mark = _("Demonstration: no measurement") if made["demonstration"] else ""
-    margins = f"@page{{@top-left{{content:{quoted(running)}}}@top-right{{content:{quoted(mark)}}}}}"
+    margins = f"@page{{@top-left{{content:{quote_css_string(running)}}}@top-right{{content:{quote_css_string(mark)}}}}}"
     # Nothing in it comes from people: the name is checked, the rest are texts of ours; "<" is escaped nevertheless.
     return mark_safe(f"<style>{sheet}{margins}</style>")  # noqa: S308
 
 
-def quoted(text: str) -> str:
+def quote_css_string(text: str) -> str:
     """`text` as a string of a style sheet that can end neither the string nor the element."""
     return '"' + "".join(sign if sign.isalnum() or sign in " ,:.-" else f"\\{ord(sign):06x}" for sign in text) + '"'
 
 
-def link(address: str) -> SafeString:
+def build_stylesheet_link(address: str) -> SafeString:
     return format_html('<link rel="stylesheet" href="{}">', address)

@@ -17,11 +17,11 @@ from django.db.models.fields import NOT_PROVIDED
 from collection.models import Dish, Occasion, Photo, PhotoLink
 from evaluation import models as evaluation
 from review import models as review
-from review.redacted_words import hidden
+from review.redacted_words import redact_text
 from review.unappetising import text_codes
 from wwd.base.planner_statistics import refresh_statistics
 from wwd.exchange.bundles.gathering import Needed
-from wwd.exchange.bundles.people import labels
+from wwd.exchange.bundles.people import pseudonymise_reviewers
 from wwd.exchange.bundles.shapes import SHAPES, Shape
 
 Row = dict[str, Any]
@@ -35,26 +35,26 @@ TOLD = ["regions", "cultures", "time_of_day", "kinds", "utensils", "drink", "ing
 TOLD_SIGN = "x"
 
 
-def write(shape: Shape, needed: Needed, change: Change, target: IO[str]) -> None:
+def write_table_rows(shape: Shape, needed: Needed, change: Change, target: IO[str]) -> None:
     """The rows of one table, one line each, in the order of their keys, each as `change` gives it away."""
     names = [column.attname for column in shape.columns]
     key = names.index(shape.key)
     for part in needed.chunks(shape.model):
         for values in sorted(part.values_list(*names), key=lambda found: found[key]):
             row = needed.shown(change(dict(zip(names, values, strict=True))))
-            target.write(json.dumps(row, ensure_ascii=False, default=plain) + "\n")
+            target.write(json.dumps(row, ensure_ascii=False, default=serialise_value) + "\n")
 
 
-def plain(value: Any) -> str:
+def serialise_value(value: Any) -> str:
     """What JSON has no form for, as text that `Field.to_python` reads again."""
     if isinstance(value, bytes | memoryview):
         return base64.b64encode(value).decode()
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def changes(needed: Needed) -> dict[type[Model], Change]:
+def build_row_changes(needed: Needed) -> dict[type[Model], Change]:
     """How rows are changed before they leave: people become numbers, unread words are hidden, addresses go."""
-    people = labels(row for part in needed.chunks(review.Reviewer) for row in part)
+    people = pseudonymise_reviewers(row for part in needed.chunks(review.Reviewer) for row in part)
     given, photos = count(1), count(1)
     words = Words(needed)
 
@@ -103,10 +103,10 @@ class Words:
         asked = {question["code"] for question in definition["questions"]}
         answers = {code: value for code, value in row["answers"].items() if code in asked}
         own = [code for code in text_codes(definition) if answers.get(code)] if row["id"] not in self.read else []
-        return {**answers, **{code: hidden(str(answers[code])) for code in own}}
+        return {**answers, **{code: redact_text(str(answers[code])) for code in own}}
 
 
-def load(folder: Path) -> None:
+def load_bundle_rows(folder: Path) -> None:
     """Makes the tables of an empty database and fills those of a bundle from the files in `folder`."""
     with connection.schema_editor() as editor:
         for model in apps.get_models():
@@ -117,13 +117,13 @@ def load(folder: Path) -> None:
             path = folder / f"{shape.name}.jsonl"
             if path.exists():
                 with path.open(encoding="utf-8") as lines:
-                    insert(shape, (json.loads(line) for line in lines))
+                    insert_rows(shape, (json.loads(line) for line in lines))
         refresh_statistics()
 
 
-def insert(shape: Shape, rows: Iterator[Row]) -> None:
+def insert_rows(shape: Shape, rows: Iterator[Row]) -> None:
     """Rows as they are, past everything that happens when a row is saved: no time of today, no signal."""
-    columns = [column for column in shape.model._meta.concrete_fields if given(shape, column)]
+    columns = [column for column in shape.model._meta.concrete_fields if is_column_inserted(shape, column)]
     quote = connection.ops.quote_name
     names = ", ".join(quote(column.column) for column in columns)
     places = ", ".join(["%s"] * len(columns))
@@ -131,7 +131,7 @@ def insert(shape: Shape, rows: Iterator[Row]) -> None:
     with connection.cursor() as cursor:
         batch: list[list[Any]] = []
         for row in rows:
-            batch.append([value(column, row) for column in columns])
+            batch.append([prepare_column_value(column, row) for column in columns])
             if len(batch) == INSERT_AT_ONCE:
                 cursor.executemany(statement, batch)
                 batch = []
@@ -139,12 +139,12 @@ def insert(shape: Shape, rows: Iterator[Row]) -> None:
             cursor.executemany(statement, batch)
 
 
-def given(shape: Shape, column: "Field[Any, Any]") -> bool:
+def is_column_inserted(shape: Shape, column: "Field[Any, Any]") -> bool:
     """Whether a value is inserted: the database itself fills what is left out and has a default there."""
     return column in shape.columns or column.db_default is NOT_PROVIDED
 
 
-def value(column: "Field[Any, Any]", row: Row) -> Any:
+def prepare_column_value(column: "Field[Any, Any]", row: Row) -> Any:
     """The value of a column for the database; what was left out gets its default, or something that is not empty."""
     if column.attname not in row:
         found = column.get_default()

@@ -18,7 +18,7 @@ DAY = 24 * 60 * 60
 
 
 @contextmanager
-def unfinished(target: Path) -> Iterator[Path]:
+def write_atomically(target: Path) -> Iterator[Path]:
     """A file beside `target` that takes its place once it is whole, and else is gone. Raises ChosenError."""
     if target.exists():
         raise ChosenError(_("%(file)s exists already. Choose another name, or remove it first.") % {"file": target})
@@ -35,7 +35,7 @@ def unfinished(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def workshop() -> Iterator[Path]:
+def open_temporary_folder() -> Iterator[Path]:
     """A folder for what is being made. That of a process that was killed is found by `clear_workshops`."""
     with tempfile.TemporaryDirectory(prefix=WORKSHOP) as folder:
         yield Path(folder)
@@ -54,7 +54,7 @@ def clear_workshops() -> int:
 
 
 @contextmanager
-def snapshot() -> Iterator[None]:
+def hold_database_snapshot() -> Iterator[None]:
     """On PostgreSQL one moment of the database; elsewhere `make` notices what changed."""
     if connection.vendor != "postgresql" or connection.in_atomic_block:
         yield

@@ -40,7 +40,7 @@ class Shape:
         return [column for column in self.model._meta.concrete_fields if column.attname not in self.left_out]
 
 
-def only(model: type[Model], kept: str, why: str) -> Shape:
+def shape_with_columns(model: type[Model], kept: str, why: str) -> Shape:
     """A table of which few columns are kept, and all others are left out for one reason."""
     names = {column.attname for column in model._meta.concrete_fields}
     return Shape(model, dict.fromkeys(sorted(names - set(kept.split())), why))
@@ -48,7 +48,7 @@ def only(model: type[Model], kept: str, why: str) -> Shape:
 
 SHAPES = (
     Shape(Country),
-    only(
+    shape_with_columns(
         Dish,
         "id number source state local_name english_name regions cultures time_of_day kinds utensils drink occasions "
         "ingredients recipe more_details",
@@ -57,8 +57,8 @@ SHAPES = (
     Shape(DishCountry),
     Shape(DishLanguage),
     Shape(DishContinent),
-    only(PhotoLink, "id dish_id kind url none_exists", ELSEWHERE),
-    only(Photo, "id dish_id state taken_by_me may_be_shared no_people is_photograph", FILES),
+    shape_with_columns(PhotoLink, "id dish_id kind url none_exists", ELSEWHERE),
+    shape_with_columns(Photo, "id dish_id state taken_by_me may_be_shared no_people is_photograph", FILES),
     Shape(evaluation.ReferenceList),
     Shape(evaluation.ReferenceDish),
     Shape(evaluation.Model),
@@ -78,9 +78,9 @@ SHAPES = (
     Shape(review.Questionnaire),
     Shape(review.Campaign, {"held_back_at": WORK}),
     Shape(review.CampaignImage, {"copy_sha256": FILES, "large_sha256": FILES, "looked_at": STAFF}),
-    only(review.Reviewer, "id campaign_id source_key source", PERSON),
-    only(review.Exclusion, "reviewer_id", STAFF),
-    only(review.Assignment, "id reviewer_id image_id repeat state reason", PERSON),
+    shape_with_columns(review.Reviewer, "id campaign_id source_key source", PERSON),
+    shape_with_columns(review.Exclusion, "reviewer_id", STAFF),
+    shape_with_columns(review.Assignment, "id reviewer_id image_id repeat state reason", PERSON),
     Shape(
         review.Review,
         {"words_read_by_id": STAFF, "words_read_at": STAFF, "source_key": PERSON, "created_at": PERSON},

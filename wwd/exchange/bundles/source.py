@@ -14,7 +14,7 @@ LOCKS = ("requirements.txt", "requirements-worker.txt")
 LICENCE = "LICENSE"
 
 
-def files() -> Iterator[tuple[str, Path]]:
+def list_source_files() -> Iterator[tuple[str, Path]]:
     """Name and path of every file that computing a table may need, in one order."""
     yield "manage.py", ROOT / "manage.py"
     for package in PACKAGES:
@@ -23,7 +23,7 @@ def files() -> Iterator[tuple[str, Path]]:
                 yield path.relative_to(ROOT).as_posix(), path
 
 
-def commit() -> dict[str, str | bool]:
+def describe_commit() -> dict[str, str | bool]:
     """`commit`: 40 hexadecimal digits, or empty where nobody knows; `changed`: the files differ from it."""
     if settings.COMMIT:
         return {"commit": settings.COMMIT, "changed": False}
@@ -44,6 +44,6 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def versions() -> dict[str, str]:
+def get_python_versions() -> dict[str, str]:
     """What computed the tables beside the pinned packages."""
     return {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}

@@ -6,8 +6,8 @@ from wwd.exchange.bundles import pages
 
 app_name = "bundles"
 urlpatterns = [
-    path("bundle/", pages.bundle, name="bundle"),
-    path("report/", pages.reports, name="reports"),
-    path("report/read/", pages.read, name="read"),
-    path("exports/<int:pk>/", pages.fetch, name="fetch"),
+    path("bundle/", pages.request_bundle, name="bundle"),
+    path("report/", pages.request_report, name="reports"),
+    path("report/read/", pages.show_report, name="read"),
+    path("exports/<int:pk>/", pages.download_export, name="fetch"),
 ]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from wwd.exchange.bundles.safely import workshop
+from wwd.exchange.bundles.safely import open_temporary_folder
 
 SECONDS = 2400
 BEAT = 60
@@ -23,12 +23,12 @@ class Verdict:
     trouble: str = ""
 
 
-def verify(path: Path, beat: Callable[[], None] = lambda: None) -> Verdict:
+def verify_bundle(path: Path, beat: Callable[[], None] = lambda: None) -> Verdict:
     """Recomputes the tables of the bundle at `path` in a process of its own that opens no connection.
 
     `beat` is called every minute meanwhile, and may raise.
     """
-    with workshop() as folder:
+    with open_temporary_folder() as folder:
         with zipfile.ZipFile(path) as packed:
             packed.extractall(folder)
         script = next(folder.glob("*/recompute.py"))

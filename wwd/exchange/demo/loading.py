@@ -13,7 +13,7 @@ from evaluation import runner
 from evaluation.management.commands.run_study import wait_for
 from evaluation.models import GeneratedImage, Run
 from evaluation.novelty.reference import import_reference
-from review.campaigns.service import add_invitation, prepare, save_review
+from review.campaigns.service import add_invitation, prepare_campaign_images, save_review
 from review.models import Campaign, CampaignImage, Invitation, Questionnaire, Review, Reviewer
 from wwd.base.planner_statistics import refresh_statistics
 
@@ -84,26 +84,26 @@ class Loaded:
     invitation: Invitation
 
 
-def dishes() -> list[dict[str, Any]]:
+def read_demo_dishes() -> list[dict[str, Any]]:
     found = json.loads(FILE.read_text(encoding="utf-8"))
     assert isinstance(found, list)
     return found
 
 
-def load() -> Loaded:
+def load_demo() -> Loaded:
     """Adds what is missing. Writes pictures and commits in steps, so that a load that was cut short goes on."""
     added = add_dishes()
     import_reference(
         REFERENCE, KEY, "plain", title="Demonstration", source="Written for this project", demonstration=True
     )
-    before = pictures().count()
+    before = select_demo_images().count()
     for slug, (study, config) in RUNS.items():
-        finish(runner.create_run(study, config, slug=slug))
+        finish_demo_run(runner.create_run(study, config, slug=slug))
     campaign = open_campaign()
-    prepare(campaign, pictures().select_related("subject__dish"))
+    prepare_campaign_images(campaign, select_demo_images().select_related("subject__dish"))
     reviews = add_reviews(campaign)
     refresh_statistics()
-    return Loaded(added, pictures().count() - before, reviews, invitation_to(campaign))
+    return Loaded(added, select_demo_images().count() - before, reviews, invitation_to(campaign))
 
 
 def add_dishes() -> int:
@@ -111,7 +111,7 @@ def add_dishes() -> int:
     held = set(Dish.objects.filter(source=Source.DEMONSTRATION).values_list("source_key", flat=True))
     contributor = Contributor.objects.filter(source=Source.DEMONSTRATION).first()
     contributor = contributor or Contributor.objects.create(source=Source.DEMONSTRATION)
-    new = [(place, dish) for place, dish in enumerate(dishes()) if f"{KEY}/{dish['key']}" not in held]
+    new = [(place, dish) for place, dish in enumerate(read_demo_dishes()) if f"{KEY}/{dish['key']}" not in held]
     for place, dish in new:
         save_dish(
             {field: dish[field] for field in WORDS if field in dish},
@@ -126,13 +126,13 @@ def add_dishes() -> int:
     return len(new)
 
 
-def finish(run: Run) -> None:
+def finish_demo_run(run: Run) -> None:
     """Works through the run in this process: no worker is needed."""
     if run.state != Run.State.DONE:
         wait_for(run)
 
 
-def pictures() -> Any:
+def select_demo_images() -> Any:
     return GeneratedImage.objects.filter(run__slug=GENERATION).order_by("pk")
 
 
@@ -165,11 +165,11 @@ def add_reviews(campaign: Campaign) -> int:
     for country in REVIEWED:
         shown = campaign.images.filter(country=country).select_related("image")
         for number in range(REVIEWERS):
-            added += answer_all(reviewer(campaign, country, number), shown)
+            added += answer_all(get_demo_reviewer(campaign, country, number), shown)
     return added
 
 
-def reviewer(campaign: Campaign, country: str, number: int) -> Reviewer:
+def get_demo_reviewer(campaign: Campaign, country: str, number: int) -> Reviewer:
     found, _created = Reviewer.objects.get_or_create(
         source_key=f"{KEY}/{country}/{number}",
         defaults={"campaign": campaign, "country": country, "source": Source.DEMONSTRATION},

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.db.models import Model
 
-from collection.leaderboard.counters import recount
+from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import (
     Continent,
     Country,
@@ -25,8 +25,8 @@ from collection.models import (
 )
 from collection.signals import dishes_changed
 from collection.vocabularies.places import country_for
-from wwd.exchange.published.source import BadRow, Report, Row, checked, parsed, rows
-from wwd.exchange.published.writing import create, insert_new
+from wwd.exchange.published.source import InvalidRowError, Report, Row, check_instance, parse_rows, read_wellformed_rows
+from wwd.exchange.published.writing import insert_in_chunks, insert_new
 
 FILE = "WorldWideDishes_2024_June_World_Wide_Dishes.csv"
 KEY = "world-wide-dishes-2024"
@@ -97,31 +97,31 @@ class Parsed:
     parts: list[Model]
 
 
-def split(cell: str) -> list[str]:
+def split_list_cell(cell: str) -> list[str]:
     """The values of a multi-valued cell: commas inside parentheses do not separate."""
     return [part.strip() for part in COMMA_OUTSIDE_PARENTHESES.split(cell) if part.strip()]
 
 
-def codes(cell: str, known: Mapping[str, TimeOfDay] | Mapping[str, DishKind], column: str) -> list[str]:
+def parse_codes(cell: str, known: Mapping[str, TimeOfDay] | Mapping[str, DishKind], column: str) -> list[str]:
     """The stable codes of a cell that holds the text of a Python list; each code once, in the order of the cell."""
     try:
         texts = ast.literal_eval(cell or "[]")
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         texts = None
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise BadRow(f"{column} is not a list of texts: {cell[:80]}")
+        raise InvalidRowError(f"{column} is not a list of texts: {cell[:80]}")
     plain = [text.casefold().replace("_", " ").strip() for text in texts]
     unknown = [text for text, key in zip(texts, plain, strict=True) if key not in known]
     if unknown:
-        raise BadRow(f"{column} has values that are not known: {', '.join(unknown)}")
+        raise InvalidRowError(f"{column} has values that are not known: {', '.join(unknown)}")
     return list(dict.fromkeys(known[key].value for key in plain))
 
 
-def languages(row: Row, dish: Dish) -> list[DishLanguage]:
+def build_dish_languages(row: Row, dish: Dish) -> list[DishLanguage]:
     """Names and codes stand side by side; an unknown language has the code `mis` and keeps the word."""
-    names, iso = split(row["language"]), split(row["language_code"])
+    names, iso = split_list_cell(row["language"]), split_list_cell(row["language_code"])
     if len(names) != len(iso):
-        raise BadRow(f"language names {len(names)} languages, language_code {len(iso)}")
+        raise InvalidRowError(f"language names {len(names)} languages, language_code {len(iso)}")
     pairs = enumerate(zip(names, iso, strict=True))
     return [
         DishLanguage(dish=dish, position=position, name=name, code="mis" if code == UNKNOWN_LANGUAGE else code)
@@ -129,7 +129,7 @@ def languages(row: Row, dish: Dish) -> list[DishLanguage]:
     ]
 
 
-def links(row: Row, dish: Dish) -> list[PhotoLink]:
+def build_photo_links(row: Row, dish: Dish) -> list[PhotoLink]:
     """Links to pictures, or the statement that no free picture exists. Addresses stay as written, `data:` ones too."""
     url, caption = row["public_cc_image_url"], row["public_cc_image_caption"]
     none_exists = url == NONE_EXISTS
@@ -153,25 +153,25 @@ class DishParser:
         self._countries: dict[str, Country | None] = {}
 
     def __call__(self, row: Row) -> Parsed:
-        dish = checked(self._dish(row), "time_of_day", "kinds")
-        parts: list[Model] = [*languages(row, dish), *self._places(row, dish), *links(row, dish)]
+        dish = check_instance(self._dish(row), "time_of_day", "kinds")
+        parts: list[Model] = [*build_dish_languages(row, dish), *self._places(row, dish), *build_photo_links(row, dish)]
         for part in parts:
-            checked(part)
+            check_instance(part)
         self._seen.add(dish.number)
         return Parsed(dish, parts)
 
     def _dish(self, row: Row) -> Dish:
         number = self._number(row["id"])
         if row["occasions"] not in OCCASIONS:
-            raise BadRow(f"occasions has a value that is not known: {row['occasions'][:80]}")
+            raise InvalidRowError(f"occasions has a value that is not known: {row['occasions'][:80]}")
         return Dish(
             number=number,
             source=Source.IMPORT,
             source_key=f"{KEY}/{number}",
             state=Dish.State.ACCEPTED,
             local_name=unicodedata.normalize("NFC", row["local_name"]),
-            time_of_day=codes(row["time_of_day"], TIMES, "time_of_day"),
-            kinds=codes(row["type_of_dish"], KINDS, "type_of_dish"),
+            time_of_day=parse_codes(row["time_of_day"], TIMES, "time_of_day"),
+            kinds=parse_codes(row["type_of_dish"], KINDS, "type_of_dish"),
             kinds_more=row["type_of_dish_more"],
             occasions=OCCASIONS[row["occasions"]],
             **{text: row[text] for text in TEXTS},
@@ -179,19 +179,19 @@ class DishParser:
 
     def _number(self, cell: str) -> int:
         if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
-            raise BadRow(f"id is not a number: {cell[:40]!r}")
+            raise InvalidRowError(f"id is not a number: {cell[:40]!r}")
         if int(cell) in self._seen:
-            raise BadRow(f"id {cell} stands twice in the file")
+            raise InvalidRowError(f"id {cell} stands twice in the file")
         return int(cell)
 
     def _places(self, row: Row, dish: Dish) -> list[DishCountry | DishContinent]:
         """Countries keep the contributor's spelling; continents are those stated in the file."""
-        countries, continents = split(row["countries"]), split(row["continent"])
+        countries, continents = split_list_cell(row["countries"]), split_list_cell(row["continent"])
         if not countries:
-            raise BadRow("countries is empty")
+            raise InvalidRowError("countries is empty")
         unknown = [name for name in continents if name not in Continent.values]
         if unknown:
-            raise BadRow(f"continent has values that are not known: {', '.join(unknown)}")
+            raise InvalidRowError(f"continent has values that are not known: {', '.join(unknown)}")
         return [
             *(
                 DishCountry(dish=dish, position=position, name=name, country=self._country(name))
@@ -222,7 +222,11 @@ def without_taken_numbers(found: list[tuple[Row, Parsed]], report: Report) -> li
 def import_dishes(folder: Path, report: Report) -> None:
     """Adds the dishes that are not here yet. A dish that was corrected here since is left as it is."""
     parser = DishParser()
-    found = list(parsed(rows(folder, FILE, COLUMNS, report), lambda row: (row, parser(row)), report, "dishes"))
+    found = list(
+        parse_rows(
+            read_wellformed_rows(folder, FILE, COLUMNS, report), lambda row: (row, parser(row)), report, "dishes"
+        )
+    )
     wanted = without_taken_numbers(found, report)
     dishes = [each.dish for each in wanted]
     stored = insert_new(Dish.objects.all(), dishes, "source_key", COMPARED, report.count("dishes"), "dishes")
@@ -231,8 +235,8 @@ def import_dishes(folder: Path, report: Report) -> None:
     for part in (part for each in new for part in each.parts):
         by_model.setdefault(type(part), []).append(part)
     for model, parts in by_model.items():
-        create(parts, str(model._meta.verbose_name_plural))
+        insert_in_chunks(parts, str(model._meta.verbose_name_plural))
     if new:
         pks = [each.dish.pk for each in new]
-        recount(pks)
+        update_leaderboard_counters(pks)
         dishes_changed.send(Dish, dishes=pks)

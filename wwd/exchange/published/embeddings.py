@@ -18,7 +18,7 @@ from evaluation.runner import import_run
 from evaluation.runner.catalogue import AS_PUBLISHED, model_data, subject_data
 from evaluation.studies.association.study import Sign, image_key, image_payload, text_key, text_payload
 from wwd.exchange.published.models import ENCODER, GENERATORS, PREPROCESSING
-from wwd.exchange.published.source import BadRow, Report, Row, parsed, rows
+from wwd.exchange.published.source import InvalidRowError, Report, Row, parse_rows, read_wellformed_rows
 from wwd.exchange.published.wordings import COMPARISON_PROMPT, DESCRIPTOR_PROMPT, descriptor_groups, import_descriptors
 from wwd.exchange.published.writing import by_key, insert_new
 
@@ -66,9 +66,9 @@ class VectorParser:
     def __call__(self, row: Row) -> tuple[str, Vector]:
         name, *cells = row.cells.values()
         if not 0 < len(name) <= 120:
-            raise BadRow("the name is empty or longer than 120 characters")
+            raise InvalidRowError("the name is empty or longer than 120 characters")
         if (row.file, name) in self._seen:
-            raise BadRow(f"{name} stands twice in the file")
+            raise InvalidRowError(f"{name} stands twice in the file")
         vector = self._vector(cells)
         self._seen.add((row.file, name))
         return name, vector
@@ -78,12 +78,12 @@ class VectorParser:
             with np.errstate(over="ignore"):
                 vector = np.array([float(cell) for cell in cells], dtype=np.float32)
         except ValueError as error:
-            raise BadRow(f"not a number: {error}") from error
+            raise InvalidRowError(f"not a number: {error}") from error
         if not np.isfinite(vector).all():
-            raise BadRow("a value is not finite")
+            raise InvalidRowError("a value is not finite")
         self._dimensions = self._dimensions or len(vector)
         if len(vector) != self._dimensions:
-            raise BadRow(f"has {len(vector)} values, the other vectors have {self._dimensions}")
+            raise InvalidRowError(f"has {len(vector)} values, the other vectors have {self._dimensions}")
         return vector
 
 
@@ -99,7 +99,9 @@ def read_pictures(folder: Path, parse: VectorParser, report: Report) -> Iterator
         if continent not in Continent.values or model not in GENERATORS.values():
             report.problem(file, 1, f"{continent} is no continent or {model} no model that is known")
             continue
-        for name, vector in parsed(rows(folder, file, ("", "0"), report), parse, report, f"{continent} {model}"):
+        for name, vector in parse_rows(
+            read_wellformed_rows(folder, file, ("", "0"), report), parse, report, f"{continent} {model}"
+        ):
             yield Picture(continent, model, name, vector)
 
 
@@ -110,10 +112,12 @@ def read_words(folder: Path, parse: VectorParser, report: Report) -> dict[str, V
     def known_word(row: Row) -> tuple[str, Vector]:
         name, vector = parse(row)
         if name not in known:
-            raise BadRow(f"{name} is no descriptor of descriptors.json")
+            raise InvalidRowError(f"{name} is no descriptor of descriptors.json")
         return name, vector
 
-    return dict(parsed(rows(folder, WORDS_FILE, ("", "0"), report), known_word, report, "descriptors"))
+    return dict(
+        parse_rows(read_wellformed_rows(folder, WORDS_FILE, ("", "0"), report), known_word, report, "descriptors")
+    )
 
 
 def read_compared(folder: Path, parse: VectorParser, report: Report) -> dict[str, Vector]:
@@ -123,10 +127,14 @@ def read_compared(folder: Path, parse: VectorParser, report: Report) -> dict[str
     def compared_word(row: Row) -> tuple[str, Vector]:
         name, vector = parse(row)
         if not (name.startswith(before) and name.endswith(after)):
-            raise BadRow(f"{name} is not of the form {COMPARISON_PROMPT}")
+            raise InvalidRowError(f"{name} is not of the form {COMPARISON_PROMPT}")
         return name.removeprefix(before).removesuffix(after), vector
 
-    return dict(parsed(rows(folder, COMPARISON_FILE, ("", "0"), report), compared_word, report, "comparison"))
+    return dict(
+        parse_rows(
+            read_wellformed_rows(folder, COMPARISON_FILE, ("", "0"), report), compared_word, report, "comparison"
+        )
+    )
 
 
 def word_payloads(folder: Path) -> Iterator[dict[str, str]]:
@@ -140,7 +148,7 @@ def word_payloads(folder: Path) -> Iterator[dict[str, str]]:
 
 def store_pictures(pictures: Sequence[Picture], report: Report) -> dict[str, GeneratedImage]:
     """The pictures by key, none of them held. Their subjects are the continents."""
-    continents = {subject.name: subject for subject in subjects.places("continent", [])}
+    continents = {subject.name: subject for subject in subjects.select_place_subjects("continent", [])}
     models = by_key(Model.objects.all(), "slug", GENERATORS.values())
     wanted = [
         GeneratedImage(

@@ -9,7 +9,7 @@ from django.db import transaction
 from wwd.base.planner_statistics import refresh_statistics
 from wwd.exchange.published import dishes, embeddings, knowledge, references, reviews, wordings
 from wwd.exchange.published.models import import_models
-from wwd.exchange.published.source import BadFile, Report, SourceError
+from wwd.exchange.published.source import InvalidFileError, Report, SourceError
 
 FOLDER = "wwd"
 FILES = (
@@ -86,5 +86,5 @@ def noting_bad_files(report: Report) -> Iterator[None]:
     """A file that cannot be used is noted, and the other parts go on."""
     try:
         yield
-    except BadFile as error:
+    except InvalidFileError as error:
         report.problem(error.file, error.line, error.reason)

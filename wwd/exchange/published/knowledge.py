@@ -20,7 +20,7 @@ from tqdm import tqdm
 from collection.models import Dish
 from evaluation.contracts.study import ModelData, Result, SubjectData, UnitPlan
 from evaluation.models import Model, Outcome, Subject
-from evaluation.readers.lists import structured
+from evaluation.readers.lists import parse_structured_list
 from evaluation.runner import import_run
 from evaluation.runner.catalogue import AS_PUBLISHED, model_data, subject_data
 from evaluation.studies.knowledge.fields import DESCRIPTION
@@ -28,7 +28,14 @@ from evaluation.studies.knowledge.study import answer_key, answer_payload
 from evaluation.subjects import dish_key, dish_labels
 from wwd.exchange.published.dishes import KEY
 from wwd.exchange.published.models import ANSWERERS
-from wwd.exchange.published.source import BadFile, BadRow, Report, Row, parsed, rows
+from wwd.exchange.published.source import (
+    InvalidFileError,
+    InvalidRowError,
+    Report,
+    Row,
+    parse_rows,
+    read_wellformed_rows,
+)
 from wwd.exchange.published.writing import insert_new
 
 RUN = f"{KEY}-llm"
@@ -74,18 +81,18 @@ class Sample:
     numbers: Mapping[str, float]
 
 
-def whole(row: Row, column: str) -> int:
+def parse_digits(row: Row, column: str) -> int:
     cell = row[column]
     if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
-        raise BadRow(f"{column} is not a number: {cell[:40]!r}")
+        raise InvalidRowError(f"{column} is not a number: {cell[:40]!r}")
     return int(cell)
 
 
-def count(row: Row, column: str) -> float:
+def count_list_items(row: Row, column: str) -> float:
     """How many items the judge model's list holds."""
-    items = structured(row[column])
+    items = parse_structured_list(row[column])
     if items is None:
-        raise BadRow(f"{column} is not a list: {row[column][:60]!r}")
+        raise InvalidRowError(f"{column} is not a list: {row[column][:60]!r}")
     return float(len(items))
 
 
@@ -96,18 +103,21 @@ class SampleParser:
         self.seen: set[tuple[str, int, int]] = set()
 
     def key(self, row: Row) -> tuple[int, int]:
-        found = whole(row, "id"), whole(row, "seed")
+        found = parse_digits(row, "id"), parse_digits(row, "seed")
         if (row.file, *found) in self.seen:
-            raise BadRow(f"sample {found[1]} of dish {found[0]} stands twice in the file")
+            raise InvalidRowError(f"sample {found[1]} of dish {found[0]} stands twice in the file")
         self.seen.add((row.file, *found))
         return found
 
     def compared(self, row: Row) -> list[Sample]:
         dish, sample = self.key(row)
         if row["country_match"] not in VERDICTS:
-            raise BadRow(f"country_match is neither True nor False: {row['country_match'][:40]!r}")
+            raise InvalidRowError(f"country_match is neither True nor False: {row['country_match'][:40]!r}")
         match = {"match": VERDICTS[row["country_match"]]}
-        sets = {"intersection": count(row, "ingredients_intersect"), "union": count(row, "ingredients_union")}
+        sets = {
+            "intersection": count_list_items(row, "ingredients_intersect"),
+            "union": count_list_items(row, "ingredients_union"),
+        }
         return [
             Sample(dish, sample, "country", row["countries"], row["country_llm"], match),
             Sample(dish, sample, "ingredients", row["ingredients"], row["ingredients_llm"], sets),
@@ -121,7 +131,7 @@ class SampleParser:
         """All answers of one row of both files. Raises BadFile where the rows are not about the same answer."""
         if any(first[column] != second[column] for column in SHARED):
             reason = f"does not go with line {first.line} of {first.file}: which rows belong together is not known"
-            raise BadFile(second.file, second.line, reason)
+            raise InvalidFileError(second.file, second.line, reason)
         found = self.compared(first)
         dish, sample = found[0].dish, found[0].sample
         chosen = (Sample(dish, sample, field, second[field], second[f"{field}_llm"], {}) for field in OPTION_FIELDS)
@@ -131,10 +141,15 @@ class SampleParser:
 def side_by_side(folder: Path, name: str, report: Report) -> Iterator[tuple[Row, Row]]:
     """Rows of both files that belong together. Raises BadFile where one has more rows than the other."""
     first, second = f"{FOLDER}/{name}{COMPARED}", f"{FOLDER}/{name}{RESULTS}"
-    pairs = zip_longest(rows(folder, first, COMPARED_COLUMNS, report), rows(folder, second, RESULT_COLUMNS, report))
+    pairs = zip_longest(
+        read_wellformed_rows(folder, first, COMPARED_COLUMNS, report),
+        read_wellformed_rows(folder, second, RESULT_COLUMNS, report),
+    )
     for one, other in tqdm(pairs, desc=name, unit=" rows", disable=None):
         if one is None or other is None:
-            raise BadFile(second, 1, f"has not as many good rows as {first}: which belong together is not known")
+            raise InvalidFileError(
+                second, 1, f"has not as many good rows as {first}: which belong together is not known"
+            )
         yield one, other
 
 
@@ -144,18 +159,20 @@ def read_answers(folder: Path, name: str, report: Report) -> Iterator[Sample]:
     for first, second in side_by_side(folder, name, report):
         try:
             yield from parser.pair(first, second)
-        except BadRow as error:
+        except InvalidRowError as error:
             report.problem(first.file, first.line, str(error))
     failures = f"{FOLDER}/{name}{FAILURES}"
     if (folder / failures).is_file():
-        yield from parsed(rows(folder, failures, FAILURE_COLUMNS, report), parser.described, report, name)
+        yield from parse_rows(
+            read_wellformed_rows(folder, failures, FAILURE_COLUMNS, report), parser.described, report, name
+        )
 
 
 def answers_of(folder: Path, name: str, report: Report) -> list[Sample]:
     """All answers of one model, or none where its files cannot be used: the other models' can."""
     try:
         return list(read_answers(folder, name, report))
-    except BadFile as error:
+    except InvalidFileError as error:
         report.problem(error.file, error.line, error.reason)
         return []
 
@@ -181,7 +198,7 @@ def dish_subjects(numbers: Sequence[int], report: Report) -> dict[int, SubjectDa
     return {keys[str(dish.source_key)]: subject_data(stored[dish_key(dish)]) for dish in found}
 
 
-def units(samples: Sequence[Sample], model: ModelData, subjects: Mapping[int, SubjectData]) -> Given:
+def build_sample_units(samples: Sequence[Sample], model: ModelData, subjects: Mapping[int, SubjectData]) -> Given:
     given = []
     for each in samples:
         if each.dish in subjects:
@@ -211,6 +228,6 @@ def import_knowledge(folder: Path, report: Report) -> None:
     numbers = {each.dish for found in samples.values() for each in found}
     subjects = dish_subjects(sorted(numbers), report)
     models = {row.slug: model_data(row) for row in Model.objects.filter(slug__in=samples)}
-    given = [pair for slug, found in samples.items() for pair in units(found, models[slug], subjects)]
+    given = [pair for slug, found in samples.items() for pair in build_sample_units(found, models[slug], subjects)]
     count_answers(given, report)
     import_run("knowledge", RUN, CONFIG, given, definition=DEFINITION)

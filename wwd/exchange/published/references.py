@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evaluation.novelty.reference import BadReference, import_reference
+from evaluation.novelty.reference import ReferenceListError, import_reference
 from wwd.exchange.published.source import Report
 
 FOLDER = Path("worldcuisines") / "kb"
@@ -19,7 +19,7 @@ def import_references(inner: Path, report: Report) -> None:
             continue
         try:
             held, added = import_reference(path, name, FORM)
-        except BadReference as error:
+        except ReferenceListError as error:
             report.problem(str(FOLDER / file), 1, str(error))
             continue
         number = held.dishes.count()

@@ -6,7 +6,7 @@ questionnaire as its wording as published.
 
 from collections.abc import Mapping
 
-from wwd.exchange.published.source import BadRow, Row
+from wwd.exchange.published.source import InvalidRowError, Row
 
 YES_NO: Mapping[str, str] = {"Yes": "yes", "No": "no"}
 
@@ -112,7 +112,7 @@ FLAGS = {"good_quality": "Good_quality", "disturbing": "Disturbing", "unappetisi
 Answers = dict[str, str | list[str]]
 
 
-def answers(row: Row) -> Answers:
+def parse_released_answers(row: Row) -> Answers:
     """What the reviewer said, by question code. Wordings that the form did not offer are kept as own words.
 
     A group of boxes without a tick is an empty list where the picture is said to be food: the form had been shown it.
@@ -126,9 +126,9 @@ def answers(row: Row) -> Answers:
         elif cell and code in WITH_OWN_WORDS:
             found[f"{code}_other"] = cell
         elif cell:
-            raise BadRow(f"{COLUMN_OF[code]} has a value that is not known: {cell[:80]}")
+            raise InvalidRowError(f"{COLUMN_OF[code]} has a value that is not known: {cell[:80]}")
     for code, wordings in SEVERAL.items():
-        ticked, own_words = boxes(row[COLUMN_OF[code]], wordings)
+        ticked, own_words = parse_boxes(row[COLUMN_OF[code]], wordings)
         if ticked or own_words or found.get("food") == "yes":
             found[code] = ticked
         if own_words:
@@ -136,7 +136,7 @@ def answers(row: Row) -> Answers:
     return found
 
 
-def boxes(cell: str, wordings: Mapping[str, str]) -> tuple[list[str], str]:
+def parse_boxes(cell: str, wordings: Mapping[str, str]) -> tuple[list[str], str]:
     """The codes ticked in a cell, and the rest of it: the form joined boxes and own words with comma and blank."""
     parts = cell.split(", ") if cell else []
     ticked = [wordings[part] for part in parts if part in wordings]
@@ -144,21 +144,21 @@ def boxes(cell: str, wordings: Mapping[str, str]) -> tuple[list[str], str]:
     return list(dict.fromkeys(ticked)), own_words if own_words.strip(" ,") else ""
 
 
-def flags(row: Row) -> dict[str, object]:
+def parse_flags(row: Row) -> dict[str, object]:
     """The derived columns as released, beside what our own readers find in the answers."""
     return {
-        **{name: flag(row, column) for name, column in FLAGS.items()},
-        "words": {word.lower(): flag(row, word) for word in WORDS},
+        **{name: parse_yes_no(row, column) for name, column in FLAGS.items()},
+        "words": {word.lower(): parse_yes_no(row, word) for word in WORDS},
     }
 
 
-def flag(row: Row, column: str) -> bool:
+def parse_yes_no(row: Row, column: str) -> bool:
     if row[column] not in YES_NO:
-        raise BadRow(f"{column} is neither Yes nor No: {row[column][:40]!r}")
+        raise InvalidRowError(f"{column} is neither Yes nor No: {row[column][:40]!r}")
     return row[column] == "Yes"
 
 
-def wording() -> dict[str, str]:
+def collect_wordings() -> dict[str, str]:
     """Question or question.option → the text as it was shown, for `review.seed_data.add_wording`."""
     texts = {code: column for code, column in COLUMN_OF.items() if code != "match_group"}
     for code, wordings in (*ONE.items(), *SEVERAL.items()):

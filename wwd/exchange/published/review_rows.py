@@ -13,14 +13,14 @@ from typing import Any
 from django.db import transaction
 
 from collection.models import Dish, Source
-from evaluation.counters import bump
+from evaluation.counters import bump_input_counters
 from evaluation.models import GeneratedImage, Model, Subject
 from review.models import Campaign, CampaignImage, Questionnaire, Review, Reviewer
-from review.questionnaires import AnswersRefused, check, constructs
+from review.questionnaires import InvalidAnswersError, derive_construct_columns, validate_answers
 from review.unappetising import as_published
 from wwd.exchange.published import release_form
 from wwd.exchange.published.models import GENERATORS
-from wwd.exchange.published.source import BadRow, Report, Row
+from wwd.exchange.published.source import InvalidRowError, Report, Row
 
 ABOUT = ("Country", "Rater_id", "Dish name", "Model", "Generation_count")
 ASKED = (
@@ -58,7 +58,7 @@ class Exported:
     left_out: dict[str, int]
 
 
-def exported(campaign: Campaign) -> Exported:
+def export_campaign_rows(campaign: Campaign) -> Exported:
     """All that may leave of a campaign, in an order that tells nothing of who came when."""
     reviews = (
         Review.objects.counted()
@@ -110,9 +110,9 @@ def row_of(review: Review, rater: int, generation: int) -> list[str]:
         review.image.dish_name,
         spelled,
         str(generation),
-        *(said(answers, code) for code in ASKED),
+        *(format_answer_cell(answers, code) for code in ASKED),
         LEVELS.get(review.familiarity, ""),
-        said(answers, "match"),
+        format_answer_cell(answers, "match"),
         *("Yes" if flag else "No" for flag in (good, *flags)),
     ]
 
@@ -122,7 +122,7 @@ def without_words(answers: Mapping[str, Any]) -> dict[str, Any]:
     return {code: value for code, value in answers.items() if code not in words and not code.endswith("_other")}
 
 
-def said(answers: Mapping[str, Any], code: str) -> str:
+def format_answer_cell(answers: Mapping[str, Any], code: str) -> str:
     """One cell, in the wording of the release."""
     if code in release_form.SEVERAL:
         ticked = answers.get("checks", answers.get(code, []))
@@ -143,7 +143,7 @@ def answers_in(row: Row) -> dict[str, Any]:
             cell = row[release_form.COLUMN_OF[code]]
             answers[code] = "0" if (code, cell) == ("quality", "0.0") else wordings.get(cell, cell)
     groups = release_form.SEVERAL.items()
-    ticked = [release_form.boxes(row[release_form.COLUMN_OF[code]], boxes) for code, boxes in groups]
+    ticked = [release_form.parse_boxes(row[release_form.COLUMN_OF[code]], boxes) for code, boxes in groups]
     answers["checks"] = [box for boxes, _ in ticked for box in boxes]
     answers["more"] = ", ".join(own for _, own in ticked if own)
     return {code: value for code, value in answers.items() if value}
@@ -159,10 +159,10 @@ def import_rows(found: Iterable[Row], slug: str, report: Report) -> int:
     for row in found:
         try:
             added += import_row(row, campaign)
-        except BadRow as error:
+        except InvalidRowError as error:
             report.problem(row.file, row.line, str(error))
     if added:
-        bump("reviews")
+        bump_input_counters("reviews")
     return added
 
 
@@ -170,9 +170,9 @@ def import_row(row: Row, campaign: Campaign) -> bool:
     """Stores one row unless it is here already. Raises BadRow."""
     definition = campaign.questionnaire.definition
     try:
-        answers = check(definition, answers_in(row))
-    except AnswersRefused as refused:
-        raise BadRow(str(refused)) from refused
+        answers = validate_answers(definition, answers_in(row))
+    except InvalidAnswersError as refused:
+        raise InvalidRowError(str(refused)) from refused
     image = image_in(row, campaign)
     person = f"{campaign.slug}/{row['Country']}/{row['Rater_id']}"
     reviewer, _ = Reviewer.objects.get_or_create(
@@ -180,7 +180,7 @@ def import_row(row: Row, campaign: Campaign) -> bool:
     )
     said_before = Review.objects.filter(reviewer=reviewer, image=image).exists()
     if not said_before:
-        columns = constructs(definition, answers)
+        columns = derive_construct_columns(definition, answers)
         Review.objects.create(
             reviewer=reviewer, image=image, answers=answers, source_key=f"{person}/{image.image_id}", **columns
         )
@@ -192,9 +192,9 @@ def image_in(row: Row, campaign: Campaign) -> CampaignImage:
     slug = GENERATORS.get(row["Model"], "")
     model = Model.objects.filter(slug=slug).first() or Model.objects.filter(title=row["Model"]).first()
     if model is None:
-        raise BadRow(f"Model is not known: {row['Model'][:40]!r}")
+        raise InvalidRowError(f"Model is not known: {row['Model'][:40]!r}")
     if not 0 < len(row["Country"]) <= 80 or not 0 < len(row["Dish name"]) <= 100:
-        raise BadRow("Country or Dish name is empty or too long")
+        raise InvalidRowError("Country or Dish name is empty or too long")
     key = f"{campaign.slug}/{row['Country']}/{row['Dish name']}"
     words = {"kind": Subject.Kind.DISH, "name": row["Dish name"], "labels": {"country": [row["Country"]]}}
     subject, _ = Subject.objects.get_or_create(source_key=key, defaults=words)

@@ -12,15 +12,15 @@ from typing import Any
 
 from collection.models import Dish, Source
 from collection.vocabularies.places import code_for, continents_of, countries_for
-from evaluation.counters import bump
+from evaluation.counters import bump_input_counters
 from evaluation.models import GeneratedImage, Subject
 from evaluation.models import Model as ModelRow
 from review.models import Campaign, CampaignImage, Questionnaire, Review, Reviewer
-from review.questionnaires import constructs
+from review.questionnaires import derive_construct_columns
 from review.seed_data import add_wording
 from wwd.exchange.published import release_form
 from wwd.exchange.published.models import GENERATORS
-from wwd.exchange.published.source import BadRow, Report, Row, checked, parsed, rows
+from wwd.exchange.published.source import InvalidRowError, Report, Row, check_instance, parse_rows, read_wellformed_rows
 from wwd.exchange.published.writing import by_key, insert_new
 
 FILE = "Community_Review_Generated_Dish_Images.csv"
@@ -80,11 +80,11 @@ class Opinion:
         return f"{self.subject_key}/{self.model or '?'}/{generation}"
 
 
-def number(cell: str, column: str) -> int:
+def parse_whole_number(cell: str, column: str) -> int:
     """A whole number that a spreadsheet may have written with a fraction: 3 or 3.0."""
     whole = cell.removesuffix(".0")
     if not (whole.isascii() and whole.isdigit() and len(whole) < 6):
-        raise BadRow(f"{column} is not a whole number: {cell[:40]!r}")
+        raise InvalidRowError(f"{column} is not a whole number: {cell[:40]!r}")
     return int(whole)
 
 
@@ -97,25 +97,25 @@ class OpinionParser:
     def __call__(self, row: Row) -> Opinion:
         opinion = self._opinion(row)
         if opinion.key in self._seen:
-            raise BadRow("this person's judgement of this picture stands twice in the file")
+            raise InvalidRowError("this person's judgement of this picture stands twice in the file")
         self._seen.add(opinion.key)
         return opinion
 
     def _opinion(self, row: Row) -> Opinion:
         for column in ("Country", "Dish name"):
             if not 0 < len(row[column]) <= 80:
-                raise BadRow(f"{column} is empty or longer than 80 characters")
+                raise InvalidRowError(f"{column} is empty or longer than 80 characters")
         if row["Model"] and row["Model"] not in GENERATORS:
-            raise BadRow(f"Model is not known: {row['Model'][:40]!r}")
+            raise InvalidRowError(f"Model is not known: {row['Model'][:40]!r}")
         generation = row["Generation_count"]
         return Opinion(
             country=row["Country"],
-            rater=number(row["Rater_id"], "Rater_id"),
+            rater=parse_whole_number(row["Rater_id"], "Rater_id"),
             dish=row["Dish name"],
             model=GENERATORS[row["Model"]] if row["Model"] else "",
-            generation=number(generation, "Generation_count") if generation else None,
-            answers=release_form.answers(row),
-            flags=release_form.flags(row),
+            generation=parse_whole_number(generation, "Generation_count") if generation else None,
+            answers=release_form.parse_released_answers(row),
+            flags=release_form.parse_flags(row),
         )
 
 
@@ -149,7 +149,7 @@ def dish_name(written: str) -> str:
 
 def import_reviews(folder: Path, report: Report) -> None:
     """Adds reviews, reviewers and pictures that are not here yet. Needs the models; links to dishes that are here."""
-    opinions = list(parsed(rows(folder, FILE, COLUMNS, report), OpinionParser(), report, "reviews"))
+    opinions = list(parse_rows(read_wellformed_rows(folder, FILE, COLUMNS, report), OpinionParser(), report, "reviews"))
     campaign = published_campaign()
     subjects = store_subjects(opinions, report)
     images = store_images(opinions, subjects, campaign, report)
@@ -157,13 +157,13 @@ def import_reviews(folder: Path, report: Report) -> None:
     wanted = [review_of(opinion, campaign, reviewers, images) for opinion in opinions]
     insert_new(Review.objects.all(), wanted, "source_key", COMPARED_REVIEW, report.count("reviews"), "reviews")
     if report.created("reviews"):
-        bump("reviews")
+        bump_input_counters("reviews")
 
 
 def published_campaign() -> Campaign:
     """The closed campaign of the release, with the wording of its form."""
     questionnaire = Questionnaire.objects.get(slug="e2", version="release-2024")
-    add_wording(questionnaire, WORDING, release_form.wording())
+    add_wording(questionnaire, WORDING, release_form.collect_wordings())
     campaign, _created = Campaign.objects.get_or_create(
         slug=KEY,
         defaults={
@@ -187,7 +187,7 @@ def store_subjects(opinions: Iterable[Opinion], report: Report) -> dict[Any, Sub
         labels = {"country": [opinion.country], "continent": list(continents_of(known))}
         subject = Subject(kind=Subject.Kind.DISH, name=dish_name(opinion.dish), source_key=key, labels=labels)
         subject.dish = links.find(opinion.country, opinion.dish)
-        wanted.append(checked(subject, "labels"))
+        wanted.append(check_instance(subject, "labels"))
     counts = report.count("reviewed dishes")
     return insert_new(Subject.objects.all(), wanted, "source_key", ("name", "dish_id"), counts, "reviewed dishes")
 
@@ -239,5 +239,5 @@ def review_of(
         answers=opinion.answers,
         published_flags=opinion.flags,
         source_key=opinion.key,
-        **constructs(campaign.questionnaire.definition, opinion.answers),
+        **derive_construct_columns(campaign.questionnaire.definition, opinion.answers),
     )

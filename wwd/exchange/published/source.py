@@ -20,7 +20,7 @@ class SourceError(Exception):
     """This folder cannot be used; the text says why."""
 
 
-class BadFile(Exception):
+class InvalidFileError(Exception):
     """This file cannot be used, the others can."""
 
     def __init__(self, file: str, line: int, reason: str) -> None:
@@ -28,7 +28,7 @@ class BadFile(Exception):
         self.file, self.line, self.reason = file, line, reason
 
 
-class BadRow(ValueError):
+class InvalidRowError(ValueError):
     """This row cannot be loaded; the text says why. The rest of the file can."""
 
 
@@ -90,7 +90,7 @@ class Row:
         return self.cells[column]
 
 
-def records(path: Path, file: str, columns: Sequence[str], report: Report) -> Iterator[tuple[int, list[str]]]:
+def read_records(path: Path, file: str, columns: Sequence[str], report: Report) -> Iterator[tuple[int, list[str]]]:
     """Line and cells of the header and of every record. Blank lines are passed over.
 
     What cannot be read as UTF-8 CSV is noted. Raises BadFile where one of `columns` is missing.
@@ -98,11 +98,11 @@ def records(path: Path, file: str, columns: Sequence[str], report: Report) -> It
     try:
         opened = path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
     except OSError as error:
-        raise BadFile(file, 1, f"cannot be read: {error.strerror}") from error
+        raise InvalidFileError(file, 1, f"cannot be read: {error.strerror}") from error
     with opened:
         reader = open_reader(opened, columns)
         if missing := reader.missing(columns):
-            raise BadFile(file, 1, missing)
+            raise InvalidFileError(file, 1, missing)
         yield reader.line, reader.header
         while True:
             line = reader.line + 1
@@ -119,44 +119,44 @@ def records(path: Path, file: str, columns: Sequence[str], report: Report) -> It
 
 def check_cells(cells: Sequence[str], header: Sequence[str]) -> None:
     if len(cells) != len(header):
-        raise BadRow(f"has {len(cells)} cells, the header has {len(header)}")
+        raise InvalidRowError(f"has {len(cells)} cells, the header has {len(header)}")
     for name, cell in zip(header, cells, strict=True):
         if "\0" in cell:
-            raise BadRow(f"{name} holds a NUL character")
+            raise InvalidRowError(f"{name} holds a NUL character")
         try:
             cell.encode()
         except UnicodeEncodeError:
-            raise BadRow(f"{name} is not UTF-8") from None
+            raise InvalidRowError(f"{name} is not UTF-8") from None
 
 
-def rows(folder: Path, file: str, columns: Sequence[str], report: Report) -> Iterator[Row]:
+def read_wellformed_rows(folder: Path, file: str, columns: Sequence[str], report: Report) -> Iterator[Row]:
     """The well-formed rows of `folder`/`file`. Raises BadFile where one of `columns` is missing."""
-    found = records(folder / file, file, columns, report)
+    found = read_records(folder / file, file, columns, report)
     _line, header = next(found)
     for line, cells in found:
         try:
             check_cells(cells, header)
-        except BadRow as error:
+        except InvalidRowError as error:
             report.problem(file, line, str(error))
         else:
             yield Row(file, line, dict(zip(header, cells, strict=True)))
 
 
-def parsed(found: Iterator[Row], parse: Callable[[Row], T], report: Report, kind: str) -> Iterator[T]:
+def parse_rows(found: Iterator[Row], parse: Callable[[Row], T], report: Report, kind: str) -> Iterator[T]:
     """What `parse` makes of each row, with a progress bar on a terminal; rows it refuses are noted."""
     for row in tqdm(found, desc=kind, unit=" rows", disable=None):
         try:
             yield parse(row)
-        except BadRow as error:
+        except InvalidRowError as error:
             report.problem(row.file, row.line, str(error))
 
 
-def checked(instance: M, *skip: str) -> M:
+def check_instance(instance: M, *skip: str) -> M:
     """`instance` if its own fields are valid. Foreign keys are not looked up, nor the fields in `skip`."""
     keys = [field.name for field in instance._meta.concrete_fields if field.is_relation]
     try:
         instance.clean_fields(exclude=[*keys, *skip])
     except ValidationError as error:
         reasons = [f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items()]
-        raise BadRow(" ".join(reasons)) from error
+        raise InvalidRowError(" ".join(reasons)) from error
     return instance

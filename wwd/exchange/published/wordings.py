@@ -10,7 +10,7 @@ from django.db.models import Model
 
 from evaluation.models import DescriptorSet, PromptTemplate, QuestionSet
 from evaluation.runner.catalogue import AS_PUBLISHED
-from wwd.exchange.published.source import BadFile, Report
+from wwd.exchange.published.source import InvalidFileError, Report
 from wwd.exchange.published.writing import insert_new
 
 QUESTIONS_FILE = "vqa_questions.json"
@@ -87,13 +87,13 @@ def read_json(folder: Path, file: str) -> Any:
         content = json.loads((folder / file).read_text(encoding="utf-8"))
         written = json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise BadFile(file, error.lineno, f"not readable as JSON: {error.msg}") from error
+        raise InvalidFileError(file, error.lineno, f"not readable as JSON: {error.msg}") from error
     except UnicodeError as error:
-        raise BadFile(file, 1, "not UTF-8") from error
+        raise InvalidFileError(file, 1, "not UTF-8") from error
     except RecursionError as error:
-        raise BadFile(file, 1, "nested too deeply") from error
+        raise InvalidFileError(file, 1, "nested too deeply") from error
     if b"\\u0000" in written:
-        raise BadFile(file, 1, "holds a NUL character")
+        raise InvalidFileError(file, 1, "holds a NUL character")
     return content
 
 
@@ -102,7 +102,7 @@ def vqa_questions(folder: Path) -> list[Any]:
     content = read_json(folder, QUESTIONS_FILE)
     questions = content.get("questions") if isinstance(content, dict) else None
     if not isinstance(questions, list) or not all(map(is_question, questions)):
-        raise BadFile(QUESTIONS_FILE, 1, "no list of questions with question_id, text and choices")
+        raise InvalidFileError(QUESTIONS_FILE, 1, "no list of questions with question_id, text and choices")
     return questions
 
 
@@ -115,15 +115,17 @@ def descriptor_groups(folder: Path) -> dict[str, dict[str, list[str]]]:
     content = read_json(folder, DESCRIPTORS_FILE)
     parts = content.get("descriptors") if isinstance(content, dict) else None
     if not parts or not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-        raise BadFile(DESCRIPTORS_FILE, 1, "no descriptor groups")
+        raise InvalidFileError(DESCRIPTORS_FILE, 1, "no descriptor groups")
     groups = {name: signs for part in parts for name, signs in part.items()}
     for name, signs in groups.items():
-        if not isinstance(signs, dict) or set(signs) != set(SIGNS) or not all(map(words, signs.values())):
-            raise BadFile(DESCRIPTORS_FILE, 1, f"group {name} is not two lists of words, positive and negative")
+        if not isinstance(signs, dict) or set(signs) != set(SIGNS) or not all(map(is_word_list, signs.values())):
+            raise InvalidFileError(
+                DESCRIPTORS_FILE, 1, f"group {name} is not two lists of words, positive and negative"
+            )
     return groups
 
 
-def words(value: object) -> bool:
+def is_word_list(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(word, str) and word for word in value)
 
 

@@ -12,7 +12,7 @@ CHUNK = 500
 M = TypeVar("M", bound=Model)
 
 
-def create(wanted: Sequence[M], kind: str) -> None:
+def insert_in_chunks(wanted: Sequence[M], kind: str) -> None:
     """Inserts `wanted`, all of one model, in chunks; with a progress bar on a terminal."""
     starts = range(0, len(wanted), CHUNK)
     for start in tqdm(starts, desc=f"writing {kind}", unit=" chunks", disable=None, leave=False):
@@ -43,6 +43,6 @@ def insert_new(
         old = stored.setdefault(getattr(row, key), row)
         if old is not row:
             counts.found(same=all(getattr(old, field) == getattr(row, field) for field in fields))
-    create(new, kind)
+    insert_in_chunks(new, kind)
     counts.created += len(new)
     return stored

@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluation.images import download_log
 from wwd.exchange.bundles import chosen, making
 from wwd.exchange.bundles.chosen import ChosenError
-from wwd.exchange.bundles.making import Request, Restless, Uncomputable
-from wwd.exchange.bundles.verifying import verify
+from wwd.exchange.bundles.making import DataChangedError, Request, TableComputationError
+from wwd.exchange.bundles.verifying import verify_bundle
 
 
 class Command(BaseCommand):
@@ -30,11 +30,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            request = Request(*chosen.asked(options), options["images"])
+            request = Request(*chosen.read_command_options(options), options["images"])
             target = options["output"] or Path(f"{request.name}.zip")
             taker = self.taker(options)
-            making.make(request, target, self.stderr.write, lambda count: self.note(taker, request, count))
-        except (ChosenError, Restless, Uncomputable) as error:
+            making.write_bundle(request, target, self.stderr.write, lambda count: self.note(taker, request, count))
+        except (ChosenError, DataChangedError, TableComputationError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"The bundle could not be written: {error.strerror or error}.") from error
@@ -59,11 +59,11 @@ class Command(BaseCommand):
     def note(self, taker: User | None, request: Request, count: int) -> None:
         """Writes down who takes pictures, before the file has its name."""
         if taker:
-            download_log.record(taker, f"bundle {request.name}", count)
+            download_log.record_download(taker, f"bundle {request.name}", count)
 
     def check_bundle(self, target: Path) -> None:
         """Says of each table how it came out. Raises CommandError where one differs; the file stays."""
-        verdict = verify(target)
+        verdict = verify_bundle(target)
         for line in verdict.lines:
             self.stdout.write(line)
         if not verdict.equal:

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from wwd.exchange.demo.clearing import clear, counts
-from wwd.exchange.demo.loading import load
+from wwd.exchange.demo.clearing import clear_demo, count_demo_rows
+from wwd.exchange.demo.loading import load_demo
 
 
 class Command(BaseCommand):
@@ -22,15 +22,15 @@ class Command(BaseCommand):
         {"load": self.load, "status": self.status, "clear": self.clear}[options["action"]]()
 
     def load(self) -> None:
-        done = load()
+        done = load_demo()
         self.stdout.write(f"Added {done.dishes} dishes, {done.pictures} pictures and {done.reviews} reviews.")
         self.stdout.write(f"Link to judge pictures: {done.invitation.get_absolute_url()}")
 
     def status(self) -> None:
-        self.stdout.write(f"Demonstration data here: {listed(counts())}.")
+        self.stdout.write(f"Demonstration data here: {listed(count_demo_rows())}.")
 
     def clear(self) -> None:
-        self.stdout.write(f"Removed the demonstration data: {listed(clear())}.")
+        self.stdout.write(f"Removed the demonstration data: {listed(clear_demo())}.")
 
 
 def listed(found: dict[str, int]) -> str:

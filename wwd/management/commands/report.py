@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from wwd.exchange.bundles import chosen, pdf, report
 from wwd.exchange.bundles.chosen import ChosenError
 from wwd.exchange.bundles.making import Request
-from wwd.exchange.bundles.pdf import NoPdf
-from wwd.exchange.bundles.safely import unfinished
+from wwd.exchange.bundles.pdf import PdfUnavailableError
+from wwd.exchange.bundles.safely import write_atomically
 
 ENDINGS = (".pdf", ".html")
 
@@ -28,9 +28,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            request = Request(*chosen.asked(options), options["pictures"])
+            request = Request(*chosen.read_command_options(options), options["pictures"])
             self.write(request, options["output"] or Path(f"{request.name}.pdf"))
-        except (ChosenError, NoPdf) as error:
+        except (ChosenError, PdfUnavailableError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"The report could not be written: {error.strerror or error}.") from error
@@ -39,8 +39,11 @@ class Command(BaseCommand):
         if target.suffix not in ENDINGS:
             raise CommandError(f"The output ends in {' or '.join(ENDINGS)}.")
         if target.suffix == ".html":
-            with unfinished(target) as part:
-                part.write_text(report.whole(request, report.computed, self.stderr.write)[0], encoding="utf-8")
+            with write_atomically(target) as part:
+                part.write_text(
+                    report.render_standalone_report(request, report.read_fresh_view, self.stderr.write)[0],
+                    encoding="utf-8",
+                )
         else:
-            pdf.make(request, target, self.stderr.write)
+            pdf.write_pdf_report(request, target, self.stderr.write)
         self.stdout.write(str(target))

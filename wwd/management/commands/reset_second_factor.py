@@ -22,7 +22,7 @@ class Command(BaseCommand):
             names = list(User.objects.filter(is_staff=True).values_list("username", flat=True))
             near = difflib.get_close_matches(username, names, n=3)
             raise CommandError(f"There is no account {username}." + (f" Near: {', '.join(near)}." if near else ""))
-        if not second_factor.forget(user):
+        if not second_factor.remove_second_factor(user):
             self.stdout.write(f"{username} has no second factor.")
             return
         again = " It is required of this account: the next log-in leads to setting it up."

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.suggestions import unknown
+from evaluation.suggestions import describe_unknown_name
 from review.models import Campaign
 from wwd.base.csv_files import ABOUT_CSV, csv_text, json_lines
-from wwd.exchange.published.review_rows import HEADER, READ, exported, import_rows
-from wwd.exchange.published.source import BadFile, Report, rows
+from wwd.exchange.published.review_rows import HEADER, READ, export_campaign_rows, import_rows
+from wwd.exchange.published.source import InvalidFileError, Report, read_wellformed_rows
 
 
 class Command(BaseCommand):
@@ -33,8 +33,10 @@ class Command(BaseCommand):
     def export(self, file: Path, slug: str) -> None:
         campaign = Campaign.objects.filter(slug=slug).first()
         if campaign is None:
-            raise CommandError(unknown("campaign", slug, Campaign.objects.values_list("slug", flat=True)), returncode=2)
-        found = exported(campaign)
+            raise CommandError(
+                describe_unknown_name("campaign", slug, Campaign.objects.values_list("slug", flat=True)), returncode=2
+            )
+        found = export_campaign_rows(campaign)
         with file.open("w", encoding="utf-8", newline="") as opened:
             # The line ends of the published file.
             csv.writer(opened).writerows([HEADER, *found.rows])
@@ -49,8 +51,8 @@ class Command(BaseCommand):
     def read(self, file: Path, slug: str) -> None:
         report = Report()
         try:
-            added = import_rows(list(rows(file.parent, file.name, READ, report)), slug, report)
-        except BadFile as error:
+            added = import_rows(list(read_wellformed_rows(file.parent, file.name, READ, report)), slug, report)
+        except InvalidFileError as error:
             raise CommandError(f"{error.file}: {error.reason}") from error
         self.stdout.write(f"{added} reviews added.")
         for problem in report.problems:
