@@ -141,7 +141,7 @@ def test_after_finish_nothing_of_the_person_is_left(browser: Browser, server: Se
 
 
 INDEXED = """
-from collection.ingredients import index_ingredients
+from collection.vocabularies.ingredients import index_ingredients
 index_ingredients(make_dish('Kashk', state='accepted', ingredients='dried limes, sumac'))
 """
 

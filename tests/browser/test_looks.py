@@ -81,7 +81,7 @@ def each_page(page: Page, server: Server, photo: Path, name: str) -> Iterator[st
 
 
 SHOWN = """
-from collection.ingredients import index_ingredients
+from collection.vocabularies.ingredients import index_ingredients
 dish = make_dish({name!r}, country='Iraq', language='العربية', state='accepted', ingredients='sumac, salt', drink='شاي',
     kinds=['soup'], more_details='For guests. Cooked for many hours.')
 index_ingredients(dish)

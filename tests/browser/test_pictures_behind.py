@@ -12,8 +12,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.looks]
 ROWS = """
 from django.contrib.auth.models import Group, User
 from django.core.files.base import ContentFile
-from evaluation import files, tables
+from evaluation import content_store
 from evaluation.models import GeneratedImage, Run
+from evaluation.tables import compute
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 from tests.review.make import make_picture
 person = User.objects.create_user({name!r}, password='a long enough secret', is_staff=True)
@@ -22,10 +23,10 @@ if not Run.objects.filter(slug='behind').exists():
     place = make_place_in('Africa')
     make_association(*(picture_result(place, 'painter', 1, n) for n in range(14)), slug='behind')
     images = GeneratedImage.objects.filter(subject=place.id).order_by('pk')
-    images.update(sha256=files.keep(make_picture()), media_type='image/png')
+    images.update(sha256=content_store.keep(make_picture()), media_type='image/png')
     images.filter(pk=images[1].pk).update(state='refused', sha256='')
-tables.compute_and_store('association.scores', {{'run': 'behind'}})
-tables.compute_and_store('association.top', {{'run': 'behind'}})
+compute.compute_and_store('association.scores', {{'run': 'behind'}})
+compute.compute_and_store('association.top', {{'run': 'behind'}})
 """
 
 

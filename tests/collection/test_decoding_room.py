@@ -25,7 +25,7 @@ HOLD = """
 import sys
 import django
 django.setup()
-from wwd.decoding_room import budget, room_for
+from wwd.base.decode_memory import budget, room_for
 with room_for(budget()):
     print("held", flush=True)
     sys.stdin.read()

@@ -48,9 +48,9 @@ from collections import Counter
 from datetime import timedelta
 from django.conf import settings
 from django.db.models import Max
-from evaluation import files
+from evaluation import content_store
 from evaluation.models import GeneratedImage, Outcome, Unit
-files.remove_orphans(timedelta(0))
+content_store.remove_orphans(timedelta(0))
 hashes = set(GeneratedImage.objects.values_list("sha256", flat=True))
 held = {path.name for path in (settings.MEDIA_ROOT / "images").rglob("*") if path.is_file()}
 print(json.dumps({

@@ -31,7 +31,7 @@ MAKE = """
 import json
 from collection.models import Ambassador
 from django.utils import timezone
-from review.links import back_address
+from review.signed_links import back_address
 from tests.collection.make import make_dish, make_photo
 from tests.review.make import make_campaign, make_invitation, make_reviewer
 invitation = make_invitation(make_campaign(images=1))

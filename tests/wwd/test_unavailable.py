@@ -20,7 +20,7 @@ from wwd.base.unavailable import is_temporary, unavailable_response
 ASK = """
 import json
 from django.test import Client
-from collection.proof import Proof
+from collection.access.form_tokens import Proof
 found = {}
 client = Client(raise_request_exception=False, headers={"host": "localhost"})
 for path in %(paths)r:
