@@ -41,7 +41,7 @@ import json, secrets, sys
 import django
 django.setup()
 from collection.models import Dish
-from collection.dishes.receipts import check_digit
+from collection.check_digits import check_digit
 from collection.access.form_tokens import Proof
 from collection.dishes.reports import Target
 from tests.collection.make import make_contributor, make_dish, open_collection

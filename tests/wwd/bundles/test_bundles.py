@@ -25,7 +25,7 @@ from evaluation.metrics.observations import hash_labels
 from evaluation.models import EarlierOutcome, Outcome, Run, StoredTable, Unit
 from evaluation.models import Model as Maker
 from evaluation.registry import lookup
-from evaluation.tables import compute, store
+from evaluation.tables import compute
 from review.models import Campaign, Review, Reviewer
 from tests.collection.make import open_collection
 from tests.evaluation.make import make_dish
@@ -178,7 +178,7 @@ def make_world_of_another_campaign() -> Campaign:
 
 def test_a_table_of_rows_that_stay_comes_along_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = replace(lookup.find_table_spec("generation.counts"), inputs=("contributors", "runs.generation"))
-    monkeypatch.setattr(store, "spec", lambda name: spec)
+    monkeypatch.setattr(lookup, "find_table_spec", lambda name: spec)
     view = chosen.build_view("generation.counts", {})
     assert gathering.unknown_inputs(view) == ["contributors"]
     assert gathering.unknown_inputs(chosen.build_view("overview.totals", {})) == ["people and devices"]
