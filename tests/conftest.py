@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
-from django.test import TestCase
 from playwright.sync_api import Browser, sync_playwright
 from pytest_django import Settings
 
@@ -28,7 +27,7 @@ def chromium() -> str | None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the slow fault tests too")
-    parser.addoption("--services", action="store_true", help="leave out what neither a database nor a broker changes")
+    parser.addoption("--databases", action="store_true", help="only what another database or broker can change")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -43,8 +42,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
-    if config.getoption("--services"):
-        left_out = [item for item in items if not uses_services(item)]
+    if config.getoption("--databases"):
+        left_out = [item for item in items if not item.get_closest_marker("embedded")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
 
@@ -53,22 +52,6 @@ def pytest_collection_finish() -> None:
     """Leave what imports and collection made out of every later garbage collection."""
     gc.collect()
     gc.freeze()
-
-
-def uses_services(item: pytest.Item) -> bool:
-    """Whether a test could come out otherwise with another database or broker: those that open one, and those that
-    start whole sites or read published data."""
-    fixtures = set(getattr(item, "fixturenames", ()))
-    folder = Path(item.path).parent.name
-    of_a_test_case = isinstance(item, pytest.Function) and item.cls is not None and issubclass(item.cls, TestCase)
-    if item.get_closest_marker("looks"):
-        return False
-    return bool(
-        item.get_closest_marker("django_db")
-        or fixtures & {"db", "transactional_db", "django_db_setup", "client", "admin_client", "live_server"}
-        or folder in ("browser", "faults", "replication")
-        or of_a_test_case
-    )
 
 
 @pytest.fixture(scope="session")

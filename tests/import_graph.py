@@ -29,6 +29,12 @@ LAYERS = (
     "review",
     "wwd",
 )
+# What a module says that asks the database, or the broker, for something that SQLite and PostgreSQL, files and Redis do
+# each in their own way.
+DATABASE = re.compile(
+    r"connection\.vendor|\.cursor\(|select_for_update|Key(?:Text)?Transform|RawSQL|(?:ignore|update)_conflicts"
+    r"|skip_locked|\bCast\(|BROKER|sqlite"
+)
 # What a test says that opens pages.
 PAGES = re.compile(r"\b(?:client|Client|stranger|browser|live_server|reverse|faces_of)\b")
 DOTTED = re.compile(rf"(?:{'|'.join(APPS)})(?:\.\w+)+(?::\w+)?")
@@ -231,3 +237,25 @@ def unwritten_imports(name: str, text: str, graph: Graph) -> Iterator[str]:
     for command in re.findall(r'call_command\(\s*"(\w+)"|manage\.py", "(\w+)"', text):
         ending = f".management.commands.{command[0] or command[1]}"
         yield from (name for name in graph.modules if name.endswith(ending))
+
+
+def tests_of_databases(root: Path = ROOT) -> list[Path]:
+    """The test files that can come out otherwise with another database or broker.
+
+    Those that say so themselves, and those that import a module which does; models, which all import, do not count.
+    """
+    graph, texts = read_with_tests(root)
+    sensitive = {
+        name
+        for name, text in texts.items()
+        if DATABASE.search(text) and not name.startswith("tests.") and ".models" not in name and name != "wwd.settings"
+    }
+    return sorted(
+        path.relative_to(root)
+        for name, path in graph.modules.items()
+        if path.name.startswith("test_")
+        and (
+            DATABASE.search(texts[name])
+            or any(each.target in sensitive and each.line > 1 for each in graph.imports[name] if not each.by_name)
+        )
+    )

@@ -18,7 +18,17 @@ from evaluation.registry.names import TABLES
 from evaluation.studies import STUDIES
 from review import urls as review_urls
 from tests.faces import NOWHERE, faces_of
-from tests.import_graph import APPS, Graph, against_the_grain, circles, imported, name_of, reach_tests, sources
+from tests.import_graph import (
+    APPS,
+    Graph,
+    against_the_grain,
+    circles,
+    imported,
+    name_of,
+    reach_tests,
+    sources,
+    tests_of_databases,
+)
 from wwd.base.languages import split_language
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -226,7 +236,6 @@ def public_templates() -> set[str]:
     return {str(path.relative_to(ROOT / "templates")) for folder in folders for path in folder.glob("*.html")}
 
 
-@pytest.mark.looks
 @pytest.mark.django_db
 def test_every_public_address_and_template_is_among_the_faces_that_tests_look_at() -> None:
     """A new one fails here until `tests/faces.py` goes there."""
@@ -241,7 +250,6 @@ def test_every_public_address_and_template_is_among_the_faces_that_tests_look_at
     )
 
 
-@pytest.mark.looks
 @pytest.mark.django_db
 @pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
 def test_every_public_page_stays_within_its_bytes_in_every_language(language: str) -> None:
@@ -251,7 +259,6 @@ def test_every_public_page_stays_within_its_bytes_in_every_language(language: st
     assert {name: size for name, size in sizes.items() if size > FIRST_VIEW} == {}
 
 
-@pytest.mark.looks
 @pytest.mark.django_db
 def test_every_public_page_needs_two_requests_and_no_classic_script() -> None:
     for name, response in faces_of("en").items():
@@ -267,6 +274,29 @@ def bytes_of(response: HttpResponse) -> int:
     """What goes over the line: pages with codes and personal details are never compressed."""
     plain = getattr(response, "never_compress", False)
     return len(response.content if plain else gzip.compress(response.content))
+
+
+def test_every_test_that_a_database_can_change_is_marked() -> None:
+    """`.ci/run` runs these on both databases: add `pytestmark = pytest.mark.embedded` to the file."""
+    unmarked = [path for path in tests_of_databases() if "mark.embedded" not in (ROOT / path).read_text()]
+    assert [f"{path}:1 needs the mark embedded" for path in unmarked] == []
+
+
+def test_a_planted_test_of_a_database_is_found(tmp_path: Path) -> None:
+    texts = {
+        "collection/locks.py": "rows = Dish.objects.select_for_update()\n",
+        "collection/words.py": "LONGEST = 3\n",
+        "tests/test_locks.py": "import pytest\nfrom collection.locks import rows\n",
+        "tests/test_words.py": "import pytest\nfrom collection.words import LONGEST\n",
+        "tests/test_vendor.py": "SAYS = 'connection.vendor'\n",
+        "wwd/settings.py": "",
+        "wwd/urls.py": "",
+        "collection/urls.py": "",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert tests_of_databases(tmp_path) == [Path("tests/test_locks.py"), Path("tests/test_vendor.py")]
 
 
 @pytest.mark.parametrize(

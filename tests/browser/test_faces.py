@@ -15,7 +15,7 @@ from tests.browser.walking import look, problems
 from tests.collection.make import make_dish, open_collection
 from tests.faces import faces_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.looks, pytest.mark.django_db]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.embedded]
 
 SITE = "http://faces.test"
 STYLE = Path(__file__).resolve().parent.parent.parent / "static" / "site.css"

@@ -11,7 +11,7 @@ from tests.browser.server import Server
 from tests.browser.walking import agree, confirm, photo_file, press, receipt_on, tell
 from tests.conftest import chromium
 
-pytestmark = [pytest.mark.browser, pytest.mark.looks]
+pytestmark = [pytest.mark.browser]
 STEPS_BACK = 9
 ARGUMENTS = ["--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-sync"]
 TYPED = (None, "text", "email", "number", "hidden")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize
 from tests.browser.server import Server
 from tests.browser.walking import agree, confirm, fill, look, misplaced, photo_file, press, problems, receipt_on, tell
 
-pytestmark = [pytest.mark.browser, pytest.mark.looks]
+pytestmark = [pytest.mark.browser]
 
 DEVANAGARI = "खिचड़ी"
 ARABIC = "ثريد اللحم بالخبز"

@@ -9,7 +9,7 @@ from tests.browser.walking import look, press
 
 __all__ = ["page"]
 
-pytestmark = [pytest.mark.browser, pytest.mark.looks]
+pytestmark = [pytest.mark.browser]
 REVIEWERS = "from review.models import Reviewer\nprint(Reviewer.objects.exclude(invitation=None).count())"
 INVITE = """
 import itertools

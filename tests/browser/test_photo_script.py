@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 from tests.browser.server import Server
 from tests.browser.walking import press, to_photo
 
-pytestmark = [pytest.mark.browser, pytest.mark.looks]
+pytestmark = [pytest.mark.browser]
 
 MARK = "shrinking"
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.server import Server
 from tests.browser.test_run_pages import check
 
-pytestmark = [pytest.mark.browser, pytest.mark.looks]
+pytestmark = [pytest.mark.browser]
 ROWS = """
 from django.contrib.auth.models import Group, User
 from django.core.files.base import ContentFile

@@ -10,7 +10,7 @@ from tests.browser.portal import Network, network_before
 from tests.browser.server import Server
 from tests.browser.walking import agree, fill, look, press, problems, receipt_on, tell
 
-pytestmark = [pytest.mark.browser, pytest.mark.looks]
+pytestmark = [pytest.mark.browser]
 PHONE = ViewportSize(width=360, height=640)
 FIRST_VISIT, WARM_VISIT = 80_000, 25_000
 HELD = """() => new Promise(done => {

@@ -13,7 +13,7 @@ from tests.browser.server import Server
 from tests.browser.test_queue import OFFLINE, PHONE, queued, until
 from tests.browser.walking import agree, fill, look, press, problems, receipt_on, tell
 
-pytestmark = [pytest.mark.browser, pytest.mark.looks]
+pytestmark = [pytest.mark.browser]
 FINISH = "Finish, or somebody else’s turn"
 INVITE = """
 from review.models import Campaign

@@ -13,7 +13,7 @@ from collection.withdrawal.withdraw import withdraw_dish
 from tests.collection.make import make_contributor, make_dish, make_photo, make_steward
 from tests.collection.test_takeback import CONTENT
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 EVERYTHING = [
     f"{verb}_{name}"
     for verb in ("view", "change")

@@ -27,7 +27,7 @@ from tests.collection.make import (
     unopened,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 HEARD = {"heard": "on", "public": "on"}
 CODE = re.compile(r"\b\d{4} \d{4} \d{4} \d{4}\b")

@@ -39,7 +39,7 @@ from tests.collection.make import (
 )
 from tests.collection.test_takeback import CONTENT
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 NETWORKS = [f"{number:024x}" for number in range(100)]
 Clock = Callable[[timedelta], None]
 

@@ -17,7 +17,7 @@ from review.signed_links import copy_of, picture_address
 from tests.collection.make import ANSWERS, make_contributor, make_dish, page, stranger, tokens
 from tests.review.make import first_image, make_campaign
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 HOURS = 3600.0
 SetClock = Callable[[float], None]
 

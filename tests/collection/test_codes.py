@@ -20,7 +20,7 @@ from collection.dishes.receipts import read_receipt
 from collection.forms.rights import CodeForm
 from collection.models import PhoneCode, ReturnCode, Tries
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 PERSON = uuid.uuid4()
 SCRIPTS = {"arabic": "٠١٢٣٤٥٦٧٨٩", "persian": "۰۱۲۳۴۵۶۷۸۹", "devanagari": "०१२३४५६७८९", "wide": "０１２３４５６７８９"}
 

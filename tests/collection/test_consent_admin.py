@@ -12,7 +12,7 @@ from collection.consent.readiness import Accepting, get_collection_status
 from collection.models import ConsentText, Opening
 from tests.collection.make import make_steward, open_collection, unopened
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 FILLED = {
     "controller": "Kitchen Table Trust",

@@ -32,7 +32,7 @@ from tests.collection.make import (
     upload,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 YESTERDAY = -timedelta(days=1)
 STATED = "nothing that you write here becomes part of the collection"

@@ -15,6 +15,8 @@ from collection.leaderboard.read import build_leaderboard
 from collection.models import Dish, DishChange, Source
 from tests.collection.make import make_dish
 
+pytestmark = pytest.mark.embedded
+
 State = Dish.State
 
 

@@ -28,7 +28,7 @@ from collection.vocabularies.ingredients import (
 from tests.collection.make import ANSWERS, dish_form, make_contributor, make_dish, page, stranger, tokens
 from tests.wwd.processes import environment, snippet
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def accepted(ingredients: str) -> Dish:

@@ -27,6 +27,8 @@ from collection.models import BoardName, Contributor, Dish, Heard, Opening, Tall
 from collection.withdrawal.withdraw import restore_withdrawn_dish, withdraw_dish
 from tests.collection.make import make_contributor
 
+pytestmark = pytest.mark.embedded
+
 PLACES = (["Ghana"], ["Ghana", "Togo"], ["Atlantis"], ["Kenya"])
 LANGUAGES = ([("Ewe", "ewe")], [("Twi", "twi"), ("Ga", "gaa")], [("Sign of my village", "")])
 REGIONS = ("", "Volta, Ashanti", "volta")

@@ -38,6 +38,8 @@ from wwd.base import prepared_pages
 from wwd.base.admission import LATEST, SOONEST, Gate, TooManyWaitingError
 from wwd.base.languages import LanguageMiddleware
 
+pytestmark = pytest.mark.embedded
+
 # On SQLite a number takes one question more: a row of its own instead of a sequence.
 MOST_QUERIES, MOST_QUERIES_OF_CONSENT = 16 if connection.vendor == "postgresql" else 17, 8
 postgres = pytest.mark.postgres

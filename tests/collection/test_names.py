@@ -14,6 +14,8 @@ from collection.vocabularies.languages import translate_language_name as languag
 from collection.vocabularies.places import all_names, all_places, code_for, translate_place_name
 from tests.collection.make import make_contributor, make_dish, page, stranger
 
+pytestmark = pytest.mark.embedded
+
 CODES = [code for code, _name in settings.LANGUAGES]
 OTHERS = [code for code in CODES if code != "en"]
 

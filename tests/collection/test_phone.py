@@ -22,7 +22,7 @@ from collection.models import Contributor, Dish, Opening, PhoneCode, Submission
 from collection.withdrawal.withdraw import withdraw_everything
 from tests.collection.make import ANSWERS, CONSENT, make_contributor, make_dish, stranger
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 ADDRESS = "/phone/send/"
 CONSENT_TOKEN = re.compile('data-consent="([^"]+)"')
 

@@ -30,6 +30,8 @@ from tests.collection.make import (
     upload,
 )
 
+pytestmark = pytest.mark.embedded
+
 SECRET = b"GPS-4711"
 
 

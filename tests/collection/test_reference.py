@@ -10,6 +10,8 @@ from collection.vocabularies.languages import code_for as language_code
 from collection.vocabularies.languages import names_by_code, split_languages
 from collection.vocabularies.places import all_places, code_for, continents_of, countries_for, country_for
 
+pytestmark = pytest.mark.embedded
+
 
 @pytest.mark.parametrize(
     ("typed", "code"),

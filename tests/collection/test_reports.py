@@ -11,7 +11,7 @@ from collection.dishes.reports import MOST_OPEN, Target, decide_reports, file_re
 from collection.models import Dish, DishChange, Photo, Report
 from tests.collection.make import make_contributor, make_dish, make_photo, make_steward, page, stranger
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 HIDING = ["person", "mine", "outsiders"]
 OTHERS = ["insulting", "wrong"]

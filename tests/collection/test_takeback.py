@@ -20,7 +20,7 @@ from collection.models import Dish, NetworkKey, Submission, TakeBack
 from tests.collection.make import ANSWERS, CONSENT, dish_form, make_contributor, make_steward, page, stranger, tokens
 from tests.collection.test_leaderboard import from_scratch, held, people_from_scratch, people_held
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 CONTENT = {
     "words": {"local_name": "Jollof", "ingredients": "rice"},
     "places": ["Senegal"],

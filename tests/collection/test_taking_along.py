@@ -16,7 +16,7 @@ from collection.forms import AboutForm
 from collection.models import AboutYou, Contributor, Country, Dish, Photo
 from tests.collection.make import make_contributor, make_dish, make_photo, stranger, tokens
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def with_photos() -> tuple[Contributor, Dish]:

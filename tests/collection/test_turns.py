@@ -11,7 +11,7 @@ from collection.access.form_tokens import Proof
 from collection.models import Contributor, Dish, FinishedTurn, ReturnCode
 from tests.collection.make import ANSWERS, CONSENT, make_contributor, make_dish, page, stranger, tokens
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 HEARD = {"heard": "on", "public": "on"}
 CODE = re.compile(r'class="code(?: big)?">([\d ]{19})<')
 

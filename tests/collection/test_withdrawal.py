@@ -42,7 +42,7 @@ from tests.collection.make import (
     tokens,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 OWN = Withdrawal.Reason.OWN
 
 

@@ -30,6 +30,8 @@ from evaluation.tables.outcomes import iterate_outcomes
 from tests.evaluation.make import make_dish, make_model, plan, vector_result
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 
+pytestmark = pytest.mark.embedded
+
 ENCODER = ModelData(1, "clip", "encoder", "stored", "openai/clip", "abc", {})
 PAINTER = ModelData(2, "painter", "image_generator", "sketch", "sketch", "1", {})
 AFRICA = SubjectData(1, "place", "Africa", {"continent": ("Africa",)})

@@ -15,7 +15,7 @@ from tests.evaluation.make import make_country, make_dish
 from tests.evaluation.odd import as_bytes, odd_answer
 from tests.evaluation.provider import Answer, Provider
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home", "short_waits")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home", "short_waits"), pytest.mark.embedded]
 NUMBER = re.compile(r"Dish n(\d+)n")
 
 

@@ -11,7 +11,7 @@ from evaluation.runner import create_run, execution, leases, process_run
 from tests.evaluation.fragile import Fragile, WorkerKilled
 from tests.evaluation.make import make_model
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from evaluation.runner.progress import by_label, count_refusals, count_rewritten
 from tests.evaluation.fragile import Fragile
 from tests.evaluation.make import make_country, make_dish, make_model, make_subject, plan
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 CENTS = {"currency": "USD", "date": "2024-07-01", "per_unit": 0.04}
 TOKENS = {"currency": "USD", "per_million_input": 2, "per_million_output": 10, "expected_input": 1000}
 

@@ -19,7 +19,7 @@ from evaluation.studies.prompts import contains_words
 from evaluation.tables.outcomes import iterate_outcomes
 from tests.evaluation.make import make_country, make_dish, make_model, make_place, make_subject, plan
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def test_a_run_makes_pictures_with_prompt_seed_and_file() -> None:

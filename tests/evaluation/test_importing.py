@@ -12,7 +12,7 @@ from evaluation.runner import import_run
 from evaluation.tables.outcomes import iterate_outcomes
 from tests.evaluation.make import make_image, make_model, make_place, make_subject, plan, vector_result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 Given = list[tuple[UnitPlan, Result]]
 
 

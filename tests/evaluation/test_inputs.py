@@ -11,7 +11,7 @@ from evaluation.runner.importing import run_for
 from evaluation.runner.units import insert_units
 from tests.evaluation.make import make_image, make_model, make_subject, plan
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def make_units(*plans: UnitPlan) -> list[Unit]:

@@ -13,7 +13,7 @@ from evaluation.presentation import run as presentation_run
 from evaluation.tasks import recompute_tables
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ from tests.evaluation.make import make_dish, make_model
 from tests.evaluation.provider import Provider, error, says
 from tests.evaluation.tiny import save_chat
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 STUDY, JUDGE = Knowledge(), Judging()
 
 

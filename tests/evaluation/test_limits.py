@@ -16,6 +16,8 @@ from evaluation.runner import create_run, forecast_run, process_run
 from tests.evaluation.make import make_dish
 from tests.evaluation.provider import Provider, serving
 
+pytestmark = pytest.mark.embedded
+
 WORKERS = 8
 # The clock is scaled: the provider's minute lasts two seconds.
 MINUTE = 2.0

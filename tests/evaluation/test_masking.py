@@ -32,7 +32,7 @@ from tests.evaluation.make import make_model
 from tests.evaluation.plans import listed, make_frozen, make_planner
 from tests.evaluation.tables import make_association, make_place_in, make_row, make_table, picture_result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 NAME = "association.scores"
 PAGE = f"/admin/evaluation/tables/{NAME}/"
 PLANS = "/admin/evaluation/plans/"

@@ -19,6 +19,8 @@ from evaluation.novelty.reference import ReferenceListError, import_reference
 from evaluation.registry import lookup
 from evaluation.tables import compute, read
 
+pytestmark = pytest.mark.embedded
+
 LIST = (
     "name,aliases,countries\nKushari,كشرى; Koshary,Egypt\nPeppersoup,,Nigeria\n"
     "Rice cake,,China\nHarira,,Morocco\nFanta,K,Italy\n"

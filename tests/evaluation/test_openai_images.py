@@ -18,7 +18,7 @@ from evaluation.runner.progress import count_refusals, count_rewritten_prompts
 from tests.evaluation.make import make_country, make_dish
 from tests.evaluation.provider import REFUSAL, SLOW, Answer, Provider, addresses, error, pictures, png
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home"), pytest.mark.embedded]
 
 
 def make_model(server: Provider, **parameters: Any) -> ModelData:

@@ -34,7 +34,7 @@ from tests.evaluation.make import make_dish, make_image, make_model, make_subjec
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
 from tests.review.make import make_picture
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 TAKE = "evaluation.add_imagedownload"
 LISTS = ("pictures.csv", "pictures.spreadsheet.csv", "pictures.jsonl")
 TABLES = "/admin/evaluation/tables/"

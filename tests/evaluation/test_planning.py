@@ -12,7 +12,7 @@ from evaluation.runner import chains, create_run, preview_run
 from evaluation.subjects import select_subjects, subject_for
 from tests.evaluation.make import make_country, make_demonstration_dishes, make_dish, make_model
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def generation(**values: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from evaluation.unmasking import list_plan_analyses
 from tests.evaluation.plans import form_of, listed, make_frozen, make_plan, make_planner
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 PLANS = "/admin/evaluation/plans/"
 
 

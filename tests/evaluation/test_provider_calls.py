@@ -18,7 +18,7 @@ from evaluation.contracts.study import ModelData, Result
 from tests.evaluation.provider import ODD_TYPES, SLOW, Answer, Provider, addresses, error, pictures, png
 from wwd.base.fetching import FetchError
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home"), pytest.mark.embedded]
 
 
 def model(server: Provider, **parameters: Any) -> ModelData:

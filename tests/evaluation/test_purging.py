@@ -16,7 +16,7 @@ from tests.evaluation.make import make_image, make_model
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 from tests.review.make import make_campaign
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 KEPT = "kept"
 
 

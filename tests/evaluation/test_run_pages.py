@@ -19,7 +19,7 @@ from tests.evaluation.fragile import Fragile
 from tests.evaluation.make import make_country, make_demonstration_dishes, make_dish, make_model
 
 Announced = Callable[[], list[tuple[int, int]]]
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 START = "/admin/evaluation/runs/start/"
 CHAIN = {
     "generation-use": "on",

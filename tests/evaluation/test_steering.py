@@ -14,7 +14,7 @@ from tests.evaluation.fragile import Fragile
 from tests.evaluation.make import make_dish, make_model, make_subject, plan
 
 Announced = Callable[[], list[tuple[int, int]]]
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 @pytest.fixture(autouse=True)

@@ -24,6 +24,8 @@ from evaluation.tables import outcomes
 from tests.evaluation.make import make_country, make_image, make_model, make_subject, subject_data
 from tests.evaluation.tiny import make_picture, save_llava
 
+pytestmark = pytest.mark.embedded
+
 STUDY = Stereotypes()
 ANSWERER = ModelData(1, "answerer", "vqa", "standin", "answerer", "1", {})
 YES_NO = ["Yes", "No"]

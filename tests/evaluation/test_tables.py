@@ -19,7 +19,7 @@ from evaluation.runner import import_run
 from evaluation.tables import compute, read, store
 from tests.evaluation.tables import RESTLESS, make_association, make_place_in, picture_result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 NAME = "association.scores"
 
 

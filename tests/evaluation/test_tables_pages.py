@@ -22,7 +22,7 @@ from evaluation.tables import compute
 from evaluation.views import tables as views_tables
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 NAME = "association.scores"
 LIST = "/admin/evaluation/tables/"
 PAGE = f"{LIST}{NAME}/"

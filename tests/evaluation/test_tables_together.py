@@ -13,7 +13,7 @@ from evaluation.models import InputCounter, StoredTable
 from evaluation.tables import compute, read, store
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 NAME = "association.scores"
 Given = TypeVar("Given")
 

@@ -16,7 +16,7 @@ from evaluation.runner.vector_renewal import Renewal, renew_vectors
 from evaluation.tables.outcomes import iterate_outcomes
 from tests.evaluation.make import make_image, make_model, make_subject, plan, vector_result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 OLD = "standin-1"
 NEW = f"{image_decode.VERSION} {OLD}"
 

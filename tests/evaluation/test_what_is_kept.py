@@ -20,7 +20,7 @@ from tests.evaluation.make import make_country, make_dish, make_image, make_mode
 from tests.evaluation.provider import Answer, Provider, pictures, says
 from wwd.base.db_connections import retry_on_lost_connection
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 ODD: tuple[Any, ...] = (
     None,
     True,

@@ -27,7 +27,7 @@ from evaluation.tables.outcomes import iterate_outcomes
 from tests.evaluation.fragile import Fragile, WorkerKilled
 
 Announced = Callable[[], list[tuple[int, int]]]
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 @pytest.fixture(autouse=True)

@@ -24,6 +24,8 @@ from tests.faults.loops import run
 from tests.wwd.processes import free_port
 from tests.wwd.test_server import Server
 
+pytestmark = pytest.mark.embedded
+
 PUBLIC = 60
 # What may become of a photo: kept, asked for again, or refused by a quota. None is lost without a word.
 FATES = {"taken", "asked again", "answered 200", "answered 429", "answered 503"}

@@ -20,6 +20,8 @@ from django.conf import settings
 from evaluation.runner.leases import KILLED
 from tests.faults.site import PICTURES_PER_DISH, TOO_LONG, Site, own_postgres, own_redis
 
+pytestmark = pytest.mark.embedded
+
 UNITS = 200
 MANY = 400
 KILLS = 20

@@ -43,7 +43,7 @@ MARKS = ("explanation", "seen", "more")
 # In the log a status stands after method and path; 500 may also be a number of bytes or milliseconds.
 FAILED = re.compile(r" (?:GET|POST) \S+ 5\d\d |ERROR|CRITICAL|Traceback")
 HANDLED = ("answered", "skipped", "reported")
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.embedded]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from tests.faults.site import Site
 from tests.wwd.processes import environment, manage, snippet
 from wwd.celery import app, broker_options
 
+pytestmark = pytest.mark.embedded
+
 RUNS = 4
 SMALL_RUNS = f"""
 import django; django.setup()

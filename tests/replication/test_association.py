@@ -39,7 +39,7 @@ BY_HAND = {
 }
 MODELS = ("dalle2", "dalle3", "sd21")
 CONTINENTS = ("Africa", "Asia", "Europe", "North America", "Oceania", "South America")
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported"), pytest.mark.embedded]
 Table = dict[tuple[str, str, str, str], dict[str, str]]
 
 

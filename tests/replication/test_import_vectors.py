@@ -13,7 +13,7 @@ from evaluation.models import DescriptorSet, Embedding, GeneratedImage, Outcome,
 from evaluation.tables.outcomes import vector_of
 from wwd.exchange.published import embeddings
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported"), pytest.mark.embedded]
 Vectors = npt.NDArray[np.float32]
 
 

@@ -17,7 +17,7 @@ from evaluation.tables.outcomes import iterate_outcomes
 from wwd.exchange.published.knowledge import RUN
 from wwd.exchange.published.source import Report
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answered")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answered"), pytest.mark.embedded]
 FIELDS = ("country", "time_of_day", "type_of_dish", "utensils", "ingredients")
 FAILURES = {"apologize": "apologises", "not known": "not_known", "not real": "not_real", "take a guess": "guesses"}
 MODELS = ("gpt-3.5", "llama-3-8b", "llama-3-70b")

@@ -46,7 +46,7 @@ AGAIN = (("Cameroon", "Dalle2"), ("Kenya", "Stable Diffusion"), ("South Africa",
 REVIEWS = "wwd/Community_Review_Generated_Dish_Images.csv"
 Table = dict[tuple[str, str, str], dict[str, str]]
 Released = dict[tuple[str, str], list[dict[str, str]]]
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported"), pytest.mark.embedded]
 
 
 def printed(*options: str) -> Table:

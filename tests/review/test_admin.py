@@ -12,7 +12,7 @@ from review.models import Assignment, Campaign, CampaignImage, Invitation, Revie
 from review.signed_links import back_address
 from tests.review.make import GOOD, first_image, make_campaign, make_image, make_invitation, make_reviewer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 @pytest.fixture

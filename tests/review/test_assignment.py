@@ -11,7 +11,7 @@ from review.campaigns.service import save_review
 from review.models import Assignment, Campaign, Review, Reviewer
 from tests.review.make import GOOD, NOT_FOOD, first_image, make_campaign, make_image, make_reviewer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def judge(reviewer: Reviewer) -> Assignment | None:

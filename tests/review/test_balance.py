@@ -22,7 +22,7 @@ from review.campaigns.service import prepare_campaign_images, save_review
 from review.models import Assignment, Campaign, Review, Reviewer
 from tests.review.make import GOOD, make_campaign, make_image, make_reviewer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def unequal(**more: Any) -> Campaign:

@@ -17,7 +17,7 @@ from review.models import Campaign, CampaignImage
 from review.signed_links import picture_address
 from tests.review.make import FOOD, GOOD, NOT_FOOD, form_of, make_campaign, make_invitation, make_reviewer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 MODELS = ("zebrafinch", "quokkapaint")
 OTHERS = "somebody else's words"

@@ -11,7 +11,7 @@ from review.models import Campaign, CampaignImage, Review
 from review.questionnaires import InvalidAnswersError
 from tests.review.make import GOOD, first_image, make_campaign, make_image, make_reviewer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def test_prepared_pictures_have_copies_equal_in_kind_and_random_ids() -> None:

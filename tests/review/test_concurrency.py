@@ -19,7 +19,7 @@ from review.models import Assignment, CampaignImage, Invitation, Review, Reviewe
 from review.rights import UNDO, erase_withdrawn, withdraw_reviewer
 from tests.review.make import GOOD, first_image, make_campaign, make_invitation, make_reviewer
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 
 Job = Callable[[], Any]
 Together = Callable[[Sequence[Job]], list[Any]]

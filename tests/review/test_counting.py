@@ -4,6 +4,8 @@ import pytest
 
 from review.tables.selection import Said
 
+pytestmark = pytest.mark.embedded
+
 
 def test_what_was_said_is_a_mapping_like_the_json_itself() -> None:
     said = Said('{"food": "yes", "seen": "it says \\"quality\\"", "checks": ["indoors"]}')

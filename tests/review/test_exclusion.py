@@ -23,7 +23,7 @@ from tests.review import make
 from tests.review.machines import make_answers
 from tests.review.tables import make_campaign, make_exclusion, make_maker, make_people, make_shown, make_skip
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 NAMES = [name for name in lookup.list_table_names() if {"reviews", SKIPS} & {*lookup.find_table_spec(name).inputs}]
 PEOPLE, DISHES = 7, 12
 

@@ -34,7 +34,7 @@ from review.tasks import prepare_pictures
 from tests.review.make import FOOD, GOOD, make_campaign, make_image, make_invitation, make_picture
 from tests.review.make import form_of as answers_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 PROOF = re.compile(r'name="proof" value="([^"]+)"')
 
 

@@ -16,7 +16,7 @@ from review.rights import erase_withdrawn
 from tests.review.make import GOOD, make_campaign, make_invitation, make_reviewer
 from tests.review.phone import CODE, Phone, joined
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def with_code(images: int = 3) -> tuple[Phone, str]:

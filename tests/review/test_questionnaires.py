@@ -21,6 +21,8 @@ from review.questionnaires import (
 from review.seed_data import PublishedDefinitionChangedError, add_wording, load_all, load_consent, load_questionnaire
 from tests.review.make import FOOD, GOOD, NOT_FOOD
 
+pytestmark = pytest.mark.embedded
+
 
 def data(name: str = "e2-1") -> dict[str, Any]:
     import json

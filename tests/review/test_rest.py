@@ -16,7 +16,7 @@ from review.models import Assignment, ContentTag, Review, Reviewer, SupportConta
 from tests.review.make import GOOD, make_campaign, make_image, make_invitation, make_reviewer
 from tests.review.phone import LEFT, Phone, joined
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 DISTURBING = {**GOOD, "checks": ["disturbing"]}
 
 

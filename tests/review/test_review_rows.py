@@ -15,7 +15,7 @@ from wwd.exchange.published.release_form import COLUMN_OF
 from wwd.exchange.published.review_rows import HEADER, LEAST_PEOPLE
 from wwd.exchange.published.reviews import COLUMNS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 SEEN = COLUMN_OF["seen"]
 ANSWERS: list[dict[str, Any]] = [GOOD, NOT_FOOD]
 

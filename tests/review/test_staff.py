@@ -29,7 +29,7 @@ from review.models import (
 )
 from tests.review.make import GOOD, NOT_FOOD, first_image, make_campaign, make_reviewer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from review.tables.quality import as_counted
 from review.unappetising import PUBLISHED_WORDS, as_published, text_codes
 from tests.review.tables import make_campaign, make_cell, make_maker, make_opinion, make_people, make_review, make_shown
 
+pytestmark = pytest.mark.embedded
+
 NAME = "review.quality"
 
 

@@ -30,7 +30,7 @@ from tests.review.tables import (
     values,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 OF_REVIEWS = (
     "review.quality",
     "review.quality_answered",

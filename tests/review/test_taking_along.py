@@ -10,7 +10,7 @@ from review.models import Note, Reviewer, ReviewerBackground
 from tests.review.make import GOOD
 from tests.review.phone import PROOF, joined
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def test_page_of_a_reviewer_says_their_answers_in_words_and_loads_nothing() -> None:

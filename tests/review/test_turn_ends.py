@@ -9,7 +9,7 @@ from review.models import Review, Reviewer
 from tests.review.make import make_invitation
 from tests.review.phone import PROOF, Phone, joined
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def begin(browser: Client, address: str) -> dict[str, str]:

@@ -28,7 +28,7 @@ from tests.review.make import (
     make_reviewer,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 DRAFT = (
     "The questions are a draft translation that nobody has confirmed yet. "

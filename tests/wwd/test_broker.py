@@ -10,6 +10,8 @@ from kombu.transport import TRANSPORT_ALIASES
 from wwd.broker import Transport
 from wwd.celery import app
 
+pytestmark = pytest.mark.embedded
+
 
 @pytest.fixture(autouse=True)
 def forget_other_folders() -> None:

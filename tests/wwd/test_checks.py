@@ -8,6 +8,8 @@ from pytest_django import Settings
 from tests.wwd.processes import environment, manage
 from wwd.checks import check_bucket, check_exposure, check_hosts_agree, unknown_variables
 
+pytestmark = pytest.mark.embedded
+
 
 @pytest.fixture(autouse=True)
 def whole(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

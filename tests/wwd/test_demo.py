@@ -25,7 +25,7 @@ from review.campaigns.service import add_invitation, prepare_campaign_images, sa
 from review.models import Campaign, Invitation, Questionnaire, Review, Reviewer
 from wwd.exchange.demo import loading
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 OURS = ("collection", "evaluation", "review")
 INHABITED = {"Africa", "Asia", "Europe", "North America", "Oceania", "South America"}
 ANSWERS = {"associates": "yes", "familiarity": "very", "quality": "4", "food": "no"}

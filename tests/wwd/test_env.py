@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from tests.wwd.processes import environment, manage
 from wwd.base.env import Env, EnvError
 
+pytestmark = pytest.mark.embedded
+
 
 @pytest.mark.parametrize("value", ["1", "true", "YES", " on "])
 def test_flags_accept_the_usual_words_for_yes(value: str) -> None:

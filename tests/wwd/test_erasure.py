@@ -51,7 +51,7 @@ from tests.collection.make import (
 from tests.evaluation.make import make_image, make_model, plan, vector_result
 from tests.review.make import make_campaign, make_country, make_reviewer
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 WORD = "Zorblatu"
 # Words of more than one dish: their vector stays.
 SHARED = "a bowl of soup"

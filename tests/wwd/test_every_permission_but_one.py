@@ -17,7 +17,7 @@ from tests.collection.make import make_dish
 from tests.wwd import world
 from tests.wwd.test_groups import value_for
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 # Which pages of our own ask for a permission, by the names of their addresses. A page that is missing fails a test.
 PAGES: Mapping[str, str] = {
     "evaluation.view_storedtable": """

@@ -91,7 +91,6 @@ def marked(language: str, tmp_path: Path, settings: Settings) -> None:
     settings.LOCALE_PATHS = [tmp_path / "locale"]
 
 
-@pytest.mark.looks
 @pytest.mark.django_db
 @pytest.mark.parametrize("language", ["yo", "ar"])
 def test_every_text_of_every_public_page_comes_from_the_catalogue(language: str, marked: None) -> None:

@@ -14,6 +14,8 @@ from django.test import Client
 from tests.wwd.processes import environment, free_port, gunicorn, manage, python, snippet
 from wwd import health
 
+pytestmark = pytest.mark.embedded
+
 ASK = """
 from django.test import Client
 response = Client(headers={"host": "localhost"}).get("/readyz")

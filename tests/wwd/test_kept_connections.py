@@ -10,7 +10,7 @@ from django.db import connection, connections, transaction
 from django.test import Client
 from django.test.utils import override_settings
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 
 
 @pytest.fixture(autouse=True)

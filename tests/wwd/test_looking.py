@@ -30,7 +30,7 @@ from tests.collection.make import ANSWERS, CONSENT, TICKS, make_contributor, mak
 from tests.collection.test_ambassadors import make_ambassador
 from tests.review.make import first_image, make_campaign, make_invitation, make_reviewer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 CODES = [code for code, _name in settings.LANGUAGES]
 WHATSAPP = {"User-Agent": "WhatsApp/2.23.20.0 A", "Accept": "*/*"}

@@ -26,7 +26,7 @@ from tests.wwd import world
 from tests.wwd.test_groups import lists
 from wwd.exchange.bundles import urls as bundles
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 NAME = "association.scores"
 SPELLED = re.compile(r"alpha[- ]?1|alpha one|beta[- ]?2|beta two|maker/first|maker/second|c0ffee123456|93\.71", re.I)
 STEERING = {"add_run", "change_run"}

@@ -19,7 +19,7 @@ from review.models import Assignment, Review
 from tests.evaluation.observing import check
 from wwd.exchange.demo import loading
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 PROMPT = "generation-plain"
 
 

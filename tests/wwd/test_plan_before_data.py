@@ -16,7 +16,7 @@ from evaluation.tables import read
 from tests.evaluation.plans import form_of, listed, make_plan, make_planner
 from tests.review.tables import make_campaign, make_cell
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 CAMPAIGN = "kenya-2026"
 MODELS = ("Dalle2", "Dalle3", "StableDiffusion21")
 NAMES = re.compile("dalle|stablediffusion", re.IGNORECASE)

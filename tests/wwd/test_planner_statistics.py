@@ -18,7 +18,7 @@ from wwd.base.planner_statistics import TIMEOUT_SENTENCE, is_statement_timeout
 from wwd.exchange.demo import loading
 from wwd.exchange.published.importer import import_all
 
-pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.embedded]
 LARGE = {"evaluation_unit", "evaluation_outcome", "evaluation_embedding", "evaluation_referencedish"}
 
 

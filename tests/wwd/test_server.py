@@ -71,7 +71,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         os.kill(each, signal.SIGKILL)
 
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc to find processes")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc to find processes"),
+    pytest.mark.embedded,
+]
 
 
 def test_the_first_start_sets_everything_up_and_says_where_to_go(folder: Path) -> None:

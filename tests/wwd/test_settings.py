@@ -7,8 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.wwd.processes import ROOT, environment, manage, snippet
 from wwd import settings
+
+pytestmark = pytest.mark.embedded
 
 WRITERS = 3
 TURNS = 30

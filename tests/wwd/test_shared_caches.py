@@ -18,6 +18,8 @@ from review.signed_links import back_address
 from tests.collection.make import make_contributor, make_dish, make_photo, open_collection
 from tests.review.make import make_campaign, make_invitation, make_reviewer
 
+pytestmark = pytest.mark.embedded
+
 
 def arguments() -> dict[str, dict[str, object]]:
     """Values for addresses that hold some, by name of the address."""

@@ -9,6 +9,8 @@ from django.db import OperationalError, connections
 from wwd import sweeper
 from wwd.celery import app
 
+pytestmark = pytest.mark.embedded
+
 
 def test_the_sweep_is_a_step_of_every_worker_and_starts_after_its_processes() -> None:
     assert sweeper.SweepStep in app.steps["worker"]

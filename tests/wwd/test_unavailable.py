@@ -17,6 +17,8 @@ from tests.collection.make import ANSWERS, dish_form, make_contributor, make_dis
 from tests.wwd.processes import environment, free_port, snippet
 from wwd.base.unavailable import is_temporary, unavailable_response
 
+pytestmark = pytest.mark.embedded
+
 ASK = """
 import json
 from django.test import Client

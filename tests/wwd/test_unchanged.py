@@ -15,6 +15,8 @@ import pytest
 
 from tests.wwd.processes import ROOT
 
+pytestmark = pytest.mark.embedded
+
 TABLE = "".join(f"country {number},0.5\n" for number in range(200))
 
 

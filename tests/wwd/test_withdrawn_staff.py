@@ -23,6 +23,8 @@ from tests.collection.make import make_contributor, make_dish, make_photo
 from tests.evaluation.make import make_model
 from tests.review.make import NOT_FOOD, first_image, make_campaign, make_reviewer
 
+pytestmark = pytest.mark.embedded
+
 NAME = "Zorblatu"
 # Whoever may take back by network sees dishes that wait; the words of withdrawn ones stand in neither.
 DECIDES = "/admin/collection/withdrawal/"

@@ -28,7 +28,7 @@ from wwd.exchange.bundles.verifying import Verdict
 from wwd.exchange.tasks import export
 from wwd.sweeper import remove_exports, sweep_exports
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 State = ExportJob.State
 REQUEST = ("test", ("generation.counts",))
 

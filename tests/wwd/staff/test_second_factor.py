@@ -26,7 +26,7 @@ from tests.wwd.test_groups import lists, page_of
 from tests.wwd.world import make_member
 from wwd.staff.second_factor import RECOVERY_CODES
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 ASK, SET_UP = "/admin/second-factor/", "/admin/second-factor/set-up/"
 KEY = re.compile(r'Key: <code dir="ltr">([A-Z2-7 ]+)</code>')
 CODE = re.compile(r'<li><code dir="ltr">([a-z0-9]{5} [a-z0-9]{5})</code></li>')
