@@ -239,7 +239,7 @@ def unwritten_imports(name: str, text: str, graph: Graph) -> Iterator[str]:
         yield from (name for name in graph.modules if name.endswith(ending))
 
 
-def tests_of_databases(root: Path = ROOT) -> list[Path]:
+def find_database_tests(root: Path = ROOT) -> list[Path]:
     """The test files that can come out otherwise with another database or broker.
 
     Those that say so themselves, and those that import a module which does; models, which all import, do not count.

@@ -27,7 +27,7 @@ from tests.import_graph import (
     name_of,
     reach_tests,
     sources,
-    tests_of_databases,
+    find_database_tests,
 )
 from wwd.base.languages import split_language
 
@@ -278,7 +278,7 @@ def bytes_of(response: HttpResponse) -> int:
 
 def test_every_test_that_a_database_can_change_is_marked() -> None:
     """`.ci/run` runs these on both databases: add `pytestmark = pytest.mark.embedded` to the file."""
-    unmarked = [path for path in tests_of_databases() if "mark.embedded" not in (ROOT / path).read_text()]
+    unmarked = [path for path in find_database_tests() if "mark.embedded" not in (ROOT / path).read_text()]
     assert [f"{path}:1 needs the mark embedded" for path in unmarked] == []
 
 
@@ -296,7 +296,7 @@ def test_a_planted_test_of_a_database_is_found(tmp_path: Path) -> None:
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert tests_of_databases(tmp_path) == [Path("tests/test_locks.py"), Path("tests/test_vendor.py")]
+    assert find_database_tests(tmp_path) == [Path("tests/test_locks.py"), Path("tests/test_vendor.py")]
 
 
 @pytest.mark.parametrize(
