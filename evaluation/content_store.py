@@ -2,26 +2,27 @@
 
 import hashlib
 import logging
-import os
 import random
 import shutil
-import tempfile
 import time
 from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from django.apps import apps
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from wwd.base.atomic_files import write_atomically, write_bytes_atomically
+
 ROOT = "images"
 # Longer than any batch takes from writing its files to naming them in rows.
 GRACE = timedelta(days=1)
 CHUNK = 500
+# The web server's user reads what a worker's wrote.
+MODE = 0o644
 logger = logging.getLogger(__name__)
 
 
@@ -41,7 +42,8 @@ def store_content(content: bytes) -> str:
     except NotImplementedError:
         default_storage.save(path, ContentFile(content))
     else:
-        write_whole(local, content)
+        local.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes_atomically(local, content, mode=MODE)
     return sha256
 
 
@@ -58,34 +60,10 @@ def keep_file(source: Path) -> str:
         except NotImplementedError:
             default_storage.save(path, File(content))
         else:
-            _copy_whole(content, local)
+            local.parent.mkdir(parents=True, exist_ok=True)
+            with write_atomically(local, mode=MODE) as part, part.open("wb") as target:
+                shutil.copyfileobj(content, target)
     return sha256
-
-
-def _copy_whole(content: IO[bytes], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".part-", delete=False) as file:
-        part = Path(file.name)
-        try:
-            shutil.copyfileobj(content, file)
-            file.flush()
-            os.fsync(file.fileno())
-            part.chmod(0o644)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file that is whole or not there, also when the process is killed or two of them write it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".part-", delete=False) as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part = Path(file.name)
-    part.chmod(0o644)
-    part.replace(path)
 
 
 def read_content(sha256: str) -> bytes:

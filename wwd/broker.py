@@ -12,6 +12,8 @@ from typing import Any
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps
 
+from wwd.base.atomic_files import write_text_atomically
+
 SCHEME = "filesystem"
 
 
@@ -19,10 +21,8 @@ class Channel(filesystem.Channel):
     # The stubs of kombu give this method two signatures that exclude each other.
     def _put(self, queue: str, payload: dict[str, Any], **_: Any) -> None:  # type: ignore[override]
         """Adds a message to the folder of `queue`, in the order of time."""
-        folder, unique = Path(self.data_folder_out), uuid.uuid4()
-        part = folder / f".part-{unique}"
-        part.write_text(dumps(payload), encoding="utf-8")
-        part.replace(folder / f"{time.time_ns()}_{unique}.{queue}.msg")
+        name = f"{time.time_ns()}_{uuid.uuid4()}.{queue}.msg"
+        write_text_atomically(Path(self.data_folder_out) / name, dumps(payload))
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str | None, queue: str) -> None:
         if exchange != queue:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from django.core.files.storage import default_storage
@@ -189,7 +189,7 @@ def test_what_goes_wrong_is_told_without_paths_and_words(
 
 
 def test_a_table_that_cannot_be_computed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making.tables_compute, "compute", failing(ZeroDivisionError()))
+    monkeypatch.setattr(making.tables_compute, "compute_table", failing(ZeroDivisionError()))
     job = make_job()
     jobs.run_export_job(job.pk)
     job.refresh_from_db()
@@ -199,7 +199,11 @@ def test_a_table_that_cannot_be_computed_is_named(monkeypatch: pytest.MonkeyPatc
 def test_a_disk_that_is_full_while_the_file_is_stored_leaves_nothing(
     tried: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(content_store.os, "fsync", failing(OSError(errno.ENOSPC, "No space left on device")))
+    def write_half(source: IO[bytes], target: IO[bytes]) -> None:
+        target.write(source.read(10))
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(content_store.shutil, "copyfileobj", write_half)
     job = make_job()
     jobs.run_export_job(job.pk)
     job.refresh_from_db()

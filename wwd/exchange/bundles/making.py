@@ -26,7 +26,7 @@ from wwd.exchange.bundles.archive import Archive
 from wwd.exchange.bundles.chosen import ChosenError, View, refuse_nothing
 from wwd.exchange.bundles.gathering import Needed
 from wwd.exchange.bundles.listings import Listing
-from wwd.exchange.bundles.safely import hold_database_snapshot, write_atomically
+from wwd.exchange.bundles.safely import hold_database_snapshot, write_new_file
 from wwd.exchange.bundles.shapes import SHAPES
 
 FORMAT = "world-wide-dishes-bundle/1"
@@ -73,7 +73,7 @@ def write_bundle(
     Raises ChosenError, Restless, Uncomputable, and OSError where the disk is full.
     """
     refuse_masked(request.views)
-    with write_atomically(target) as part:
+    with write_new_file(target) as part:
         for _try in range(TRIES):
             with hold_database_snapshot():
                 before = fingerprint_inputs(request.views)

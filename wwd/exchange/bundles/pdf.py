@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from wwd.exchange.bundles import report
 from wwd.exchange.bundles.making import Request
-from wwd.exchange.bundles.safely import open_temporary_folder, write_atomically
+from wwd.exchange.bundles.safely import open_temporary_folder, write_new_file
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SECONDS = 300
@@ -54,7 +54,7 @@ def write_pdf_report(request: Request, target: Path, step: Callable[[str], None]
 
 def print_page(page: str, target: Path) -> None:
     """Prints one page of HTML. Raises NoPdf where Chromium ends without a file."""
-    with write_atomically(target) as part, open_temporary_folder() as folder:
+    with write_new_file(target) as part, open_temporary_folder() as folder:
         source = folder / "report.html"
         source.write_text(page, encoding="utf-8")
         printed = folder / "report.pdf"

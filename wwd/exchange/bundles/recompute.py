@@ -83,8 +83,10 @@ def compare_table(view: dict[str, Any], into: Path | None) -> bool:
         return True
     found = csv_of(view)
     if into:
+        from wwd.base.atomic_files import write_bytes_atomically
+
         into.mkdir(parents=True, exist_ok=True)
-        (into / Path(view["csv"]).name).write_bytes(found)
+        write_bytes_atomically(into / Path(view["csv"]).name, found)
     equal = found == (HERE / view["csv"]).read_bytes()
     print(f"{'equal' if equal else 'DIFFERENT':10} {view['csv']}")  # noqa: T201
     return equal

@@ -1,16 +1,16 @@
 """Files that are whole or not there, and rows of one moment."""
 
-import os
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
+from wwd.base.atomic_files import write_atomically
 from wwd.exchange.bundles.chosen import ChosenError
 
 WORKSHOP = "wwd-export-"
@@ -18,20 +18,12 @@ DAY = 24 * 60 * 60
 
 
 @contextmanager
-def write_atomically(target: Path) -> Iterator[Path]:
-    """A file beside `target` that takes its place once it is whole, and else is gone. Raises ChosenError."""
+def write_new_file(target: Path) -> Iterator[Path]:
+    """A file beside `target` that gets its name once it is whole, and else is gone. Raises ChosenError, OSError."""
     if target.exists():
         raise ChosenError(_("%(file)s exists already. Choose another name, or remove it first.") % {"file": target})
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-", suffix=target.suffix)
-    os.close(handle)
-    part = Path(name)
-    try:
+    with write_atomically(target, mode=0o644, overwrite=False) as part:
         yield part
-        part.chmod(0o644)
-        part.replace(target)
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from wwd.exchange.bundles import chosen, pdf, report
 from wwd.exchange.bundles.chosen import ChosenError
 from wwd.exchange.bundles.making import Request
 from wwd.exchange.bundles.pdf import PdfUnavailableError
-from wwd.exchange.bundles.safely import write_atomically
+from wwd.exchange.bundles.safely import write_new_file
 
 ENDINGS = (".pdf", ".html")
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         if target.suffix not in ENDINGS:
             raise CommandError(f"The output ends in {' or '.join(ENDINGS)}.")
         if target.suffix == ".html":
-            with write_atomically(target) as part:
+            with write_new_file(target) as part:
                 part.write_text(
                     report.render_standalone_report(request, report.read_fresh_view, self.stderr.write)[0],
                     encoding="utf-8",

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.suggestions import describe_unknown_name
 from review.models import Campaign
+from wwd.base.atomic_files import write_atomically, write_text_atomically
 from wwd.base.csv_files import ABOUT_CSV, csv_text, json_lines
 from wwd.exchange.published.review_rows import HEADER, READ, export_campaign_rows, import_rows
 from wwd.exchange.published.source import InvalidFileError, Report, read_wellformed_rows
@@ -37,12 +38,12 @@ class Command(BaseCommand):
                 describe_unknown_name("campaign", slug, Campaign.objects.values_list("slug", flat=True)), returncode=2
             )
         found = export_campaign_rows(campaign)
-        with file.open("w", encoding="utf-8", newline="") as opened:
+        with write_atomically(file) as part, part.open("w", encoding="utf-8", newline="") as opened:
             # The line ends of the published file.
             csv.writer(opened).writerows([HEADER, *found.rows])
-        beside = file.with_suffix(".spreadsheet.csv")
-        beside.write_text(csv_text(HEADER, found.rows, spreadsheet=True), encoding="utf-8")
-        file.with_suffix(".jsonl").write_text("".join(json_lines(HEADER, found.rows)), encoding="utf-8")
+        spreadsheet = csv_text(HEADER, found.rows, spreadsheet=True)
+        write_text_atomically(file.with_suffix(".spreadsheet.csv"), spreadsheet)
+        write_text_atomically(file.with_suffix(".jsonl"), "".join(json_lines(HEADER, found.rows)))
         self.stdout.write(f"{len(found.rows)} reviews written, beside it a file for spreadsheets and JSON Lines.")
         self.stdout.write(ABOUT_CSV)
         for country, people in sorted(found.left_out.items()):
