@@ -6,12 +6,14 @@ everything under var/.
 
 import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import dj_database_url
 from django.conf.locale import LANG_INFO
 
+from wwd.base.atomic_files import write_bytes_atomically
 from wwd.base.env import Env, EnvError
 
 env = Env()
@@ -19,15 +21,12 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = env.path("WWD_VAR_DIR", BASE_DIR / "var")
 
 
-def kept_secret(path: Path) -> str:
+def read_secret(path: Path) -> str:
     """The secret in `path`, made on first use: a fresh clone needs no variable and keeps its sessions."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with path.open("x") as file:
-            path.chmod(0o600)
-            file.write(secrets.token_urlsafe(48))
-    except FileExistsError:
-        pass
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            write_bytes_atomically(path, secrets.token_urlsafe(48).encode(), mode=0o600, overwrite=False)
     return path.read_text()
 
 
@@ -43,7 +42,7 @@ def refuse_weak(name: str, keys: Iterable[str]) -> None:
 
 DEBUG = env.flag("WWD_DEBUG", False)
 SECRET_KEY_GENERATED = not env.text("SECRET_KEY")
-SECRET_KEY = env.text("SECRET_KEY") or kept_secret(VAR_DIR / "secret_key")
+SECRET_KEY = env.text("SECRET_KEY") or read_secret(VAR_DIR / "secret_key")
 SECRET_KEY_FALLBACKS = env.items("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.items("WWD_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.items("WWD_TRUSTED_ORIGINS")

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.wwd.processes import environment, manage, python
+from wwd import settings
 from wwd.base.env import EnvError
-from wwd.settings import refuse_weak
+from wwd.settings import read_secret, refuse_weak
 
 GOOD = "0123456789abcdef" * 3
 WEAK = ["x", "changeme", "secret" * 10, "a" * 50, "django-insecure-0123456789abcdefghijklmnop", GOOD[:31]]
@@ -20,6 +21,19 @@ def test_a_key_that_can_be_guessed_is_refused(key: str) -> None:
 
 def test_a_long_random_key_is_taken() -> None:
     refuse_weak("SECRET_KEY", [GOOD])
+
+
+def test_processes_that_start_at_once_have_the_same_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = list[str]()
+
+    def start_another(_length: int) -> str:
+        monkeypatch.undo()
+        others.append(read_secret(tmp_path / "secret_key"))
+        return GOOD
+
+    monkeypatch.setattr(settings.secrets, "token_urlsafe", start_another)
+    assert [read_secret(tmp_path / "secret_key")] == others
+    assert len(others[0]) >= 50
 
 
 @pytest.mark.parametrize("name", ["SECRET_KEY", "SECRET_KEY_FALLBACKS"])
