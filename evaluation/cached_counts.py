@@ -11,18 +11,19 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from evaluation.models import KeptReport
 from evaluation.queue import request_tables
+from wwd.base.leases import RequestLease
 
 # Up to so many rows are counted while somebody waits.
 LARGE = 5000
 # A count that may have changed is made anew when it is looked at after so long.
 AGE = timedelta(minutes=1)
-CLAIM = timedelta(minutes=10)
+REQUESTS = RequestLease(timedelta(minutes=10))
 Content = Mapping[str, Any]
 logger = logging.getLogger(__name__)
 
@@ -78,21 +79,16 @@ def create_missing_rows(names: list[str]) -> None:
 
 def request_recount(names: list[str]) -> bool:
     """Notes that somebody waits; True where a worker should be told."""
-    quiet = Q(wanted_at=None) | Q(wanted_at__lte=Now() - timedelta(seconds=10))
-    return bool(KeptReport.objects.filter(quiet, name__in=names).update(wanted_at=Now()))
+    return REQUESTS.request_rows(KeptReport.objects.filter(name__in=names))
 
 
 def list_requested_counts() -> QuerySet[KeptReport]:
-    return KeptReport.objects.filter(wanted_at__lte=Now())
+    return REQUESTS.select_free_rows(KeptReport.objects.all())
 
 
 def recount_wanted() -> int:
     """Counts all that was asked for; returns how many. Each is claimed once, however many workers look."""
-    done = 0
-    for row in list_requested_counts().order_by("wanted_at"):
-        if list_requested_counts().filter(pk=row.pk).update(wanted_at=Now() + CLAIM):
-            done += refresh_cached_count(row)
-    return done
+    return sum(refresh_cached_count(row) for row in REQUESTS.claim_each_row(KeptReport.objects.all()))
 
 
 def refresh_cached_count(row: KeptReport) -> bool:
@@ -102,10 +98,10 @@ def refresh_cached_count(row: KeptReport) -> bool:
         content = makers[kind](int(pk)) if kind in makers else None
     except Exception:
         logger.exception("%s could not be counted", row.name)
-        KeptReport.objects.filter(pk=row.pk).update(wanted_at=None)
+        REQUESTS.release_rows(KeptReport.objects.filter(pk=row.pk))
         return False
     if content is None:
         KeptReport.objects.filter(pk=row.pk).delete()
         return False
-    KeptReport.objects.filter(pk=row.pk).update(content=content, counted_at=Now(), wanted_at=None)
+    REQUESTS.release_rows(KeptReport.objects.filter(pk=row.pk), content=content, counted_at=Now())
     return True

@@ -14,7 +14,6 @@ from functools import partial
 from celery import bootsteps
 from django.conf import settings
 from django.db import connections
-from django.db.models.functions import Now
 
 from wwd.base.stopping import ENDING
 
@@ -43,9 +42,9 @@ def sweep_runs() -> list[Callable[[], None]]:
 
 def sweep_tables() -> list[Callable[[], None]]:
     from evaluation import cached_counts, queue
-    from evaluation.models import StoredTable
+    from evaluation.tables import store
 
-    wanted = StoredTable.objects.filter(wanted_at__lte=Now()).exists() or cached_counts.list_requested_counts().exists()
+    wanted = store.list_requested_tables().exists() or cached_counts.list_requested_counts().exists()
     return [queue.request_tables] if wanted else []
 
 

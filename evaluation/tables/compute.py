@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
 
 from django.db.models.functions import Now
 
@@ -15,11 +14,16 @@ from evaluation.tables.claims import within_claims
 from evaluation.tables.from_runs import study_table
 from evaluation.tables.metadata import describe_table
 from evaluation.tables.serialise import to_content
-from evaluation.tables.store import TableView, compute_table_fingerprint, logger, stored_rows, table_key, view_table
+from evaluation.tables.store import (
+    REQUESTS,
+    TableView,
+    compute_table_fingerprint,
+    logger,
+    stored_rows,
+    table_key,
+    view_table,
+)
 from wwd.base.planner_statistics import is_statement_timeout
-
-# `wanted_at` lies this far ahead while a worker computes; if the worker dies, the table is wanted again after it.
-CLAIM = timedelta(minutes=10)
 
 
 def compute_and_store(name: str, filters: Filters) -> TableView:
@@ -53,12 +57,7 @@ def recompute_wanted() -> int:
     Each table is claimed by one conditional update, so two workers never compute the same one. A table that cannot
     be computed keeps its last content and says so; the others go on.
     """
-    done = 0
-    for row in StoredTable.objects.filter(wanted_at__lte=Now()).order_by("wanted_at"):
-        claimed = StoredTable.objects.filter(pk=row.pk, wanted_at__lte=Now()).update(wanted_at=Now() + CLAIM)
-        if claimed and _recompute(row):
-            done += 1
-    return done
+    return sum(_recompute(row) for row in REQUESTS.claim_each_row(StoredTable.objects.all()))
 
 
 def compute_table(table: TableSpec, filters: Filters) -> TidyTable:
@@ -101,5 +100,5 @@ def _recompute(row: StoredTable) -> bool:
     except Exception as failure:
         logger.exception("table %s could not be computed", row.name)
         error = "StatementTimeout" if is_statement_timeout(failure) else type(failure).__name__
-    StoredTable.objects.filter(pk=row.pk).update(wanted_at=None, error=error)
+    REQUESTS.release_rows(StoredTable.objects.filter(pk=row.pk), error=error)
     return False

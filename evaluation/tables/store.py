@@ -23,9 +23,9 @@ from evaluation.plans.marks import Standing
 from evaluation.plans.mask import NO_MASK, Mask
 from evaluation.tables.scrubbing import without_withdrawn
 from evaluation.tables.serialise import from_content
+from wwd.base.leases import RequestLease
 
-# A wanted table is announced at most this often; the sweep finds it anyway.
-DEBOUNCE = timedelta(seconds=10)
+REQUESTS = RequestLease(timedelta(minutes=10))
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ def rows_of(keys: Iterable[tuple[TableSpec, Filters]]) -> dict[tuple[str, str], 
 def request_fresh_table(view: TableView) -> bool:
     """Notes that somebody waits for a fresh table. True where a worker should be told: not told a moment ago."""
     rows = stored_rows(view.spec, view.stored)
-    if rows.filter(Q(wanted_at=None) | Q(wanted_at__lte=Now() - DEBOUNCE)).update(wanted_at=Now()):
+    if REQUESTS.request_rows(rows):
         return True
     if rows.exists():
         return False
@@ -95,9 +95,13 @@ def ask_whole(views: Iterable[TableView]) -> bool:
     lacking = [view for view in views if view.state != "fresh"]
     new = [StoredTable(**table_key(view.spec, {}), filters={}) for view in lacking if view.state == "computing"]
     StoredTable.objects.bulk_create(new, ignore_conflicts=True)
-    quiet = Q(wanted_at=None) | Q(wanted_at__lte=Now() - DEBOUNCE)
-    rows = StoredTable.objects.filter(quiet, name__in=[view.spec.name for view in lacking])
-    return bool(lacking and rows.filter(filters_hash=filters_hash({})).update(wanted_at=Now()))
+    names = [view.spec.name for view in lacking]
+    rows = StoredTable.objects.filter(name__in=names, filters_hash=filters_hash({}))
+    return bool(lacking) and REQUESTS.request_rows(rows)
+
+
+def list_requested_tables() -> QuerySet[StoredTable]:
+    return REQUESTS.select_free_rows(StoredTable.objects.all())
 
 
 def view_table(table: TableSpec, filters: Filters, row: StoredTable | None, present: str) -> TableView:

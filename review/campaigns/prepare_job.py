@@ -17,9 +17,10 @@ from evaluation.queue import send_task
 from review.campaigns.real_photographs import add_real_photographs
 from review.campaigns.service import prepare_campaign_images
 from review.models import Preparation
+from wwd.base.leases import Lease
 
 STEP = 10
-LEASE = timedelta(minutes=2)
+LEASE = Lease(timedelta(minutes=2))
 logger = logging.getLogger(__name__)
 
 
@@ -36,11 +37,7 @@ def announce_preparation(pk: int) -> None:
 
 def list_waiting_preparations() -> list[int]:
     """Preparations that are not finished and that nobody works on."""
-    return list(_free().values_list("pk", flat=True))
-
-
-def _free() -> QuerySet[Preparation]:
-    return Preparation.objects.filter(Q(leased_until=None) | Q(leased_until__lt=Now()), finished_at=None)
+    return LEASE.list_free_ids(Preparation.objects.filter(finished_at=None))
 
 
 def select_preparation_images(preparation: Preparation) -> QuerySet[GeneratedImage]:
@@ -58,18 +55,19 @@ def select_preparation_images(preparation: Preparation) -> QuerySet[GeneratedIma
 
 def continue_preparation(pk: int, stop: Callable[[], bool] = lambda: False) -> None:
     """Goes on with a preparation that nobody works on, until it is done or `stop` says so."""
-    if not _free().filter(pk=pk).update(leased_until=Now() + LEASE):
+    row = Preparation.objects.filter(pk=pk)
+    if not LEASE.claim_rows(row.filter(finished_at=None)):
         return
     while not stop():
         preparation = Preparation.objects.select_related("campaign").get(pk=pk)
         images = list(select_preparation_images(preparation).filter(pk__gt=preparation.last)[:STEP])
         if not images:
             add_real_photographs(preparation.campaign)
-            Preparation.objects.filter(pk=pk).update(finished_at=Now(), leased_until=None)
+            LEASE.release_rows(row, finished_at=Now())
             return
         if not _step(preparation, images):
             return
-    Preparation.objects.filter(pk=pk).update(leased_until=None)
+    LEASE.release_rows(row)
 
 
 def _step(preparation: Preparation, images: list[GeneratedImage]) -> bool:
@@ -77,12 +75,10 @@ def _step(preparation: Preparation, images: list[GeneratedImage]) -> bool:
     done = prepare_campaign_images(preparation.campaign, images, only=preparation.countries)
     left_out = Counter(preparation.left_out) + Counter(done.left_out.values())
     mine = Preparation.objects.filter(pk=preparation.pk, last=preparation.last)
-    return bool(
-        mine.update(
-            last=images[-1].pk,
-            done=F("done") + len(images),
-            added=F("added") + done.added,
-            left_out=dict(left_out),
-            leased_until=Now() + LEASE,
-        )
+    return LEASE.renew_rows(
+        mine,
+        last=images[-1].pk,
+        done=F("done") + len(images),
+        added=F("added") + done.added,
+        left_out=dict(left_out),
     )

@@ -244,7 +244,7 @@ def test_wanted_tables_are_computed_and_no_longer_wanted() -> None:
 
 def test_a_table_that_another_worker_is_computing_is_left_alone() -> None:
     store.request_fresh_table(read.read_stored_table(NAME, {}))
-    StoredTable.objects.update(wanted_at=Now() + compute.CLAIM)
+    StoredTable.objects.update(wanted_at=Now() + store.REQUESTS.length)
     assert compute.recompute_wanted() == 0
     assert store.request_fresh_table(read.read_stored_table(NAME, {})) is False
 

@@ -1,36 +1,15 @@
 """Several workers at once: no change is lost, no table is computed twice."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-from typing import TypeVar
-
 import pytest
-from django.db import connection
 
 from evaluation import counters
 from evaluation.models import InputCounter, StoredTable
 from evaluation.tables import compute, read, store
 from tests.evaluation.tables import make_association, make_place_in, picture_result
+from tests.threads import together
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 NAME = "association.scores"
-Given = TypeVar("Given")
-
-
-def together(number: int, act: Callable[[], Given]) -> list[Given]:
-    """What `act` returns in so many threads that start at the same moment, each with a connection of its own."""
-    start = Barrier(number)
-
-    def one(_number: int) -> Given:
-        start.wait()
-        try:
-            return act()
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(number) as pool:
-        return list(pool.map(one, range(number)))
 
 
 def test_changes_at_the_same_moment_are_all_counted() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -25,6 +25,7 @@ from django.utils.translation import gettext as _
 from evaluation import content_store
 from evaluation.models import ExportJob
 from evaluation.queue import send_task
+from wwd.base.leases import Lease
 from wwd.exchange.bundles import chosen, making, pdf
 from wwd.exchange.bundles.chosen import ChosenError
 from wwd.exchange.bundles.making import DataChangedError, Request, TableComputationError
@@ -32,7 +33,7 @@ from wwd.exchange.bundles.pdf import PdfUnavailableError
 from wwd.exchange.bundles.safely import clear_workshops, open_temporary_folder
 from wwd.exchange.bundles.verifying import verify_bundle
 
-LEASE = timedelta(minutes=10)
+LEASE = Lease(timedelta(minutes=10))
 MOST_DELIVERIES = 3
 State = ExportJob.State
 logger = logging.getLogger(__name__)
@@ -67,24 +68,21 @@ def announce_export_job(pk: int) -> None:
 
 def list_waiting_exports() -> list[int]:
     """Jobs that nobody works on: new ones, and those of workers that were killed."""
-    return list(_free().values_list("pk", flat=True))
+    return LEASE.list_free_ids(_select_open_jobs())
 
 
-def _free() -> QuerySet[ExportJob]:
-    open_ones = ExportJob.objects.filter(state__in=(State.WAITING, State.WORKING))
-    return open_ones.filter(Q(leased_until=None) | Q(leased_until__lt=Now()))
+def _select_open_jobs() -> QuerySet[ExportJob]:
+    return ExportJob.objects.filter(state__in=(State.WAITING, State.WORKING))
 
 
 def run_export_job(pk: int) -> None:
     """Makes the file of a job that nobody works on. Whatever goes wrong is told in the row."""
     token = uuid.uuid4()
-    free = _free().filter(pk=pk)
-    if free.filter(deliveries__gte=MOST_DELIVERIES).update(state=State.FAILED, error=_killed(), finished_at=Now()):
+    row = _select_open_jobs().filter(pk=pk)
+    worn_out = LEASE.select_free_rows(row).filter(deliveries__gte=MOST_DELIVERIES)
+    if worn_out.update(state=State.FAILED, error=_killed(), finished_at=Now()):
         return
-    taken = free.update(
-        state=State.WORKING, token=token, leased_until=Now() + LEASE, deliveries=F("deliveries") + 1, progress=""
-    )
-    if taken:
+    if LEASE.claim_rows(row, state=State.WORKING, token=token, deliveries=F("deliveries") + 1, progress=""):
         job = ExportJob.objects.get(pk=pk)
         with translation.override(job.language):
             _work(job)
@@ -153,13 +151,13 @@ MAKERS: dict[str, Callable[[Request, Path, Callable[[str], None]], dict[str, Any
 
 def _step(job: ExportJob, text: str) -> None:
     """Says what is being done and renews the lease. Raises Lost."""
-    if not _mine(job).update(progress=text[:300], leased_until=Now() + LEASE):
+    if not LEASE.renew_rows(_mine(job), progress=text[:300]):
         raise JobLeaseLostError
 
 
 def _end(job: ExportJob, **values: Any) -> bool:
     """Ends the job, once; False where it is no longer ours."""
-    return bool(_mine(job).update(**values, finished_at=Now(), leased_until=None, token=None, progress=""))
+    return LEASE.release_rows(_mine(job), **values, finished_at=Now(), token=None, progress="")
 
 
 def _mine(job: ExportJob) -> QuerySet[ExportJob]:
@@ -174,7 +172,7 @@ def remove_old() -> None:
 
 def remove_all(dishes: Sequence[int]) -> None:
     """A dish was withdrawn: files made before may hold it, so they go, and what is being made is begun anew."""
-    ExportJob.objects.filter(state=State.WORKING).update(state=State.WAITING, token=None, leased_until=None)
+    LEASE.release_rows(ExportJob.objects.filter(state=State.WORKING), state=State.WAITING, token=None)
     hashes = _forget(ExportJob.objects.all())
     transaction.on_commit(partial(content_store.remove_unnamed, hashes))
 
