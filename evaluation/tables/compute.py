@@ -29,7 +29,7 @@ from wwd.base.planner_statistics import is_statement_timeout
 def compute_and_store(name: str, filters: Filters) -> TableView:
     """Computes the table now and stores it; what is returned is neither masked nor marked.
 
-    Raises UnknownTable, UnknownFilter, and whatever the computation does.
+    Raises TableNotFound, FilterNotFound, and whatever the computation does.
     """
     table = find_table_spec(name)
     chosen = checked_filters(table, filters)

@@ -256,7 +256,7 @@ def test_a_table_that_cannot_be_computed_says_so_and_stops_no_other() -> None:
     store.request_fresh_table(read.read_stored_table(NAME, {}))
     assert compute.recompute_wanted() == 1
     row = StoredTable.objects.get(name="association.gone")
-    assert (row.error, row.wanted_at) == ("UnknownTable", None)
+    assert (row.error, row.wanted_at) == ("TableNotFound", None)
 
 
 def test_a_table_wanted_of_an_older_definition_is_forgotten() -> None:

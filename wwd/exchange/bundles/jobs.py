@@ -150,7 +150,7 @@ MAKERS: dict[str, Callable[[Request, Path, Callable[[str], None]], dict[str, Any
 
 
 def _step(job: ExportJob, text: str) -> None:
-    """Says what is being done and renews the lease. Raises Lost."""
+    """Says what is being done and renews the lease. Raises JobLeaseLostError."""
     if not LEASE.renew_rows(_mine(job), progress=text[:300]):
         raise JobLeaseLostError
 

@@ -70,7 +70,7 @@ def write_bundle(
     """Writes the bundle to `target`, whole or not at all; returns how many pictures it holds.
 
     `step` hears what is being done, `noted` how many pictures there are before the file is anybody's.
-    Raises ChosenError, Restless, Uncomputable, and OSError where the disk is full.
+    Raises ChosenError, DataChangedError, TableComputationError, and OSError where the disk is full.
     """
     refuse_masked(request.views)
     with write_new_file(target) as part:
@@ -141,7 +141,7 @@ def compute_views(views: Sequence[View], step: Step) -> Iterator[Computed]:
 
 
 def recompute_view(view: View) -> TidyTable:
-    """The table as the data is now. Raises Uncomputable."""
+    """The table as the data is now. Raises TableComputationError."""
     try:
         return tables_compute.compute_table(view.spec, view.values)
     except Exception as error:

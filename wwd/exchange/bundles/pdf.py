@@ -31,7 +31,7 @@ class PdfUnavailableError(RuntimeError):
 
 
 def find_chromium() -> str:
-    """Where Chromium lies. Raises NoPdf."""
+    """Where Chromium lies. Raises PdfUnavailableError."""
     if settings.CHROMIUM:
         found = shutil.which(settings.CHROMIUM)
     else:
@@ -44,7 +44,10 @@ def find_chromium() -> str:
 
 
 def write_pdf_report(request: Request, target: Path, step: Callable[[str], None] = lambda text: None) -> int:
-    """Writes the report as PDF to `target`, whole or not at all; returns how many pictures it holds. Raises NoPdf."""
+    """Writes the report as PDF to `target`, whole or not at all; returns how many pictures it holds.
+
+    Raises PdfUnavailableError.
+    """
     find_chromium()
     page, pictures = report.render_standalone_report(request, report.read_fresh_view, step)
     step(_("The pages are being printed."))
@@ -53,7 +56,7 @@ def write_pdf_report(request: Request, target: Path, step: Callable[[str], None]
 
 
 def print_page(page: str, target: Path) -> None:
-    """Prints one page of HTML. Raises NoPdf where Chromium ends without a file."""
+    """Prints one page of HTML. Raises PdfUnavailableError where Chromium ends without a file."""
     with write_new_file(target) as part, open_temporary_folder() as folder:
         source = folder / "report.html"
         source.write_text(page, encoding="utf-8")
