@@ -36,7 +36,7 @@ DATABASE = re.compile(
     r"|skip_locked|\bCast\(|BROKER|sqlite"
 )
 # What a test says that opens pages.
-PAGES = re.compile(r"\b(?:client|Client|stranger|browser|live_server|reverse|faces_of)\b")
+PAGES = re.compile(r"\b(?:client|Client|stranger|browser|live_server|reverse|render_public_pages)\b")
 DOTTED = re.compile(rf"(?:{'|'.join(APPS)})(?:\.\w+)+(?::\w+)?")
 
 

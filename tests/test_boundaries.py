@@ -17,18 +17,18 @@ from collection import urls as collection_urls
 from evaluation.registry.names import TABLES
 from evaluation.studies import STUDIES
 from review import urls as review_urls
-from tests.faces import NOWHERE, faces_of
 from tests.import_graph import (
     APPS,
     Graph,
     against_the_grain,
     circles,
+    find_database_tests,
     imported,
     name_of,
     reach_tests,
     sources,
-    find_database_tests,
 )
+from tests.public_pages import NOWHERE, render_public_pages
 from wwd.base.languages import split_language
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -238,12 +238,12 @@ def public_templates() -> set[str]:
 
 @pytest.mark.django_db
 def test_every_public_address_and_template_is_among_the_faces_that_tests_look_at() -> None:
-    """A new one fails here until `tests/faces.py` goes there."""
-    faces = [response for response in faces_of("en").values() if hasattr(response, "request")]
-    paths = {split_language(response.request["PATH_INFO"])[1] for response in faces}
+    """A new one fails here until `tests/public_pages.py` goes there."""
+    pages = [response for response in render_public_pages("en").values() if hasattr(response, "request")]
+    paths = {split_language(response.request["PATH_INFO"])[1] for response in pages}
     seen = {resolve(path).view_name for path in paths - {NOWHERE}}
     assert public_addresses() - NO_PAGES - seen == set()
-    rendered = {template.name for response in faces for template in getattr(response, "templates", [])}
+    rendered = {template.name for response in pages for template in getattr(response, "templates", [])}
     assert (
         public_templates() - TAKEN_ALONG - rendered - {"400.html", "403.html", "413.html", "500.html", "503.html"}
         == set()
@@ -255,13 +255,13 @@ def test_every_public_address_and_template_is_among_the_faces_that_tests_look_at
 def test_every_public_page_stays_within_its_bytes_in_every_language(language: str) -> None:
     """As it is sent where the browser takes gzip; tests/browser fetches pages from a real server."""
     style = len(gzip.compress((ROOT / "static" / "site.css").read_bytes()))
-    sizes = {name: bytes_of(response) + style for name, response in faces_of(language).items()}
+    sizes = {name: bytes_of(response) + style for name, response in render_public_pages(language).items()}
     assert {name: size for name, size in sizes.items() if size > FIRST_VIEW} == {}
 
 
 @pytest.mark.django_db
 def test_every_public_page_needs_two_requests_and_no_classic_script() -> None:
-    for name, response in faces_of("en").items():
+    for name, response in render_public_pages("en").items():
         html = response.content.decode()
         assert len(re.findall(r'<link rel="stylesheet"', html)) == 1, name
         assert not re.search(r"<script(?![^>]*type=\"module\")|<link[^>]*rel=\"(?:pre|mani)", html), name

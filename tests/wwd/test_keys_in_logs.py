@@ -20,7 +20,7 @@ from collection.photos.process import prepare_photo
 from review.models import Invitation, Reviewer
 from review.signed_links import back_address
 from tests.collection.make import picture
-from tests.faces import walk
+from tests.public_pages import walk
 from tests.wwd.processes import environment, gunicorn, snippet
 from tests.wwd.test_logs import FORMATTERS, status_of
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.faces import SPOKEN_BY_REVIEW, faces_of
+from tests.public_pages import SPOKEN_BY_REVIEW, render_public_pages
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +17,7 @@ KEPT = "data-consent="
 def test_no_public_form_lets_the_browser_refuse_what_the_server_would_explain(language: str) -> None:
     forms = {
         (name, form)
-        for name, response in faces_of(language).items()
+        for name, response in render_public_pages(language).items()
         for form in FORM.findall(response.content.decode())
         if KEPT not in form
     }

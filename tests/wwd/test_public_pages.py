@@ -12,7 +12,7 @@ from django.utils.formats import date_format
 from django.utils.translation import override
 from pytest_django import Settings
 
-from tests.faces import NAME, WORDS, walk
+from tests.public_pages import NAME, WORDS, walk
 
 BEGIN, END = "⟦", "⟧"
 MARKED = re.compile(f"{BEGIN}[^{BEGIN}{END}]*{END}")

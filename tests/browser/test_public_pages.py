@@ -13,7 +13,7 @@ from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import Dish
 from tests.browser.walking import look, problems
 from tests.collection.make import make_dish, open_collection
-from tests.faces import faces_of
+from tests.public_pages import render_public_pages
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.embedded]
 
@@ -50,7 +50,7 @@ def show(page: Page, response: HttpResponse | str) -> None:
 @pytest.mark.parametrize("language", ["ar", *(pytest.param(code, marks=pytest.mark.long) for code in OTHERS)])
 def test_every_face_is_accessible_and_fits_a_small_phone(language: str, part: int, phone: Page) -> None:
     found = {}
-    for name, response in list(faces_of(language).items())[part::PARTS]:
+    for name, response in list(render_public_pages(language).items())[part::PARTS]:
         show(phone, response)
         look(phone, f"face-{language}-{name.replace('/', ' ')}")
         # The form of the page without a network is hidden where no script has shown it.

@@ -60,12 +60,12 @@ class Walk:
     """Looks at one page after another in `language` and keeps each under a name."""
 
     language: str
-    faces: dict[str, HttpResponse] = field(default_factory=dict)
+    pages: dict[str, HttpResponse] = field(default_factory=dict)
 
     def keep(self, name: str, response: Any) -> str:
-        assert name not in self.faces, name
+        assert name not in self.pages, name
         assert response.headers["Content-Type"].startswith("text/html"), name
-        self.faces[name] = response
+        self.pages[name] = response
         return response.content.decode()
 
     def get(self, name: str, path: str, **query: str) -> str:
@@ -94,7 +94,7 @@ class Walk:
 
 
 @cache
-def faces_of(language: str) -> dict[str, HttpResponse]:
+def render_public_pages(language: str) -> dict[str, HttpResponse]:
     """`walk` in one language, once for all tests of a process. Needs a database; nothing of it is left there."""
     point = transaction.savepoint()
     try:
@@ -117,7 +117,7 @@ def walk(*languages: str) -> dict[str, dict[str, HttpResponse]]:
             reviewer(way)
         wrong(way)
     public(ways)
-    return {way.language: way.faces for way in ways}
+    return {way.language: way.pages for way in ways}
 
 
 def closed(ways: list[Walk]) -> None:
