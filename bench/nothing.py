@@ -1,7 +1,6 @@
 """A study of the shape of visual questions and a backend that does nothing: what is left is the runner."""
 
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from evaluation import studies
@@ -13,6 +12,7 @@ from evaluation.contracts.study import (
     Plan,
     Result,
     Study,
+    StudyConfig,
     SubjectData,
     UnitPlan,
     Work,
@@ -24,8 +24,7 @@ QUESTIONS = 15
 LETTERS = "ABCD"
 
 
-@dataclass(frozen=True)
-class NothingConfig:
+class NothingConfig(StudyConfig):
     """So many units, 15 to each of the pictures that there could be; `name` tells runs apart."""
 
     units: int
@@ -40,7 +39,7 @@ class Nothing(Study):
     source: ClassVar[str] = "bench"
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("vqa",)
-    Config: ClassVar[type] = NothingConfig
+    Config: ClassVar[type[StudyConfig]] = NothingConfig
     tables: ClassVar[tuple[str, ...]] = ()
 
     def plan(self, config: NothingConfig, catalogue: Catalogue) -> Plan:

@@ -7,14 +7,10 @@ from django.db.models import Q, QuerySet
 
 from collection.models import Continent, Country, Dish, Source
 from evaluation.contracts.study import ConfigError
+from evaluation.contracts.subjects import parse_selection
 from evaluation.models import Subject
 from evaluation.suggestions import describe_unknown_name
 
-FIELDS = {
-    Subject.Kind.DISH: ("kind", "countries", "demonstration", "limit"),
-    Subject.Kind.PLACE: ("kind", "level", "countries"),
-}
-LEVELS = ("country", "continent", "world")
 WRITTEN = "written_country"
 
 
@@ -24,26 +20,15 @@ def select_subjects(selection: Mapping[str, Any]) -> list[Subject]:
     {"kind": "dish", "countries": ["Ghana"], "demonstration": false, "limit": 30}: released dishes, or accepted
     demonstration dishes. {"kind": "place", "level": "country" | "continent" | "world"}. Raises ConfigError.
     """
-    kind = selection.get("kind", Subject.Kind.DISH)
-    if kind not in FIELDS:
-        raise ConfigError("subjects: " + describe_unknown_name("kind", str(kind), FIELDS))
-    for name in selection:
-        if name not in FIELDS[kind]:
-            raise ConfigError("subjects: " + describe_unknown_name("field", name, FIELDS[kind]))
-    countries = selection.get("countries") or []
-    if not isinstance(countries, list | tuple) or not all(isinstance(name, str) for name in countries):
-        raise ConfigError("subjects: countries is a list of names.")
-    if kind == Subject.Kind.PLACE:
-        return select_place_subjects(str(selection.get("level", "country")), countries)
-    return select_dish_subjects(countries, selection.get("demonstration", False), selection.get("limit"))
+    checked = parse_selection(selection)
+    countries = checked.countries or ()
+    if checked.kind == Subject.Kind.PLACE:
+        return select_place_subjects(checked.level, countries)
+    return select_dish_subjects(countries, checked.demonstration, checked.limit)
 
 
 def select_dish_subjects(countries: Iterable[str], demonstration: bool, limit: int | None) -> list[Subject]:
     """One subject per dish, in the order of dish numbers."""
-    if not isinstance(demonstration, bool):
-        raise ConfigError("subjects: demonstration is true or false.")
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
-        raise ConfigError("subjects: limit is a whole number of at least 1.")
     rows = Dish.objects.accepted().filter(source=Source.DEMONSTRATION) if demonstration else Dish.objects.released()
     if countries:
         rows = rows.filter(in_countries(countries)).distinct()
@@ -108,10 +93,6 @@ def remove_duplicates(values: Iterable[str]) -> list[str]:
 
 def select_place_subjects(level: str, countries: Iterable[str]) -> list[Subject]:
     """Places to ask about without naming a dish: countries with accepted dishes, continents, or the world."""
-    if level not in LEVELS:
-        raise ConfigError("subjects: " + describe_unknown_name("level", level, LEVELS))
-    if countries and level != "country":
-        raise ConfigError("subjects: countries go with the level country only.")
     if level == "world":
         return [store_place_subject("world", "the world", {})]
     if level == "continent":

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
 
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
@@ -20,6 +21,15 @@ FinalState = Literal["done", "refused", "filtered", "empty", "failed"]
 
 class ConfigError(ValueError):
     """A study's configuration cannot be used; the text says which field and what is accepted."""
+
+
+class StudyConfig(BaseModel):
+    """Base of the configurations of studies, and of objects inside them. `evaluation.studies.config` makes them.
+
+    Types are strict: "3" and true are no numbers. A validator raises ValueError with the words for what is accepted.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True)
@@ -251,7 +261,7 @@ class Study(ABC):
     source: ClassVar[str]
     version: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
-    Config: ClassVar[type]
+    Config: ClassVar[type[StudyConfig]]
     tables: ClassVar[tuple[str, ...]]
     batch_size: ClassVar[int] = 16
 

@@ -1,14 +1,17 @@
 """Forms that start runs: a step per study, its fields made from the study's Config, several steps as one chain."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from evaluation import runner, studies
+from evaluation.contracts.config_check import list_types
 from evaluation.contracts.study import ConfigError, Study
 from evaluation.models import DescriptorSet, Model, PromptTemplate, QuestionSet, Run
 from evaluation.runner.chains import Step
@@ -34,9 +37,8 @@ class StepForm(forms.Form):
         filled = self.presets.get(preset, {})
         super().__init__(data, prefix=study.slug, initial={**filled, "use": bool(filled)})
         self.study = study
-        hints = get_type_hints(study.Config)
-        for field in fields(study.Config):
-            self.fields[field.name] = field_for(field, hints[field.name], offered.choices(study, field.name))
+        for name, field in study.Config.model_fields.items():
+            self.fields[name] = field_for(name, field, offered.choices(study, name))
 
     @property
     def taken(self) -> bool:
@@ -54,29 +56,41 @@ class StepForm(forms.Form):
         return (self[name] for name in self.fields if name != "use")
 
 
-def field_for(field: "Field[Any]", hint: Any, offered: Sequence[tuple[str, Any]] | None) -> forms.Field:
+def field_for(name: str, field: FieldInfo, offered: Sequence[tuple[str, Any]] | None) -> forms.Field:
     """A form field for one field of a Config; names that mean rows offer the rows that exist (`offered`)."""
-    kind = get_origin(hint) or hint
-    initial = field.default if field.default is not MISSING else None
-    if field.default_factory is not MISSING:
-        initial = field.default_factory()
-    common: dict[str, Any] = {"required": initial is None, "initial": initial, "label": field.name.replace("_", " ")}
-    if kind is Literal:
-        return forms.ChoiceField(choices=[(value, value) for value in get_args(hint)], **common)
+    initial = None if field.is_required() else field.get_default(call_default_factory=True)
+    if isinstance(initial, BaseModel):
+        initial = initial.model_dump(mode="json", exclude_unset=True)
+    common: dict[str, Any] = {"required": field.is_required(), "initial": initial, "label": name.replace("_", " ")}
+    types = list_types(field.annotation)
+    hint = types[0] if len(types) == 1 else None
+    if get_origin(hint) is Literal:
+        return make_choice_field(get_args(hint), common)
     if offered is not None:
         return forms.ChoiceField(choices=[("", "—"), *offered], **common)
-    if kind is bool:
+    if hint is bool and initial is not None:
         return forms.BooleanField(**{**common, "required": False})
-    if kind is int:
+    if hint is bool:
+        return make_choice_field((True, False), common)
+    if hint is int:
         return forms.IntegerField(**common)
-    if kind is float:
+    if hint is float:
         return forms.FloatField(**common)
-    if kind is tuple or kind is list:
+    if get_origin(hint) in (tuple, list) and set(get_args(hint)) <= {str, ...}:
         return WordsField(**{**common, "required": False}, help_text=_("Separated by commas."))
-    if kind in (dict, Mapping) or kind is get_origin(Mapping[str, Any]):
-        area = forms.Textarea(attrs={"rows": 2, "cols": 60, "dir": "ltr"})
-        return forms.JSONField(widget=area, help_text=_("JSON, as in docs/researcher/."), **common)
-    return forms.CharField(**common)
+    if hint is str:
+        return forms.CharField(**common)
+    area = forms.Textarea(attrs={"rows": 2, "cols": 60, "dir": "ltr"})
+    return forms.JSONField(widget=area, help_text=_("JSON, as in docs/researcher/."), **common)
+
+
+def make_choice_field(values: Sequence[Any], common: Mapping[str, Any]) -> forms.TypedChoiceField:
+    """A choice among values of JSON, which are read as what they are; none of them where there is no default."""
+    written = {str(value): value for value in values}
+    nothing = [("", "—")] if common["initial"] is None else []
+    return forms.TypedChoiceField(
+        choices=[*nothing, *((each, each) for each in written)], coerce=written.__getitem__, empty_value=None, **common
+    )
 
 
 class WordsField(forms.CharField):

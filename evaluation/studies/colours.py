@@ -6,14 +6,23 @@ shares of 27 boxes of colours, `"0"` to `"26"`, as numbers.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.backend import PixelSource
-from evaluation.contracts.study import Catalogue, ConfigError, OutcomeData, Plan, Result, Study, UnitPlan, Work
+from evaluation.contracts.study import (
+    Catalogue,
+    ConfigError,
+    OutcomeData,
+    Plan,
+    Result,
+    Study,
+    StudyConfig,
+    UnitPlan,
+    Work,
+)
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics import colours as metrics
 from evaluation.metrics.entropy import entropy
@@ -60,8 +69,7 @@ BIASED = "it is the lower by chance the fewer the pictures: no interval is claim
 SINGLE = "a single picture: no interval is claimed"
 
 
-@dataclass(frozen=True)
-class ColoursConfig:
+class ColoursConfig(StudyConfig):
     """`images`: slug of the run whose pictures are measured; `beside`: another one, such as real photographs."""
 
     images: str
@@ -75,7 +83,7 @@ class Colours(Study):
     source: ClassVar[str] = DIVERSITY.source
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("features",)
-    Config: ClassVar[type] = ColoursConfig
+    Config: ClassVar[type[StudyConfig]] = ColoursConfig
     tables: ClassVar[tuple[str, ...]] = ("diversity", "top")
     batch_size: ClassVar[int] = 64
 

@@ -7,10 +7,11 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext_noop as _
+from pydantic import Field
 
 from evaluation.contracts.backend import ImageGenerator, ImageRequest
 from evaluation.contracts.study import (
@@ -22,10 +23,12 @@ from evaluation.contracts.study import (
     PromptData,
     Result,
     Study,
+    StudyConfig,
     SubjectData,
     UnitPlan,
     Work,
 )
+from evaluation.contracts.subjects import Subjects
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
@@ -62,26 +65,19 @@ COUNTS = TableSpec(
 )
 
 
-@dataclass(frozen=True)
-class GenerationConfig:
-    """`subjects`: see `evaluation.subjects.select_subjects`. `prompt_version` empty: ours that was added last.
+class GenerationConfig(StudyConfig):
+    """`prompt_version` empty: ours that was added last.
 
     `allow_long_prompts`: prompts that the model does not read to their end are sent all the same, and marked.
     """
 
     model: str
-    subjects: Mapping[str, Any] = field(default_factory=lambda: {"kind": "dish"})
+    subjects: Subjects = Field(default_factory=lambda: {"kind": "dish"})
     prompt: str = "generation-specific"
     prompt_version: str = ""
-    images_per_subject: int = 5
-    seed: int = 0
+    images_per_subject: int = Field(5, ge=1, le=MOST_IMAGES)
+    seed: int = Field(0, ge=0, le=2**31 - 1)
     allow_long_prompts: bool = False
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.images_per_subject <= MOST_IMAGES:
-            raise ConfigError(f"images_per_subject is a whole number from 1 to {MOST_IMAGES}.")
-        if not 0 <= self.seed < 2**31:
-            raise ConfigError("seed is a whole number from 0 to 2147483647.")
 
 
 class Generation(Study):
@@ -90,7 +86,7 @@ class Generation(Study):
     source: ClassVar[str] = "World Wide recipe §3, I.4"
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("image_generator",)
-    Config: ClassVar[type] = GenerationConfig
+    Config: ClassVar[type[StudyConfig]] = GenerationConfig
     tables: ClassVar[tuple[str, ...]] = ("counts",)
     batch_size: ClassVar[int] = 10
 

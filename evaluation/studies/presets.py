@@ -32,6 +32,7 @@ def apply_preset(study: str, given: Mapping[str, Any]) -> dict[str, Any]:
     if FIELD not in given:
         return dict(given)
     known = of_study(study)
-    if given[FIELD] not in known:
+    # JSON may give a list, which no table takes as a key.
+    if str(given[FIELD]) not in known:
         raise ConfigError(describe_unknown_name(f"preset of study {study!r} named", str(given[FIELD]), known))
-    return {**known[given[FIELD]], **{name: value for name, value in given.items() if name != FIELD}}
+    return {**known[str(given[FIELD])], **{name: value for name, value in given.items() if name != FIELD}}

@@ -1,13 +1,12 @@
 """A study whose units do what their payload says: answer, raise, stay silent, be refused, kill the worker."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.db import OperationalError
 
 from evaluation.contracts.backend import BackendError, DeviceMemoryError
-from evaluation.contracts.study import Catalogue, OutcomeData, Plan, Result, Study, UnitPlan, Work
+from evaluation.contracts.study import Catalogue, OutcomeData, Plan, Result, Study, StudyConfig, UnitPlan, Work
 from evaluation.metrics.tidy import TidyTable
 
 
@@ -15,8 +14,7 @@ class WorkerKilled(BaseException):
     """Stands for a process that ends in the middle of a batch."""
 
 
-@dataclass(frozen=True)
-class FragileConfig:
+class FragileConfig(StudyConfig):
     """`acts`: one per unit; `together`: how many units share an affinity."""
 
     acts: tuple[str, ...]
@@ -30,7 +28,7 @@ class Fragile(Study):
     source: ClassVar[str] = "tests"
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("image_generator",)
-    Config: ClassVar[type] = FragileConfig
+    Config: ClassVar[type[StudyConfig]] = FragileConfig
     tables: ClassVar[tuple[str, ...]] = ()
     batch_size: ClassVar[int] = 4
     executed: ClassVar[list[str]] = []

@@ -138,8 +138,8 @@ def test_braces_in_a_name_are_no_placeholders() -> None:
     [
         ({"models": []}, "at least one model"),
         ({"models": ["standin-chat", "standin-chat"]}, "each once"),
-        ({"samples": 0}, "samples is a whole number from 1"),
-        ({"seed": -1}, "seed is a whole number"),
+        ({"samples": 0}, "samples is 0. Accepted: a whole number from 1 to 100"),
+        ({"seed": -1}, "seed is -1. Accepted: a whole number"),
         ({"models": ["sketch"]}, "sketch does not chat"),
         ({"models": ["standin-chta"]}, "standin-chat"),
         ({"questions_version": "2"}, "version of question set"),
@@ -368,9 +368,9 @@ def test_judgements_by_hand() -> None:
 def test_a_judge_needs_answers() -> None:
     Run.objects.create(study="knowledge", slug="empty")
     with pytest.raises(ConfigError, match="holds no answer about countries"):
-        JUDGE.plan(JudgingConfig("empty"), DatabaseCatalogue())
+        JUDGE.plan(JudgingConfig(answers="empty"), DatabaseCatalogue())
     with pytest.raises(ConfigError, match="empty"):
-        JUDGE.plan(JudgingConfig("emty"), DatabaseCatalogue())
+        JUDGE.plan(JudgingConfig(answers="emty"), DatabaseCatalogue())
 
 
 def test_answers_about_a_withdrawn_dish_are_not_judged() -> None:

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -12,6 +11,8 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from evaluation import runner, studies
+from evaluation.contracts.config_check import check_fields
+from evaluation.contracts.study import StudyConfig
 from evaluation.models import Batch, GeneratedImage, Model, Run, Unit
 from evaluation.presentation.run_form import field_for
 from evaluation.runner import leases
@@ -236,15 +237,27 @@ def test_the_page_takes_few_queries_however_many_units(
     assert "At the pace of the last minutes" in text_of(page)
 
 
-@dataclass(frozen=True)
-class Asked:
+class Depth(StudyConfig):
+    rounds: int = 1
+
+
+class Asked(StudyConfig):
     """A configuration with fields of all kinds."""
 
     share: float
     number: int = 3
+    most: int | None = None
     words: tuple[str, ...] = ("a", "b")
+    numbers: tuple[int, ...] = ()
     kind: Literal["one", "other"] = "one"
-    settings: Mapping[str, int] = field(default_factory=dict)
+    rounds: Literal[1, 2] = 1
+    turn: Literal["left", "right"] | None = None
+    truth: bool = False
+    maybe: bool | None = None
+    settings: Mapping[str, int] = {}
+    depth: Depth = Depth(rounds=2)
+    either: int | str = 1
+    text: str = ""
 
 
 @pytest.mark.parametrize(
@@ -252,11 +265,33 @@ class Asked:
     [
         ("share", "0.25", 0.25),
         ("number", "4", 4),
+        ("most", "", None),
+        ("most", "4", 4),
         ("words", "x, y,, z ", ["x", "y", "z"]),
+        ("numbers", "[1, 2]", [1, 2]),
         ("kind", "other", "other"),
+        ("rounds", "2", 2),
+        ("turn", "", None),
+        ("turn", "left", "left"),
+        ("truth", "on", True),
+        ("maybe", "", None),
+        ("maybe", "False", False),
         ("settings", '{"steps": 50}', {"steps": 50}),
+        ("depth", '{"rounds": 4}', {"rounds": 4}),
+        ("either", '"x"', "x"),
+        ("text", "x", "x"),
     ],
 )
 def test_what_is_typed_is_read_as_the_configuration_means_it(name: str, typed: str, read: object) -> None:
-    [known] = [each for each in fields(Asked) if each.name == name]
-    assert field_for(known, get_type_hints(Asked)[name], None).clean(typed) == read
+    value = field_for(name, Asked.model_fields[name], None).clean(typed)
+    assert value == read and isinstance(value, type(read))
+    if value is not None:
+        check_fields(Asked, {"share": 0.5, name: value})
+
+
+def test_the_form_of_a_configuration_starts_with_its_defaults() -> None:
+    made = {name: field_for(name, field, None) for name, field in Asked.model_fields.items()}
+    assert {name: field.required for name, field in made.items() if field.required} == {"share": True}
+    assert made["depth"].initial == {"rounds": 2}
+    assert [value for value, _ in getattr(made["turn"], "choices", [])] == ["", "left", "right"]
+    assert [value for value, _ in getattr(made["kind"], "choices", [])] == ["one", "other"]

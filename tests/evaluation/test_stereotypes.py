@@ -19,7 +19,7 @@ from evaluation.metrics.concentration import entropy_and_largest
 from evaluation.metrics.inference.intervals import SHARE, one_way
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import Outcome, QuestionSet, Run
-from evaluation.studies.stereotypes.study import Stereotypes, StereotypesConfig
+from evaluation.studies.stereotypes.study import Stereotypes
 from evaluation.tables import outcomes
 from tests.evaluation.make import make_country, make_image, make_model, make_subject, subject_data
 from tests.evaluation.tiny import make_picture, save_llava
@@ -251,20 +251,6 @@ def test_a_picture_is_given_once_with_all_its_questions() -> None:
 def test_a_picture_that_is_not_held_fails_and_stops_nothing() -> None:
     states = {result.key: result.state for result in STUDY.execute([work(1, None), work(2)], Recorder())}
     assert states == {"1:0:generated": "failed", "2:0:generated": "done"}
-
-
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"reading": "logit"}, "logits"),
-        ({"reading": 4}, "no reading named .*4"),
-        ({"orders": "all"}, "all-cyclic"),
-        ({"check": -1}, "whole number"),
-    ],
-)
-def test_a_config_that_means_nothing_says_so(values: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ConfigError, match=sentence):
-        StereotypesConfig(images="pictures", **values)
 
 
 @pytest.fixture

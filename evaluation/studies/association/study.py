@@ -14,7 +14,6 @@ Runs whose vectors were made elsewhere are imported with exactly these keys and 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,6 +28,7 @@ from evaluation.contracts.study import (
     Plan,
     Result,
     Study,
+    StudyConfig,
     UnitPlan,
     Vector,
     VectorResult,
@@ -61,8 +61,7 @@ def text_key(payload: Mapping[str, Any]) -> str:
     return f"text:{payload['group']}:{payload['sign']}:{payload['descriptor']}"
 
 
-@dataclass(frozen=True)
-class AssociationConfig:
+class AssociationConfig(StudyConfig):
     """`images`: slug of the run whose pictures are scored; `encoder`: slug of the model that gives the vectors."""
 
     images: str
@@ -84,7 +83,7 @@ class Association(Study):
     source: ClassVar[str] = "World Wide recipe §3.2.3, App. G"
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("encoder",)
-    Config: ClassVar[type] = AssociationConfig
+    Config: ClassVar[type[StudyConfig]] = AssociationConfig
     tables: ClassVar[tuple[str, ...]] = tuple(TABLES)
     batch_size: ClassVar[int] = 256
 

@@ -12,7 +12,7 @@ stands beside answers without saying which model judged. Units, one for each que
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from evaluation.contracts.backend import Chat
@@ -26,6 +26,7 @@ from evaluation.contracts.study import (
     QuestionsData,
     Result,
     Study,
+    StudyConfig,
     UnitPlan,
     Work,
 )
@@ -44,8 +45,7 @@ PLACEHOLDERS = ("answer", "truth")
 LONGEST_ANSWER = 4_000
 
 
-@dataclass(frozen=True)
-class JudgingConfig:
+class JudgingConfig(StudyConfig):
     """`answers`: slug of the run of *knowledge* whose answers are judged."""
 
     answers: str
@@ -61,7 +61,7 @@ class Judging(Study):
     source: ClassVar[str] = "World Wide recipe App. H.2"
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("chat",)
-    Config: ClassVar[type] = JudgingConfig
+    Config: ClassVar[type[StudyConfig]] = JudgingConfig
     tables: ClassVar[tuple[str, ...]] = ("fields",)
     batch_size: ClassVar[int] = 32
 

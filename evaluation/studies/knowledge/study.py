@@ -15,9 +15,10 @@ judge model accepted the country: 1 or 0), `intersection` and `union` (how many 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
 
 from evaluation.contracts.backend import Chat
 from evaluation.contracts.study import (
@@ -30,10 +31,12 @@ from evaluation.contracts.study import (
     QuestionsData,
     Result,
     Study,
+    StudyConfig,
     SubjectData,
     UnitPlan,
     Work,
 )
+from evaluation.contracts.subjects import Subjects
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
 from evaluation.studies import chat
@@ -67,27 +70,25 @@ MOST_SAMPLES = 100
 PLACEHOLDERS = ("local_name", "countries")
 
 
-@dataclass(frozen=True)
-class KnowledgeConfig:
+class KnowledgeConfig(StudyConfig):
     """`models`: slugs of chat models, all asked the same. `questions_version` empty: ours that was added last.
 
     `samples` of each question are asked, each in a conversation of its own; `seed` is for models that take one.
     """
 
     models: tuple[str, ...] = ("standin-chat",)
-    subjects: Mapping[str, Any] = field(default_factory=lambda: {"kind": "dish"})
+    subjects: Subjects = Field(default_factory=lambda: {"kind": "dish"})
     questions: str = "dish-knowledge"
     questions_version: str = ""
-    samples: int = 5
-    seed: int = 0
+    samples: int = Field(5, ge=1, le=MOST_SAMPLES)
+    seed: int = Field(0, ge=0, le=2**31 - 1)
 
-    def __post_init__(self) -> None:
-        if not self.models or len(set(self.models)) != len(self.models):
-            raise ConfigError("models is a list of at least one model, each once.")
-        if not 1 <= self.samples <= MOST_SAMPLES:
-            raise ConfigError(f"samples is a whole number from 1 to {MOST_SAMPLES}.")
-        if not 0 <= self.seed < 2**31:
-            raise ConfigError("seed is a whole number from 0 to 2147483647.")
+    @field_validator("models")
+    @classmethod
+    def check_models(cls, models: tuple[str, ...]) -> tuple[str, ...]:
+        if not models or len(set(models)) != len(models):
+            raise ValueError("a list of at least one model, each once")
+        return models
 
 
 class Knowledge(Study):
@@ -96,7 +97,7 @@ class Knowledge(Study):
     source: ClassVar[str] = "World Wide recipe §3.2.4, App. H"
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("chat",)
-    Config: ClassVar[type] = KnowledgeConfig
+    Config: ClassVar[type[StudyConfig]] = KnowledgeConfig
     tables: ClassVar[tuple[str, ...]] = tuple(TABLES)
     batch_size: ClassVar[int] = 32
 

@@ -17,9 +17,10 @@ An outcome holds the raw answer as text, or the probability of each option as nu
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Literal, get_args
+
+from pydantic import Field
 
 from evaluation.contracts.backend import Answer, Asked, BackendError, Question, Reading, VisualAnswerer
 from evaluation.contracts.study import (
@@ -32,6 +33,7 @@ from evaluation.contracts.study import (
     QuestionsData,
     Result,
     Study,
+    StudyConfig,
     UnitPlan,
     Work,
 )
@@ -41,7 +43,6 @@ from evaluation.registry import backend_table
 from evaluation.studies.stereotypes import tables
 from evaluation.studies.stereotypes.observe import OBSERVED
 from evaluation.studies.stereotypes.tables import LETTERS, rotate_options
-from evaluation.suggestions import describe_unknown_name
 
 Orders = Literal["all-cyclic", "as-asked"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
@@ -54,8 +55,7 @@ FREE = "Question: {question}. Answer:"
 CODE = re.compile(r"[\w-]{1,40}")
 
 
-@dataclass(frozen=True)
-class StereotypesConfig:
+class StereotypesConfig(StudyConfig):
     """`images`: slug of the run whose pictures are asked about; `beside`: another one, such as real photographs.
 
     `reading` and `orders` as published: "generated", "as-asked". `check`: in a run of logits, about how many pairs of
@@ -69,16 +69,8 @@ class StereotypesConfig:
     questions_version: str = ""
     reading: Reading = "generated"
     orders: Orders = "all-cyclic"
-    check: int = 600
+    check: int = Field(600, ge=0, le=1_000_000)
     beside: str = ""
-
-    def __post_init__(self) -> None:
-        if self.reading not in READINGS:
-            raise ConfigError(describe_unknown_name("reading named", str(self.reading), READINGS))
-        if self.orders not in get_args(Orders):
-            raise ConfigError(describe_unknown_name("kind of orders named", str(self.orders), get_args(Orders)))
-        if not 0 <= self.check <= 1_000_000:
-            raise ConfigError("check is a whole number from 0 to 1000000.")
 
 
 TABLES = {
@@ -96,7 +88,7 @@ class Stereotypes(Study):
     source: ClassVar[str] = "World Wide recipe §3.2.2, App. F"
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("vqa",)
-    Config: ClassVar[type] = StereotypesConfig
+    Config: ClassVar[type[StudyConfig]] = StereotypesConfig
     tables: ClassVar[tuple[str, ...]] = tuple(TABLES)
     batch_size: ClassVar[int] = 512
 
