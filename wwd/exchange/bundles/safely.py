@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from django.db import connection, transaction
-from django.utils.translation import gettext as _
 
 from wwd.exchange.bundles.chosen import ChosenError
 
@@ -21,7 +20,7 @@ DAY = 24 * 60 * 60
 def write_atomically(target: Path) -> Iterator[Path]:
     """A file beside `target` that takes its place once it is whole, and else is gone. Raises ChosenError."""
     if target.exists():
-        raise ChosenError(_("%(file)s exists already. Choose another name, or remove it first.") % {"file": target})
+        raise ChosenError(f"{target} exists already. Choose another name, or remove it first.")
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-", suffix=target.suffix)
     os.close(handle)
     part = Path(name)
