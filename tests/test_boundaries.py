@@ -23,11 +23,11 @@ from tests.import_graph import (
     Graph,
     against_the_grain,
     circles,
+    find_database_tests,
     imported,
     name_of,
     reach_tests,
     sources,
-    find_database_tests,
 )
 from wwd.base.languages import split_language
 
