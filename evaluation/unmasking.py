@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from evaluation.contracts import table as contracts_table
 from evaluation.models import InputCounter, Plan, PlanAct, Run
@@ -38,11 +37,11 @@ def list_missing_data(plan: Plan) -> list[str]:
     data = data_of(plan.evidence)
     missing = []
     if plan.stop_on and timezone.now().date() < plan.stop_on:
-        missing.append(_("The data is not complete before %(day)s.") % {"day": plan.stop_on.isoformat()})
+        missing.append(f"The data is not complete before {plan.stop_on.isoformat()}.")
     reviews = sum(one.count() or 0 for one in data if one.kind == "reviews") if plan.stop_reviews else 0
     if plan.stop_reviews and reviews < plan.stop_reviews:
-        missing.append(_("There are %(n)d of %(of)d reviews.") % {"n": reviews, "of": plan.stop_reviews})
-    missing += [_("%(data)s: no run is done.") % {"data": one} for one in sorted(data) if is_run_unfinished(one)]
+        missing.append(f"There are {reviews} of {plan.stop_reviews} reviews.")
+    missing += [f"{one}: no run is done." for one in sorted(data) if is_run_unfinished(one)]
     return missing
 
 
@@ -62,7 +61,7 @@ def list_plan_analyses(plan: Plan) -> list[Analysis]:
     found = []
     for spec, one in listed:
         if spec is None or (plan.frozen_at and spec.version != one["version"]):
-            why = _("the definition of this table changed since the plan was frozen")
+            why = "the definition of this table changed since the plan was frozen"
         else:
             row = rows.get((spec.name, store.filters_hash(one["filters"])))
             why = why_not(plan, row, store.compute_table_fingerprint(spec, counts))
@@ -81,12 +80,12 @@ def find_current_spec(name: str) -> contracts_table.TableSpec | None:
 def why_not(plan: Plan, row: Any, present: str) -> str:
     """Why a stored table does not count as computed on the complete data; empty where it does."""
     if row is None or row.computed_at is None:
-        return _("not computed yet")
+        return "not computed yet"
     if row.fingerprint != present:
-        return _("something changed since it was computed")
+        return "something changed since it was computed"
     if plan.frozen_at is None or row.computed_at <= plan.frozen_at:
-        return _("computed before the plan was frozen")
-    return _("it holds no numbers yet") if row.empty else ""
+        return "computed before the plan was frozen"
+    return "it holds no numbers yet" if row.empty else ""
 
 
 def is_ready_to_unmask(plan: Plan) -> bool:
@@ -106,7 +105,7 @@ def lift_mask(plan: Plan, by: AbstractBaseUser, reason: str, *, complete: bool) 
         on_time = complete and is_ready_to_unmask(plan)
         if not on_time and not reason.strip():
             raise ReasonMissingError(
-                _("The analyses of the plan did not run on complete data yet. Say why names are shown before that.")
+                "The analyses of the plan did not run on complete data yet. Say why names are shown before that."
             )
         kind = PlanAct.Kind.UNMASKED if on_time else PlanAct.Kind.EARLY
         return PlanAct.objects.create(plan=plan, kind=kind, by_id=by.pk, name=by.get_username(), reason=reason.strip())

@@ -51,23 +51,21 @@ class Campaign(models.Model):
     real_percent = models.PositiveSmallIntegerField(
         default=5,
         validators=[MaxValueValidator(50)],
-        help_text=_("Unmarked real photographs among the pictures, in per cent."),
+        help_text="Unmarked real photographs among the pictures, in per cent.",
     )
     repeat_percent = models.PositiveSmallIntegerField(
         default=5,
         validators=[MaxValueValidator(50)],
-        help_text=_("Pictures that a person is asked about once more after a while, in per cent of their answers."),
+        help_text="Pictures that a person is asked about once more after a while, in per cent of their answers.",
     )
-    ethics_reference = models.CharField(
-        max_length=200, blank=True, help_text=_("Who approved the study, and the number.")
-    )
+    ethics_reference = models.CharField(max_length=200, blank=True, help_text="Who approved the study, and the number.")
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
     held_back_at = models.DateTimeField(
         null=True,
         editable=False,
-        help_text=_("Since when an open campaign shows no pictures, because something that it needs is missing."),
+        help_text="Since when an open campaign shows no pictures, because something that it needs is missing.",
     )
 
     def __str__(self) -> str:
@@ -86,7 +84,7 @@ class CampaignText(models.Model):
     """What a campaign says of itself before anybody joins, in one language."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="texts")
-    language = models.CharField(max_length=12, help_text=_("Language tag: en, ar, pt-br."))
+    language = models.CharField(max_length=12, help_text="Language tag: en, ar, pt-br.")
     title = models.CharField(max_length=120)
     introduction = models.TextField(max_length=2000, blank=True)
 
@@ -101,10 +99,10 @@ class SupportContact(models.Model):
     """Somebody whom reviewers of a country can call when pictures upset them."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="contacts")
-    country = models.CharField(max_length=120, help_text=_("As the pictures' country is written."))
+    country = models.CharField(max_length=120, help_text="As the pictures' country is written.")
     name = models.CharField(max_length=120)
-    phone = models.CharField(max_length=40, help_text=_("With the country's code: +234 …"))
-    note = models.CharField(max_length=200, blank=True, help_text=_("Languages and hours, for example."))
+    phone = models.CharField(max_length=40, help_text="With the country's code: +234 …")
+    note = models.CharField(max_length=200, blank=True, help_text="Languages and hours, for example.")
 
     class Meta:
         constraints = [
@@ -137,16 +135,16 @@ class CampaignImage(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="images")
     image = models.ForeignKey(GeneratedImage, on_delete=models.CASCADE)
     country = models.CharField(max_length=120)
-    dish_name = models.CharField(max_length=200, help_text=_("As the contributor wrote it."))
+    dish_name = models.CharField(max_length=200, help_text="As the contributor wrote it.")
     copy_sha256 = models.CharField(
-        max_length=64, blank=True, help_text=_("The review copy, equal in kind for all models.")
+        max_length=64, blank=True, help_text="The review copy, equal in kind for all models."
     )
     opinions = models.PositiveIntegerField(
-        default=0, editable=False, help_text=_("Counted reviews, kept in the transaction of each change.")
+        default=0, editable=False, help_text="Counted reviews, kept in the transaction of each change."
     )
-    large_sha256 = models.CharField(max_length=64, blank=True, help_text=_("The larger copy, shown on request."))
+    large_sha256 = models.CharField(max_length=64, blank=True, help_text="The larger copy, shown on request.")
     looked_at = models.DateTimeField(
-        null=True, editable=False, help_text=_("When somebody of the staff first looked at it before reviewers do.")
+        null=True, editable=False, help_text="When somebody of the staff first looked at it before reviewers do."
     )
 
     class Meta:
@@ -192,13 +190,13 @@ class Preparation(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="preparations")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, blank=True)
     model = models.ForeignKey(Model, on_delete=models.CASCADE, null=True, blank=True)
-    countries = models.JSONField(default=list, help_text=_("Of the dishes; empty for all."))
-    dishes = models.JSONField(default=list, help_text=_("Names or numbers; empty for all."))
+    countries = models.JSONField(default=list, help_text="Of the dishes; empty for all.")
+    dishes = models.JSONField(default=list, help_text="Names or numbers; empty for all.")
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     added = models.PositiveIntegerField(default=0)
-    last = models.PositiveBigIntegerField(default=0, help_text=_("Where to go on: the last picture that was handled."))
-    left_out = models.JSONField(default=dict, help_text=_("Why pictures were left out, and how many."))
+    last = models.PositiveBigIntegerField(default=0, help_text="Where to go on: the last picture that was handled.")
+    left_out = models.JSONField(default=dict, help_text="Why pictures were left out, and how many.")
     leased_until = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -221,12 +219,12 @@ class Invitation(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invitations")
     code = models.CharField(max_length=32, unique=True, default=invitation_code)
     short = models.CharField(
-        max_length=8, unique=True, default=short_code, help_text=_("To be read out, or written on paper.")
+        max_length=8, unique=True, default=short_code, help_text="To be read out, or written on paper."
     )
     country = models.ForeignKey(Country, on_delete=models.PROTECT, null=True, blank=True)
-    meant_for = models.CharField(max_length=120, blank=True, help_text=_("A person or group; only staff see it."))
+    meant_for = models.CharField(max_length=120, blank=True, help_text="A person or group; only staff see it.")
     limit = models.PositiveIntegerField(
-        null=True, blank=True, help_text=_("How many people may join; empty for any number.")
+        null=True, blank=True, help_text="How many people may join; empty for any number."
     )
     used = models.PositiveIntegerField(default=0)
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -249,9 +247,9 @@ class ReviewerConsent(models.Model):
 
     version = models.PositiveIntegerField()
     language = models.CharField(max_length=12)
-    warning = models.JSONField(help_text=_("Sentences shown first."))
-    sentences = models.JSONField(help_text=_("At most eight sentences, in order."))
-    confirmed_by = models.CharField(max_length=120, blank=True, help_text=_("Who read it and stands for its words."))
+    warning = models.JSONField(help_text="Sentences shown first.")
+    sentences = models.JSONField(help_text="At most eight sentences, in order.")
+    confirmed_by = models.CharField(max_length=120, blank=True, help_text="Who read it and stands for its words.")
     confirmed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -275,7 +273,7 @@ class Reviewer(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="reviewers")
     invitation = models.ForeignKey(Invitation, on_delete=models.SET_NULL, null=True, blank=True)
-    country = models.CharField(max_length=120, help_text=_("Whose dishes are theirs to judge."))
+    country = models.CharField(max_length=120, help_text="Whose dishes are theirs to judge.")
     role = models.CharField(max_length=10, choices=Role, blank=True)
     consent = models.ForeignKey(ReviewerConsent, on_delete=models.PROTECT, null=True)
     consent_draft = models.ForeignKey(
@@ -284,13 +282,13 @@ class Reviewer(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text=_("The unconfirmed translation that stood beside it."),
+        help_text="The unconfirmed translation that stood beside it.",
     )
     consent_at = models.DateTimeField(null=True)
-    avoids = models.JSONField(default=list, blank=True, help_text=_("Kinds of content that this person never sees."))
-    rested_at = models.DateTimeField(null=True, blank=True, help_text=_("When they last went on after a pause."))
+    avoids = models.JSONField(default=list, blank=True, help_text="Kinds of content that this person never sees.")
+    rested_at = models.DateTimeField(null=True, blank=True, help_text="When they last went on after a pause.")
     withdrawn_at = models.DateTimeField(null=True, blank=True)
-    keep_answers = models.BooleanField(default=False, help_text=_("Withdrew, and leaves the answers without a name."))
+    keep_answers = models.BooleanField(default=False, help_text="Withdrew, and leaves the answers without a name.")
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
     source_key = models.CharField(max_length=120, unique=True, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
@@ -310,8 +308,8 @@ class ReviewerBackground(models.Model):
     told_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        verbose_name = _("background of a reviewer")
-        verbose_name_plural = _("backgrounds of reviewers")
+        verbose_name = "background of a reviewer"
+        verbose_name_plural = "backgrounds of reviewers"
 
     def __str__(self) -> str:
         return str(self.reviewer_id)
@@ -368,13 +366,13 @@ class Assignment(models.Model):
     image = models.ForeignKey(CampaignImage, on_delete=models.CASCADE, related_name="assignments")
     repeat = models.BooleanField(default=False)
     state = models.CharField(max_length=8, choices=State, default=State.RESERVED)
-    reason = models.CharField(max_length=10, choices=Reason, blank=True, help_text=_("Of a skip or a report."))
+    reason = models.CharField(max_length=10, choices=Reason, blank=True, help_text="Of a skip or a report.")
     until = models.DateTimeField()
     begun = models.JSONField(
         default=dict,
         blank=True,
         editable=False,
-        help_text=_("What was chosen on the first page of questions while the second one is asked; no free words."),
+        help_text="What was chosen on the first page of questions while the second one is asked; no free words.",
     )
     shown_at = models.DateTimeField(null=True, blank=True)
     handled_at = models.DateTimeField(null=True, blank=True)
@@ -435,22 +433,20 @@ class Review(models.Model):
     answers = models.JSONField(default=dict)
     associates = models.BooleanField(null=True)
     familiarity = models.CharField(max_length=10, choices=Familiarity, blank=True)
-    quality = models.PositiveSmallIntegerField(null=True, help_text=_("0 to 5; the release has 1 to 5."))
+    quality = models.PositiveSmallIntegerField(null=True, help_text="0 to 5; the release has 1 to 5.")
     food = models.BooleanField(null=True)
     correct_dish = models.BooleanField(null=True)
     match = models.CharField(max_length=10, choices=Match, blank=True)
     disturbing = models.BooleanField(null=True)
-    published_flags = models.JSONField(
-        null=True, blank=True, help_text=_("Derived columns of the release, as released.")
-    )
-    surplus = models.BooleanField(default=False, help_text=_("Came after the wanted number of opinions was reached."))
-    repeat = models.BooleanField(default=False, help_text=_("The same picture asked about once more."))
+    published_flags = models.JSONField(null=True, blank=True, help_text="Derived columns of the release, as released.")
+    surplus = models.BooleanField(default=False, help_text="Came after the wanted number of opinions was reached.")
+    repeat = models.BooleanField(default=False, help_text="The same picture asked about once more.")
     words_read_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,
         null=True,
         blank=True,
-        help_text=_("Who read the free text and found nothing that tells who somebody is; exports need it."),
+        help_text="Who read the free text and found nothing that tells who somebody is; exports need it.",
     )
     words_read_at = models.DateTimeField(null=True, blank=True)
     source_key = models.CharField(max_length=300, unique=True, null=True, blank=True)
@@ -469,7 +465,7 @@ class Review(models.Model):
             models.Index(fields=["id"], condition=Q(words_read_at=None), name="reviews_to_be_read"),
             models.Index(fields=["id"], condition=Q(words_read_at__isnull=False), name="reviews_read"),
         ]
-        permissions = [("read_answers", _("Can read single answers of reviewers beside pictures, without any name"))]
+        permissions = [("read_answers", "Can read single answers of reviewers beside pictures, without any name")]
 
     def __str__(self) -> str:
         return f"{self.reviewer_id} {self.image_id}"
@@ -480,7 +476,7 @@ class ReviewChange(models.Model):
 
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="changes")
     at = models.DateTimeField(auto_now_add=True)
-    before = models.JSONField(help_text=_("The former answers."))
+    before = models.JSONField(help_text="The former answers.")
 
     class Meta:
         ordering = ["-at"]

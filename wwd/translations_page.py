@@ -6,11 +6,10 @@ from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from wwd.base.languages import Spoken, is_draft, list_languages
-from wwd.message_catalogues import Text, list_required_texts, list_untranslated_texts
+from wwd.message_catalogues import Text, list_texts, list_untranslated_texts
 
 MOST_SHOWN = 20
 
@@ -37,8 +36,8 @@ def list_coverage() -> list[Coverage]:
     return [
         Coverage(
             language,
-            len(list_required_texts(language.code)),
-            list_untranslated_texts(language.code),
+            len(list_texts(language.code)),
+            list(list_untranslated_texts(language.code)),
             is_draft(language.code),
         )
         for language in list_languages()
@@ -48,7 +47,7 @@ def list_coverage() -> list[Coverage]:
 
 @require_safe
 def show_translations(request: HttpRequest) -> HttpResponse:
-    context = {**admin.site.each_context(request), "title": _("Translations"), "coverage": list_coverage()}
+    context = {**admin.site.each_context(request), "title": "Translations", "coverage": list_coverage()}
     return render(request, "admin/translations.html", context)
 
 

@@ -2,7 +2,6 @@
 
 from django.contrib import admin
 from django.urls import include, path
-from django.utils.translation import gettext_lazy as _
 
 from collection.views.bulk_rollback import undo_reports
 from collection.views.takeback import takebacks
@@ -11,8 +10,8 @@ from wwd.staff.log_in import EntryForm, log_in
 from wwd.staff.views import second_factor_page, set_up
 from wwd.translations_page import translations
 
-admin.site.site_header = admin.site.site_title = _("World Wide Dishes")
-admin.site.index_title = _("For staff")
+admin.site.site_header = admin.site.site_title = "World Wide Dishes"
+admin.site.index_title = "For staff"
 admin.site.login_form = EntryForm
 
 handler400 = "wwd.base.errors.bad_request"

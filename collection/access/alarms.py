@@ -6,10 +6,10 @@ from datetime import timedelta
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import ngettext
 
 from collection.access.attempt_limits import tries_of_a_day
 from collection.models import Dish, Report
+from wwd.base.text import count_noun
 
 # Failed log-ins of staff, counted by the hour.
 STAFF_FAILURES = "log-in of staff"
@@ -37,10 +37,10 @@ def list_alarms(user: AbstractUser | AnonymousUser) -> list[Alarm]:
 
 def queued_reports() -> Alarm | None:
     number = Report.objects.filter(state=Report.State.OPEN, queued=True).count()
-    text = ngettext(
+    text = count_noun(
+        number,
         "More was reported than strangers can hide at once: %(n)d report waits, its dish is still shown.",
         "More was reported than strangers can hide at once: %(n)d reports wait, their dishes are still shown.",
-        number,
     )
     return Alarm(text % {"n": number}, reverse("undo-reports")) if number else None
 
@@ -50,10 +50,10 @@ def crowded_dishes() -> Alarm | None:
     since = timezone.now() - DAY
     rows = Dish.objects.filter(state=Dish.State.WAITING, contributor__crowd=True, created_at__gte=since)
     number = rows.count()
-    text = ngettext(
+    text = count_noun(
+        number,
         "%(n)d dish waits of people who came many at once from one network. It may be a school class, or a script.",
         "%(n)d dishes wait of people who came many at once from one network. It may be a school class, or a script.",
-        number,
     )
     address = f"{reverse('admin:collection_dish_changelist')}?contributor__crowd__exact=1&state__exact=waiting"
     return Alarm(text % {"n": number}, address) if number else None

@@ -6,8 +6,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from collection.admin import consent as consent
 from collection.admin import country_scope
@@ -38,6 +36,7 @@ from collection.models import (
 )
 from collection.withdrawal.withdraw import MAY_WITHDRAW, sees_withdrawn, withdraw_for_contributors
 from wwd.base.admin_lists import BigList, ReadOnly, ReadOnlyInline
+from wwd.base.text import count_noun
 
 
 class Shown(ReadOnlyInline):
@@ -97,7 +96,7 @@ class DishAdmin(BigList):
             return queryset.filter(submission__receipt=receipt), True
         return super().get_search_results(request, queryset, search_term)
 
-    @admin.display(description=_("source"))
+    @admin.display(description="source")
     def marked_source(self, dish: Dish) -> str:
         label = dish.get_source_display()
         return label.upper() if dish.source == Source.DEMONSTRATION else label
@@ -109,7 +108,7 @@ class DishAdmin(BigList):
         shown = [field.name for field in Dish._meta.fields if field.name not in self.get_exclude(request, obj)]
         return [*shown, "arrival"] if request.user.has_perm("collection.view_contributor") else shown
 
-    @admin.display(description=_("how it arrived"))
+    @admin.display(description="how it arrived")
     def arrival(self, dish: Dish) -> SafeString | str:
         """What looked odd, and the way to whatever else came from there."""
         first = dish.submission_set.filter(purpose="dish").first()
@@ -122,30 +121,30 @@ class DishAdmin(BigList):
         """Who told it is shown to those who may see contributors."""
         return [] if request.user.has_perm("collection.view_contributor") else ["contributor"]
 
-    @admin.action(description=_("Accept"), permissions=["change"])
+    @admin.action(description="Accept", permissions=["change"])
     def accept(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
         self.decide(request, queryset, Dish.State.ACCEPTED)
 
-    @admin.action(description=_("Reject"), permissions=["change"])
+    @admin.action(description="Reject", permissions=["change"])
     def reject(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
         self.decide(request, queryset, Dish.State.REJECTED)
 
-    @admin.action(description=_("Hide"), permissions=["change"])
+    @admin.action(description="Hide", permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
         self.decide(request, queryset, Dish.State.HIDDEN)
 
-    @admin.action(description=_("They are one dish: keep the one with the lowest number"), permissions=["change"])
+    @admin.action(description="They are one dish: keep the one with the lowest number", permissions=["change"])
     def merge(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
         try:
             self.tell(request, merge_dishes(queryset, queryset.order_by("number")[0], request.user))
         except DishMergeError as error:
             self.message_user(request, str(error), messages.ERROR)
 
-    @admin.action(description=_("They are not one dish: take merging back"), permissions=["change"])
+    @admin.action(description="They are not one dish: take merging back", permissions=["change"])
     def unmerge(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
         self.tell(request, unmerge_dishes(queryset, request.user))
 
-    @admin.action(description=_("Withdraw: asked by its contributor"), permissions=["change"])
+    @admin.action(description="Withdraw: asked by its contributor", permissions=["change"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
         self.tell(request, withdraw_for_contributors(queryset))
 
@@ -153,7 +152,7 @@ class DishAdmin(BigList):
         self.tell(request, decide_dishes(queryset, state, request.user))
 
     def tell(self, request: HttpRequest, number: int) -> None:
-        message = ngettext("%(number)d dish changed.", "%(number)d dishes changed.", number)
+        message = count_noun(number, "%(number)d dish changed.", "%(number)d dishes changed.")
         self.message_user(request, message % {"number": number})
 
 
@@ -179,7 +178,7 @@ class PhotoAdmin(BigList):
             return rows
         return rows.filter(dish__in=country_scope.dishes_for(request.user)).exclude(state=Photo.State.DRAFT)
 
-    @admin.display(description=_("photo"))
+    @admin.display(description="photo")
     def thumb(self, photo: Photo) -> SafeString | str:
         if not photo.thumbnail:
             return "–"
@@ -192,21 +191,21 @@ class PhotoAdmin(BigList):
     def get_readonly_fields(self, request: HttpRequest, obj: Photo | None = None) -> list[str]:
         return [field.name for field in Photo._meta.fields]
 
-    @admin.action(description=_("Accept"), permissions=["change"])
+    @admin.action(description="Accept", permissions=["change"])
     def accept(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
         self.decide(request, queryset, Photo.State.ACCEPTED)
 
-    @admin.action(description=_("Reject"), permissions=["change"])
+    @admin.action(description="Reject", permissions=["change"])
     def reject(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
         self.decide(request, queryset, Photo.State.REJECTED)
 
-    @admin.action(description=_("Hide"), permissions=["change"])
+    @admin.action(description="Hide", permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
         self.decide(request, queryset, Photo.State.HIDDEN)
 
     def decide(self, request: HttpRequest, queryset: QuerySet[Photo], state: str) -> None:
         number = decide_photos(queryset, state)
-        message = ngettext("%(number)d photo changed.", "%(number)d photos changed.", number)
+        message = count_noun(number, "%(number)d photo changed.", "%(number)d photos changed.")
         self.message_user(request, message % {"number": number})
 
 
@@ -219,11 +218,11 @@ class ContributorAdmin(ReadOnly):
     ordering = ("-created_at",)
     actions = ("hide_name", "show_name")
 
-    @admin.action(description=_("Do not show the public name"), permissions=["act"])
+    @admin.action(description="Do not show the public name", permissions=["act"])
     def hide_name(self, request: HttpRequest, queryset: QuerySet[Contributor]) -> None:
         show_names(queryset, shown=False)
 
-    @admin.action(description=_("Show the public name again"), permissions=["act"])
+    @admin.action(description="Show the public name again", permissions=["act"])
     def show_name(self, request: HttpRequest, queryset: QuerySet[Contributor]) -> None:
         show_names(queryset, shown=True)
 

@@ -11,8 +11,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from collection.consent import recordings
@@ -21,9 +19,9 @@ from collection.models import Ambassador, ConsentText, Opening
 from wwd.base.admin_lists import StaffList
 
 STATES = {
-    Accepting.OPEN: gettext_lazy("The collection is open."),
-    Accepting.DEMONSTRATION: gettext_lazy("The collection takes demonstrations only:"),
-    Accepting.CLOSED: gettext_lazy("The collection is closed: the ethics approval is over."),
+    Accepting.OPEN: "The collection is open.",
+    Accepting.DEMONSTRATION: "The collection takes demonstrations only:",
+    Accepting.CLOSED: "The collection is closed: the ethics approval is over.",
 }
 
 
@@ -40,7 +38,7 @@ class ConfirmForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         answers = super().clean() or {}
         if bool(answers.get("confirmed_by", "").strip()) != bool(answers.get("confirmed_on")):
-            raise forms.ValidationError(_("Give the name of the person who confirmed the text, and the day."))
+            raise forms.ValidationError("Give the name of the person who confirmed the text, and the day.")
         return answers
 
 
@@ -84,12 +82,12 @@ class ConsentTextAdmin(StaffList):
         file = request.FILES.get("recording")
         try:
             if not isinstance(file, UploadedFile):
-                raise recordings.RecordingError(_("Choose an MP3 file."))
+                raise recordings.RecordingError("Choose an MP3 file.")
             recordings.attach_recording(text, file.read(recordings.MOST_BYTES + 1))
         except recordings.RecordingError as error:
             self.message_user(request, str(error), messages.ERROR)
         else:
-            self.message_user(request, _("The recording is kept."), messages.SUCCESS)
+            self.message_user(request, "The recording is kept.", messages.SUCCESS)
         return redirect("admin:collection_consenttext_change", pk)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -138,12 +136,12 @@ class AmbassadorAdmin(StaffList):
     fields = ("label", "country", "until", "account", "link")
     readonly_fields = ("link",)
 
-    @admin.display(description=gettext_lazy("invitation"))
+    @admin.display(description="invitation")
     def link(self, ambassador: Ambassador) -> SafeString | str:
         if ambassador.pk is None:
-            return _("Is made when you save.")
+            return "Is made when you save."
         if ambassador.opened_at:
-            return _("Opened on %(day)s. It cannot be opened again.") % {"day": f"{ambassador.opened_at:%Y-%m-%d}"}
+            return "Opened on {day}. It cannot be opened again.".format(day=f"{ambassador.opened_at:%Y-%m-%d}")
         return format_html("<code>{}</code>", reverse("collection:invitation", args=[ambassador.invitation]))
 
     def save_model(self, request: HttpRequest, obj: Ambassador, form: forms.ModelForm, change: bool) -> None:

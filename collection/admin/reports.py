@@ -6,14 +6,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from collection.dishes.reports import decide_reports
 from collection.models import Ingredient, Report
 from collection.vocabularies.ingredients import merge_ingredients
 from collection.withdrawal.withdraw import MAY_WITHDRAW
 from wwd.base.admin_lists import BigList
+from wwd.base.text import count_noun
 
 
 class Decided(BigList):
@@ -41,30 +40,30 @@ class ReportAdmin(Decided):
     actions = ("uphold", "dismiss")
     ordering = ("-pk",)
 
-    @admin.display(description=_("photo"))
+    @admin.display(description="photo")
     def picture(self, report: Report) -> SafeString | str:
         if report.photo is None or not report.photo.thumbnail:
             return "–"
         address = reverse("collection:photo-file", args=[report.photo.thumbnail.removeprefix("photos/")])
         return format_html('<img src="{}" alt="{}" height="80">', address, report.photo.caption)
 
-    @admin.display(description=_("network"))
+    @admin.display(description="network")
     def from_(self, report: Report) -> SafeString | str:
         """The way to all reports that came from there."""
         address = f"{reverse('undo-reports')}?network={report.network}"
         return format_html('<a href="{}">{}</a>', address, report.network) if report.network else "–"
 
-    @admin.action(description=_("Do not show it any more"), permissions=["change"])
+    @admin.action(description="Do not show it any more", permissions=["change"])
     def uphold(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
         self.decide(request, queryset, uphold=True)
 
-    @admin.action(description=_("Show it (again)"), permissions=["change"])
+    @admin.action(description="Show it (again)", permissions=["change"])
     def dismiss(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
         self.decide(request, queryset, uphold=False)
 
     def decide(self, request: HttpRequest, queryset: QuerySet[Report], *, uphold: bool) -> None:
         number = decide_reports(queryset.select_related("dish", "photo"), request.user, uphold=uphold)
-        message = ngettext("%(number)d report decided.", "%(number)d reports decided.", number)
+        message = count_noun(number, "%(number)d report decided.", "%(number)d reports decided.")
         self.message_user(request, message % {"number": number})
 
 
@@ -79,11 +78,11 @@ class IngredientAdmin(Decided):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Ingredient]:
         return super().get_queryset(request).prefetch_related("spellings")
 
-    @admin.display(description=_("spellings"))
+    @admin.display(description="spellings")
     def written(self, ingredient: Ingredient) -> str:
         return ", ".join(spelling.name for spelling in ingredient.spellings.all())
 
-    @admin.action(description=_("They are one ingredient"), permissions=["change"])
+    @admin.action(description="They are one ingredient", permissions=["change"])
     def join(self, request: HttpRequest, queryset: QuerySet[Ingredient]) -> None:
         if kept := merge_ingredients(queryset):
-            self.message_user(request, _("They are now “%(name)s”.") % {"name": kept.name})
+            self.message_user(request, f"They are now “{kept.name}”.")

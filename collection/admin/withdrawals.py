@@ -3,20 +3,19 @@
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from collection.models import Withdrawal
 from collection.withdrawal import withdraw
 from wwd.base.admin_lists import BigList
+from wwd.base.text import count_noun
 
 
 class DecisionFilter(admin.SimpleListFilter):
-    title = _("decision")
+    title = "decision"
     parameter_name = "decision"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        return [("waiting", str(_("waits for a steward"))), ("decided", str(_("decided")))]
+        return [("waiting", "waits for a steward"), ("decided", "decided")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Withdrawal]) -> QuerySet[Withdrawal]:
         waiting = {"undone_at": None, "erase_after": None}
@@ -40,16 +39,16 @@ class WithdrawalAdmin(BigList):
     def get_readonly_fields(self, request: HttpRequest, obj: Withdrawal | None = None) -> list[str]:
         return [field.name for field in Withdrawal._meta.fields]
 
-    @admin.action(description=_("Confirm: erase after seven days"), permissions=["change"])
+    @admin.action(description="Confirm: erase after seven days", permissions=["change"])
     def confirm(self, request: HttpRequest, queryset: QuerySet[Withdrawal]) -> None:
         self.tell(request, withdraw.confirm_withdrawals(queryset))
 
-    @admin.action(description=_("Restore: show it as before"), permissions=["change"])
+    @admin.action(description="Restore: show it as before", permissions=["change"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Withdrawal]) -> None:
         """Only what nobody took back with a code: what its contributor took back, they alone bring back."""
         without_code = queryset.filter(reason__in=[Withdrawal.Reason.LOST_CODE, Withdrawal.Reason.STEWARD])
         self.tell(request, sum(withdraw.restore_withdrawn_dish(row) for row in without_code))
 
     def tell(self, request: HttpRequest, number: int) -> None:
-        message = ngettext("%(number)d withdrawal decided.", "%(number)d withdrawals decided.", number)
+        message = count_noun(number, "%(number)d withdrawal decided.", "%(number)d withdrawals decided.")
         self.message_user(request, message % {"number": number})

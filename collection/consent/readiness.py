@@ -6,7 +6,6 @@ from enum import Enum
 from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from collection.models import ConsentText, Contributor, Opening, Source
 from wwd.base.request_cache import get_or_compute_answer
@@ -47,11 +46,11 @@ def list_missing_steps(opening: Opening | None) -> list[str]:
     """What staff must still do before anything but demonstration data is taken."""
     opening = opening or Opening()
     wanted = {
-        _("Name the controller."): opening.controller,
-        _("Fill in the contact."): opening.contact,
-        _("Fill in the reference of the ethics approval."): opening.ethics_reference,
-        _("Fill in the day on which the ethics approval ends."): opening.ethics_until,
-        _("Confirm a consent text."): text_confirmed(opening),
+        "Name the controller.": opening.controller,
+        "Fill in the contact.": opening.contact,
+        "Fill in the reference of the ethics approval.": opening.ethics_reference,
+        "Fill in the day on which the ethics approval ends.": opening.ethics_until,
+        "Confirm a consent text.": text_confirmed(opening),
     }
     return [sentence for sentence, value in wanted.items() if not value]
 

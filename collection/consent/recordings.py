@@ -5,7 +5,6 @@ import secrets
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.utils.translation import gettext as _
 
 from collection.models import ConsentText
 
@@ -49,12 +48,12 @@ def after_tag(data: bytes) -> int:
 def validate_recording(data: bytes) -> None:
     """Raises RecordingError unless these bytes are an MP3 of a size that a phone can fetch."""
     if len(data) > MOST_BYTES:
-        raise RecordingError(_("The recording is larger than 3 MB. Save it as mono, 32 kbit/s."))
+        raise RecordingError("The recording is larger than 3 MB. Save it as mono, 32 kbit/s.")
     start = after_tag(data)
     for _frame in range(FRAMES):
         length = frame_bytes(data, start)
         if not length or start + length > len(data):
-            raise RecordingError(_("This is not a whole MP3 file. Save the recording as MP3 and send it again."))
+            raise RecordingError("This is not a whole MP3 file. Save the recording as MP3 and send it again.")
         start += length
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from collection.dishes.events import propagate_dish_changes
 from collection.leaderboard.counters import update_leaderboard_counters
@@ -57,9 +56,9 @@ def merge_dishes(dishes: QuerySet[Dish], into: Dish, steward: Any) -> int:
     rows = {dish.pk: dish for dish in Dish.objects.filter(pk__in={*pks, into.pk}).order_by("pk").select_for_update()}
     into = rows.pop(into.pk)
     if into.state != Dish.State.ACCEPTED or into.merged_into_id:
-        raise DishMergeError(_("The dish that stays must be accepted, and merged into no other one."))
+        raise DishMergeError("The dish that stays must be accepted, and merged into no other one.")
     if any(dish.state == Dish.State.WITHDRAWN or dish.source != into.source for dish in rows.values()):
-        raise DishMergeError(_("Withdrawn dishes and dishes of another origin cannot be merged."))
+        raise DishMergeError("Withdrawn dishes and dishes of another origin cannot be merged.")
     changed = [dish for dish in rows.values() if dish.merged_into_id != into.pk]
     DishChange.objects.bulk_create(
         DishChange(dish=dish, by_steward=steward, before={"merged_into": dish.merged_into_id}) for dish in changed

@@ -13,7 +13,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from collection.dishes.curation import decide_dishes
 from collection.models import Dish, DishQuerySet, Submission, TakeBack
@@ -41,7 +40,7 @@ def select_takeback_dishes(choice: Mapping[str, Any]) -> DishQuerySet:
     """The dishes of a choice that can be hidden. Raises CannotTakeBack where it chooses nothing, or everything."""
     given = {name: choice[name] for name in FIELDS if choice.get(name)}
     if not given:
-        raise TakeBackError(_("Choose a person, a helper, a network or a time."))
+        raise TakeBackError("Choose a person, a helper, a network or a time.")
     rows = Dish.objects.filter(state__in=[Dish.State.WAITING, Dish.State.ACCEPTED], source="form")
     if "contributor" in given:
         rows = rows.filter(contributor=as_uuid(given["contributor"]))
@@ -62,16 +61,14 @@ def as_uuid(text: Any) -> uuid.UUID:
     try:
         return uuid.UUID(str(text))
     except ValueError:
-        raise TakeBackError(
-            _("A person is named by the whole number that stands in the list of contributors.")
-        ) from None
+        raise TakeBackError("A person is named by the whole number that stands in the list of contributors.") from None
 
 
 def as_time(text: Any) -> datetime:
     try:
         found = datetime.fromisoformat(str(text))
     except ValueError:
-        raise TakeBackError(_("Write a time like 2026-11-28 18:00 (UTC).")) from None
+        raise TakeBackError("Write a time like 2026-11-28 18:00 (UTC).") from None
     return found if found.tzinfo else timezone.make_aware(found)
 
 
@@ -81,7 +78,7 @@ def preview_takeback(choice: Mapping[str, Any]) -> Preview:
     counts = Counter(rows.values_list("state", flat=True)[: MOST_DISHES + 1])
     number = sum(counts.values())
     if number > MOST_DISHES:
-        raise TakeBackError(_("These are more than %(most)d dishes. Choose a shorter time.") % {"most": MOST_DISHES})
+        raise TakeBackError(f"These are more than {MOST_DISHES} dishes. Choose a shorter time.")
     people = rows.exclude(contributor=None).values("contributor").distinct().count()
     return Preview(number, people, counts[Dish.State.ACCEPTED], list(rows.order_by("created_at")[:MOST_SHOWN]))
 
@@ -90,10 +87,10 @@ def preview_takeback(choice: Mapping[str, Any]) -> Preview:
 def request_takeback(choice: Mapping[str, Any], reason: str, steward: Any) -> TakeBack:
     """Hides the dishes at once where none of them is public, else waits for a second steward. Raises CannotTakeBack."""
     if not reason.strip():
-        raise TakeBackError(_("Write why."))
+        raise TakeBackError("Write why.")
     found = preview_takeback(choice)
     if not found.dishes:
-        raise TakeBackError(_("No dish of this choice can be hidden."))
+        raise TakeBackError("No dish of this choice can be hidden.")
     kept = {name: str(choice[name]) for name in FIELDS if choice.get(name)}
     row = TakeBack(choice=kept, reason=reason.strip()[:1000], asked_by=steward, state=TakeBack.State.ASKED)
     row.save()
@@ -107,9 +104,9 @@ def confirm_takeback(row: TakeBack, steward: Any) -> None:
     """A second steward agrees. Raises CannotTakeBack for the first one, and where nothing waits."""
     row = TakeBack.objects.select_for_update().get(pk=row.pk)
     if row.state != TakeBack.State.ASKED:
-        raise TakeBackError(_("This was decided already."))
+        raise TakeBackError("This was decided already.")
     if row.asked_by_id == steward.pk:
-        raise TakeBackError(_("Dishes that are public need a second steward: somebody else must agree."))
+        raise TakeBackError("Dishes that are public need a second steward: somebody else must agree.")
     # Meanwhile it may have become more than one take-back may hide.
     preview_takeback(row.choice)
     hide_selected_dishes(row, steward, [Dish.State.WAITING, Dish.State.ACCEPTED])
@@ -135,7 +132,7 @@ def undo_takeback(row: TakeBack, steward: Any) -> int:
     """Each dish that is still hidden gets its former state back; returns how many. Raises CannotTakeBack."""
     row = TakeBack.objects.select_for_update().get(pk=row.pk)
     if row.state == TakeBack.State.UNDONE:
-        raise TakeBackError(_("This was decided already."))
+        raise TakeBackError("This was decided already.")
     number = 0
     for state in (Dish.State.WAITING, Dish.State.ACCEPTED):
         pks = [int(pk) for pk, former in row.former.items() if former == state]

@@ -84,12 +84,12 @@ class Country(models.Model):
 
     code = models.CharField(max_length=8, primary_key=True)
     name = models.CharField(max_length=120, unique=True)
-    aliases = models.JSONField(default=list, help_text=_("Other names that people use, any script."))
-    continents = models.JSONField(default=list, help_text=_("One or more of the seven continents."))
+    aliases = models.JSONField(default=list, help_text="Other names that people use, any script.")
+    continents = models.JSONField(default=list, help_text="One or more of the seven continents.")
 
     class Meta:
         ordering = ["name"]
-        verbose_name_plural = _("countries")
+        verbose_name_plural = "countries"
 
     def __str__(self) -> str:
         return self.name
@@ -103,21 +103,21 @@ class Contributor(models.Model):
         SPOKEN = "spoken", _("spoken")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    consent = models.ForeignKey(ConsentText, on_delete=models.PROTECT, null=True, help_text=_("The text that counts."))
+    consent = models.ForeignKey(ConsentText, on_delete=models.PROTECT, null=True, help_text="The text that counts.")
     consent_draft = models.ForeignKey(
         ConsentText,
         on_delete=models.PROTECT,
         null=True,
         blank=True,
         related_name="+",
-        help_text=_("The unconfirmed translation that stood beside it."),
+        help_text="The unconfirmed translation that stood beside it.",
     )
     consent_opening = models.ForeignKey(
-        Opening, on_delete=models.PROTECT, null=True, blank=True, help_text=_("What was filled in into the text.")
+        Opening, on_delete=models.PROTECT, null=True, blank=True, help_text="What was filled in into the text."
     )
     consent_way = models.CharField(max_length=8, choices=Way, default=Way.READ)
     understood = models.JSONField(
-        default=list, blank=True, help_text=_("First answers to the three questions: true, false, or null for none.")
+        default=list, blank=True, help_text="First answers to the three questions: true, false, or null for none."
     )
     consent_at = models.DateTimeField(null=True)
     entered_by = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True)
@@ -128,12 +128,12 @@ class Contributor(models.Model):
         null=True,
         blank=True,
         editable=False,
-        help_text=_("One form of all its spellings."),
+        help_text="One form of all its spellings.",
     )
-    alias_hidden = models.BooleanField(default=False, help_text=_("A steward decided that it is not shown."))
+    alias_hidden = models.BooleanField(default=False, help_text="A steward decided that it is not shown.")
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
     crowd = models.BooleanField(
-        default=False, help_text=_("Agreed within a minute with many others of one network: for stewards to look at.")
+        default=False, help_text="Agreed within a minute with many others of one network: for stewards to look at."
     )
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
@@ -168,8 +168,8 @@ class AboutYou(models.Model):
     may_contact = models.BooleanField(default=False)
 
     class Meta:
-        verbose_name = _("personal details")
-        verbose_name_plural = _("personal details")
+        verbose_name = "personal details"
+        verbose_name_plural = "personal details"
 
     def __str__(self) -> str:
         return str(self.contributor_id)
@@ -201,7 +201,7 @@ class Dish(models.Model):
         REJECTED = "rejected", _("rejected")
         WITHDRAWN = "withdrawn", _("withdrawn")
 
-    number = models.PositiveBigIntegerField(unique=True, help_text=_("The id in releases, never used twice."))
+    number = models.PositiveBigIntegerField(unique=True, help_text="The id in releases, never used twice.")
     contributor = models.ForeignKey(Contributor, on_delete=models.PROTECT, null=True, related_name="dishes")
     source = models.CharField(max_length=16, choices=Source, default=Source.FORM)
     source_key = models.CharField(max_length=120, unique=True, null=True, blank=True)
@@ -212,7 +212,7 @@ class Dish(models.Model):
 
     local_name = models.CharField(max_length=200)
     english_name = models.CharField(max_length=200, blank=True)
-    ingredients = models.TextField(max_length=4000, help_text=_("As written, separated by commas or lines."))
+    ingredients = models.TextField(max_length=4000, help_text="As written, separated by commas or lines.")
     regions = models.TextField(max_length=1000, blank=True)
     cultures = models.TextField(max_length=1000, blank=True)
     time_of_day = models.JSONField(default=list)
@@ -226,13 +226,13 @@ class Dish(models.Model):
     recipe = models.TextField(max_length=2000, blank=True)
     more_details = models.TextField(max_length=8000, blank=True)
     mixed_letters = models.BooleanField(
-        default=False, db_index=True, help_text=_("A word of its name mixes look-alike letters of several scripts.")
+        default=False, db_index=True, help_text="A word of its name mixes look-alike letters of several scripts."
     )
 
     objects = DishQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = _("dishes")
+        verbose_name_plural = "dishes"
         permissions = [("see_own_country", "Can see dishes of the country that one is ambassador of")]
         indexes = [models.Index(fields=["state", "source"]), models.Index(fields=["local_name"])]
 
@@ -296,7 +296,7 @@ class DishChange(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     by_contributor = models.ForeignKey(Contributor, on_delete=models.SET_NULL, null=True, blank=True)
     by_steward = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
-    before = models.JSONField(help_text=_("Field name to former value, changed fields only."))
+    before = models.JSONField(help_text="Field name to former value, changed fields only.")
 
     class Meta:
         ordering = ["-at"]
@@ -317,9 +317,9 @@ class Photo(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dish = models.ForeignKey(Dish, on_delete=models.CASCADE, related_name="photos")
-    file = models.CharField(max_length=120, blank=True, db_index=True, help_text=_("Path in the storage, random."))
+    file = models.CharField(max_length=120, blank=True, db_index=True, help_text="Path in the storage, random.")
     thumbnail = models.CharField(max_length=120, blank=True, db_index=True)
-    sha256 = models.CharField(max_length=64, db_index=True, blank=True, help_text=_("Of the bytes as they arrived."))
+    sha256 = models.CharField(max_length=64, db_index=True, blank=True, help_text="Of the bytes as they arrived.")
     width = models.PositiveIntegerField(default=0)
     height = models.PositiveIntegerField(default=0)
     caption = models.TextField(max_length=1000, blank=True)
@@ -369,10 +369,10 @@ class PhotoPart(models.Model):
     """A piece of a photo on its way: whoever sends it goes on where it stopped. A sweep removes it after a day."""
 
     dish = models.ForeignKey(Dish, on_delete=models.CASCADE, related_name="parts")
-    sha256 = models.CharField(max_length=64, help_text=_("Of the whole photo, as its sender states it."))
-    start = models.PositiveIntegerField(help_text=_("Bytes of the photo that come before this part."))
-    size = models.PositiveIntegerField(help_text=_("Bytes."))
-    file = models.CharField(max_length=120, unique=True, help_text=_("Path in the storage, random."))
+    sha256 = models.CharField(max_length=64, help_text="Of the whole photo, as its sender states it.")
+    start = models.PositiveIntegerField(help_text="Bytes of the photo that come before this part.")
+    size = models.PositiveIntegerField(help_text="Bytes.")
+    file = models.CharField(max_length=120, unique=True, help_text="Path in the storage, random.")
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
@@ -385,7 +385,7 @@ class PhotoPart(models.Model):
 class Ingredient(models.Model):
     """One ingredient under all its spellings, counted over accepted dishes."""
 
-    name = models.CharField(max_length=120, help_text=_("As most dishes write it."))
+    name = models.CharField(max_length=120, help_text="As most dishes write it.")
     dishes = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -443,12 +443,12 @@ class Report(models.Model):
     photo = models.ForeignKey(Photo, on_delete=models.CASCADE, null=True, blank=True, related_name="reports")
     reason = models.CharField(max_length=12, choices=Reason)
     words = models.TextField(max_length=1000, blank=True)
-    hid = models.BooleanField(default=False, help_text=_("This report itself hid what it is about."))
+    hid = models.BooleanField(default=False, help_text="This report itself hid what it is about.")
     queued = models.BooleanField(
-        default=False, help_text=_("It asks for hiding and came beyond the brake: shown until somebody decides.")
+        default=False, help_text="It asks for hiding and came beyond the brake: shown until somebody decides."
     )
     network = models.CharField(
-        max_length=24, blank=True, db_index=True, help_text=_("Hash of the network's prefix, with a key of the month.")
+        max_length=24, blank=True, db_index=True, help_text="Hash of the network's prefix, with a key of the month."
     )
     state = models.CharField(max_length=12, choices=State, default=State.OPEN, db_index=True)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
@@ -484,13 +484,13 @@ class Submission(models.Model):
     photo = models.ForeignKey(Photo, on_delete=models.SET_NULL, null=True)
     receipt = models.CharField(max_length=16, unique=True)
     device = models.CharField(
-        max_length=7, choices=Device, blank=True, help_text=_("Of a dish's first sending; empty where not asked for.")
+        max_length=7, choices=Device, blank=True, help_text="Of a dish's first sending; empty where not asked for."
     )
     network = models.CharField(
-        max_length=24, blank=True, db_index=True, help_text=_("Hash of the network's prefix, with a key of the month.")
+        max_length=24, blank=True, db_index=True, help_text="Hash of the network's prefix, with a key of the month."
     )
     flags = models.JSONField(
-        default=list, blank=True, help_text=_("What looked odd: for stewards, never a reason to refuse.")
+        default=list, blank=True, help_text="What looked odd: for stewards, never a reason to refuse."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

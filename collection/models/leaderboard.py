@@ -15,8 +15,8 @@ class BoardName(models.Model):
 
     kind = models.CharField(max_length=8, choices=Kind)
     key = models.CharField(max_length=240)
-    label = models.CharField(max_length=200, help_text=_("As its first dish has it."))
-    first_at = models.DateTimeField(help_text=_("When its first dish was told."))
+    label = models.CharField(max_length=200, help_text="As its first dish has it.")
+    first_at = models.DateTimeField(help_text="When its first dish was told.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["kind", "key"], name="one_board_name_per_key")]
@@ -33,8 +33,8 @@ class Heard(models.Model):
     name = models.ForeignKey(BoardName, on_delete=models.CASCADE, related_name="heard")
     contributor = models.ForeignKey("collection.Contributor", on_delete=models.CASCADE, null=True)
     label = models.CharField(max_length=200)
-    at = models.DateTimeField(help_text=_("When the dish was told."))
-    imported = models.BooleanField(default=False, help_text=_("Told elsewhere: it counts for no day and no month."))
+    at = models.DateTimeField(help_text="When the dish was told.")
+    imported = models.BooleanField(default=False, help_text="Told elsewhere: it counts for no day and no month.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["dish", "name"], name="one_hearing_per_dish_and_name")]
@@ -53,11 +53,11 @@ class Tally(models.Model):
         EVER = "ever", _("ever")
 
     name = models.ForeignKey(BoardName, on_delete=models.CASCADE, related_name="tallies")
-    kind = models.CharField(max_length=8, choices=BoardName.Kind, help_text=_("As its name's: what lists search by."))
+    kind = models.CharField(max_length=8, choices=BoardName.Kind, help_text="As its name's: what lists search by.")
     period = models.CharField(max_length=5, choices=Period)
     start = models.DateField()
     dishes = models.PositiveIntegerField(default=0)
-    people = models.PositiveIntegerField(default=0, help_text=_("Of countries, over all time."))
+    people = models.PositiveIntegerField(default=0, help_text="Of countries, over all time.")
 
     class Meta:
         constraints = [

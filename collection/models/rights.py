@@ -4,20 +4,19 @@ Imported by `collection.models`; other code imports them from there.
 """
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 
 class ReturnCode(models.Model):
     """The one live code of a person. Neither the digits nor anything that gives them without our key is stored."""
 
     class Kind(models.TextChoices):
-        CONTRIBUTOR = "contributor", _("contributor")
-        REVIEWER = "reviewer", _("reviewer")
+        CONTRIBUTOR = "contributor", "contributor"
+        REVIEWER = "reviewer", "reviewer"
 
     person = models.UUIDField(primary_key=True)
     kind = models.CharField(max_length=11, choices=Kind)
-    seed = models.CharField(max_length=43, help_text=_("Random; gives the digits together with the site's key."))
-    digest = models.CharField(max_length=64, unique=True, help_text=_("HMAC of the digits."))
+    seed = models.CharField(max_length=43, help_text="Random; gives the digits together with the site's key.")
+    digest = models.CharField(max_length=64, unique=True, help_text="HMAC of the digits.")
     created_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
 
@@ -42,7 +41,7 @@ class Tries(models.Model):
     """How often something limited was tried within one window of time."""
 
     key = models.CharField(max_length=64)
-    window = models.DateTimeField(help_text=_("Start of the window."))
+    window = models.DateTimeField(help_text="Start of the window.")
     number = models.PositiveIntegerField(default=0)
     last_at = models.DateTimeField(null=True, blank=True)
 
@@ -71,22 +70,22 @@ class Withdrawal(models.Model):
     """
 
     class Reason(models.TextChoices):
-        OWN = "own", _("with the return code")
-        EVERYTHING = "everything", _("everything of this person, with the return code")
-        LOST_CODE = "lost_code", _("without the code: receipt number and name of the dish")
-        STEWARD = "steward", _("by a steward")
+        OWN = "own", "with the return code"
+        EVERYTHING = "everything", "everything of this person, with the return code"
+        LOST_CODE = "lost_code", "without the code: receipt number and name of the dish"
+        STEWARD = "steward", "by a steward"
 
     dish = models.ForeignKey("collection.Dish", on_delete=models.CASCADE, null=True, related_name="withdrawals")
-    person = models.UUIDField(null=True, db_index=True, help_text=_("Whose code can undo it."))
+    person = models.UUIDField(null=True, db_index=True, help_text="Whose code can undo it.")
     reason = models.CharField(max_length=10, choices=Reason)
     former_state = models.CharField(max_length=12, blank=True)
-    merged = models.JSONField(default=list, help_text=_("Ids of dishes that were merged into this one."))
+    merged = models.JSONField(default=list, help_text="Ids of dishes that were merged into this one.")
     at = models.DateTimeField()
     erase_after = models.DateTimeField(null=True, blank=True)
     undone_at = models.DateTimeField(null=True, blank=True)
     erased_at = models.DateTimeField(null=True, blank=True)
     network = models.CharField(
-        max_length=24, blank=True, db_index=True, help_text=_("Without the code: hash of the network's prefix.")
+        max_length=24, blank=True, db_index=True, help_text="Without the code: hash of the network's prefix."
     )
 
     class Meta:

@@ -2,7 +2,6 @@
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 
 class NetworkKey(models.Model):
@@ -19,14 +18,14 @@ class TakeBack(models.Model):
     """Dishes that a steward hid together: whose or from when, why, and what they were before."""
 
     class State(models.TextChoices):
-        ASKED = "asked", _("waits for a second steward")
-        DONE = "done", _("done")
-        UNDONE = "undone", _("undone")
+        ASKED = "asked", "waits for a second steward"
+        DONE = "done", "done"
+        UNDONE = "undone", "undone"
 
-    choice = models.JSONField(help_text=_("Which dishes: of a contributor, of a helper, of a network, of a time."))
+    choice = models.JSONField(help_text="Which dishes: of a contributor, of a helper, of a network, of a time.")
     reason = models.TextField(max_length=1000)
     state = models.CharField(max_length=6, choices=State)
-    former = models.JSONField(default=dict, help_text=_("Dish to the state that it had."))
+    former = models.JSONField(default=dict, help_text="Dish to the state that it had.")
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     asked_at = models.DateTimeField(auto_now_add=True)
     done_by = models.ForeignKey(
@@ -40,8 +39,8 @@ class TakeBack(models.Model):
 
     class Meta:
         ordering = ["-pk"]
-        verbose_name = _("take-back")
-        verbose_name_plural = _("take-backs")
+        verbose_name = "take-back"
+        verbose_name_plural = "take-backs"
 
     def __str__(self) -> str:
         return self.reason[:60]

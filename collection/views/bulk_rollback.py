@@ -8,13 +8,12 @@ from django.contrib.auth.decorators import permission_required
 from django.db.models import Count, Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from collection.access.request_info import HASH_SIGNS
 from collection.dishes.reports import lost_of_network, open_of_network, undo_network
 from collection.models import Report
+from wwd.base.text import count_noun
 
 MOST_SHOWN = 200
 MOST_NETWORKS = 50
@@ -30,7 +29,7 @@ def show_bulk_rollback(request: HttpRequest) -> HttpResponse:
     withdrawals = lost_of_network(network).select_related("dish").order_by("pk")
     context: dict[str, Any] = {
         **admin.site.each_context(request),
-        "title": _("Undo all reports of a network"),
+        "title": "Undo all reports of a network",
         "network": network,
         "number": rows.count() + withdrawals.count(),
         "reports": rows[:MOST_SHOWN],
@@ -56,10 +55,10 @@ def list_reported_networks() -> list[dict[str, Any]]:
 def undo_network_reports(request: HttpRequest, network: str) -> HttpResponse:
     number = undo_network(network, request.user)
     if number:
-        text = ngettext("%(n)d report is undone.", "%(n)d reports are undone.", number)
+        text = count_noun(number, "%(n)d report is undone.", "%(n)d reports are undone.")
         messages.success(request, text % {"n": number})
     else:
-        messages.error(request, _("Nothing of this network waits for a decision."))
+        messages.error(request, "Nothing of this network waits for a decision.")
     return redirect("undo-reports")
 
 

@@ -7,12 +7,11 @@ from django.contrib import admin, messages
 from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from collection.dishes import takeback
 from collection.models import TakeBack
+from wwd.base.text import count_noun
 
 MOST_ROWS = 50
 
@@ -23,7 +22,7 @@ def show_takeback_page(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return handle_takeback(request)
     choice = {name: clean_typed_value(request.GET.get(name, "")) for name in takeback.FIELDS}
-    context: dict[str, Any] = {**admin.site.each_context(request), "title": _("Take dishes back"), "choice": choice}
+    context: dict[str, Any] = {**admin.site.each_context(request), "title": "Take dishes back", "choice": choice}
     if any(choice.values()):
         try:
             context["preview"] = takeback.preview_takeback(choice)
@@ -58,16 +57,16 @@ def run_takeback_action(request: HttpRequest) -> str:
             request.user,
         )
         if row.state == TakeBack.State.ASKED:
-            return _("Some of these dishes are public. A second steward must agree before they are hidden.")
-        return ngettext("%(n)d dish is hidden.", "%(n)d dishes are hidden.", len(row.former)) % {"n": len(row.former)}
+            return "Some of these dishes are public. A second steward must agree before they are hidden."
+        return count_noun(len(row.former), "%(n)d dish is hidden.", "%(n)d dishes are hidden.") % {"n": len(row.former)}
     row = get_object_or_404(TakeBack, pk=request.POST.get("row") if request.POST.get("row", "").isdecimal() else 0)
     if what == "confirm":
         takeback.confirm_takeback(row, request.user)
-        return _("The dishes are hidden.")
+        return "The dishes are hidden."
     if what == "undo":
         number = takeback.undo_takeback(row, request.user)
-        return ngettext("%(n)d dish is what it was.", "%(n)d dishes are what they were.", number) % {"n": number}
-    raise takeback.TakeBackError(_("Choose what to do."))
+        return count_noun(number, "%(n)d dish is what it was.", "%(n)d dishes are what they were.") % {"n": number}
+    raise takeback.TakeBackError("Choose what to do.")
 
 
 takebacks = admin.site.admin_view(

@@ -10,8 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from evaluation import cached_counts
 from evaluation.admin import image_downloads as image_downloads
@@ -92,22 +90,22 @@ class RunAdmin(ReadOnly):
             raise PermissionDenied
         return redirect("evaluation:run", get_object_or_404(Run, pk=object_id).slug)
 
-    @admin.display(description=_("run"), ordering="slug")
+    @admin.display(description="run", ordering="slug")
     def name(self, run: Run) -> str:
         """A run that is called by a masked name is named by its number."""
         if not getattr(run, "shown", True):
-            return gettext("run %(number)d, whose name is masked") % {"number": run.pk}
+            return f"run {run.pk}, whose name is masked"
         return format_html('<a href="{}">{}</a>', reverse("evaluation:run", args=[run.slug]), run.slug)
 
-    @admin.display(description=_("progress"))
+    @admin.display(description="progress")
     def progress(self, run: Any) -> str:
         if run.large and not run.by_state:
-            return gettext("being counted")
+            return "being counted"
         total = sum(run.by_state.values())
         ended = total - sum(run.by_state.get(state, 0) for state in OPEN)
-        return gettext("%(ended)d of %(total)d") % {"ended": ended, "total": total}
+        return f"{ended} of {total}"
 
-    @admin.display(description=_("failed"))
+    @admin.display(description="failed")
     def failed(self, run: Any) -> int | str:
         return "–" if run.large and not run.by_state else run.by_state.get(Unit.State.FAILED, 0)
 
@@ -142,11 +140,11 @@ class OutcomeInline(KeptInline):
         "created_at",
     )
 
-    @admin.display(description=_("prompt as sent"))
+    @admin.display(description="prompt as sent")
     def prompt_sent(self, outcome: Outcome) -> str:
         return outcome.image.prompt_sent if outcome.image else ""
 
-    @admin.display(description=_("prompt as the provider rewrote it"))
+    @admin.display(description="prompt as the provider rewrote it")
     def prompt_revised(self, outcome: Outcome) -> str:
         return outcome.image.prompt_revised if outcome.image else ""
 

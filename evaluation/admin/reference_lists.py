@@ -3,7 +3,6 @@
 from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
 
 from evaluation.models import ReferenceList
 from wwd.base.admin_lists import ReadOnly
@@ -17,6 +16,6 @@ class ReferenceListAdmin(ReadOnly):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReferenceList]:
         return ReferenceList.objects.annotate(number=Count("dishes"))
 
-    @admin.display(description=_("dishes"))
+    @admin.display(description="dishes")
     def dishes(self, row: ReferenceList) -> int:
         return int(getattr(row, "number", 0))

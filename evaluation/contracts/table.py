@@ -25,7 +25,7 @@ class PValue:
 class TableSpec:
     """A named table. `metrics`: metric → its definition. `version` changes with a definition.
 
-    Texts are English, marked with `gettext_noop`: pages translate them, files keep them.
+    Texts are plain English, on pages and in files.
 
     `inputs` are the counters whose change makes it stale; `filters` the accepted filter names: one that is also a
     column keeps the rows with that value, any other is read by what computes the table; `choices` are the accepted

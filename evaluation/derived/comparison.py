@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, PValue, TableSpec
 from evaluation.derived.comparable import (
@@ -32,18 +31,18 @@ from evaluation.registry.runs import chosen_run
 from evaluation.tables import observe
 
 METRICS: Mapping[str, str] = {
-    "difference": _(
+    "difference": (
         "Mean over the pairs of: the second minus the first. A pair is a dish under both, by its mean over pictures; "
         "where people judged, the same person's judgement of the same dish under both. n are pairs, clusters dishes."
     ),
-    "p": _(
+    "p": (
         "Two-sided p of Student's t, from the variance over whole dishes and whole people that the interval has too: "
         "p is at most .05 where the interval leaves out 0. None where no interval is claimed."
     ),
-    "p_holm": _("The same after Holm's correction over all comparisons of this measure."),
-    "first_mean": _("Mean of the first over the same pairs."),
-    "second_mean": _("Mean of the second over the same pairs."),
-    "without_partner": _("Dishes that were observed under one of the two and have no pair; n are all dishes."),
+    "p_holm": "The same after Holm's correction over all comparisons of this measure.",
+    "first_mean": "Mean of the first over the same pairs.",
+    "second_mean": "Mean of the second over the same pairs.",
+    "without_partner": "Dishes that were observed under one of the two and have no pair; n are all dishes.",
 }
 WITH = "with"
 HOW = (
@@ -66,7 +65,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
     columns = ("measure", *kept, "compared", "within", "first", "second")
     return TableSpec(
         name=f"compare.{base.name}",
-        title=_("Models, prompts, runs compared on the same dishes"),
+        title="Models, prompts, runs compared on the same dishes",
         source=f"{base.source}; Cameron, Gelbach & Miller 2011; Bell & McCaffrey 2002; Holm 1979",
         version=f"{base.version}.2",
         columns=columns,

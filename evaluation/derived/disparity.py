@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, PValue, TableSpec
 from evaluation.metrics import disparity as metrics
@@ -21,28 +20,28 @@ from evaluation.registry import derived
 from evaluation.tables import observe
 
 BASIC: Mapping[str, str] = {
-    "gap": _(
+    "gap": (
         "Mean of the highest group minus mean of the lowest one, small groups left out. A dish in k groups weighs 1/k "
         "in each. The interval holds for all pairs of groups at once, since the data chose this pair."
     ),
-    "gap_expected": _("Mean gap of as many groups with these variances that do not differ at all."),
-    "p": _(
+    "gap_expected": "Mean gap of as many groups with these variances that do not differ at all.",
+    "p": (
         "Share of 9,999 draws of such groups with a gap at least as large, the gap at hand counted as one of them. It "
         "knows dishes and people, as the interval does: p is at most .05 where the interval leaves out 0. None where "
         "no interval is claimed."
     ),
-    "p_holm": _("The same after Holm's correction over all models, kinds of place and questions of this measure."),
+    "p_holm": "The same after Holm's correction over all models, kinds of place and questions of this measure.",
 }
 METRICS: Mapping[str, str] = {
     **BASIC,
-    "lowest_value": _("Mean of the lowest group that is not small; n and clusters are its own."),
-    "highest_value": _("Mean of the highest group that is not small; n and clusters are its own."),
-    "ratio": _("Mean of the lowest group ÷ mean of the highest one."),
-    "variation": _("Coefficient of variation: population deviation of the groups' means ÷ their mean."),
-    "gap_unshared": _("The gap without the dishes that lie in several groups."),
-    "gap_expected_unshared": _("The same mean gap by chance, without these dishes."),
-    "p_unshared": _("The same share of draws, without these dishes."),
-    "p_holm_unshared": _("The same after Holm's correction, without these dishes."),
+    "lowest_value": "Mean of the lowest group that is not small; n and clusters are its own.",
+    "highest_value": "Mean of the highest group that is not small; n and clusters are its own.",
+    "ratio": "Mean of the lowest group ÷ mean of the highest one.",
+    "variation": "Coefficient of variation: population deviation of the groups' means ÷ their mean.",
+    "gap_unshared": "The gap without the dishes that lie in several groups.",
+    "gap_expected_unshared": "The same mean gap by chance, without these dishes.",
+    "p_unshared": "The same share of draws, without these dishes.",
+    "p_holm_unshared": "The same after Holm's correction, without these dishes.",
 }
 ENDS = ("lowest", "highest", "worse")
 DRAWN = {"gap": "", "gap_expected": ", by chance"}
@@ -68,7 +67,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
     columns = ("measure", *others, "by", *model, *ENDS)
     return TableSpec(
         name=f"disparity.{base.name}",
-        title=_("Disparity between regions"),
+        title="Disparity between regions",
         source=f"{base.source}; Cameron, Gelbach & Miller 2011; Bell & McCaffrey 2002; Holm 1979",
         version=f"{base.version}.2",
         columns=columns,

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import observations
@@ -14,10 +13,10 @@ from evaluation.metrics.variance_components import PARTS, Components, estimate_c
 from evaluation.tables import observe
 
 METRICS = {
-    "dish": _("Variance between dishes."),
-    "image": _("Variance between pictures of a dish; where each dish has one picture it is part of the one of dishes."),
-    "reviewer": _("Variance between people; not measured where machines judged."),
-    "residual": _("Variance that is left: between opinions of one person on pictures of one dish."),
+    "dish": "Variance between dishes.",
+    "image": "Variance between pictures of a dish; where each dish has one picture it is part of the one of dishes.",
+    "reviewer": "Variance between people; not measured where machines judged.",
+    "residual": "Variance that is left: between opinions of one person on pictures of one dish.",
 }
 NO_INTERVAL = "no interval: a variance component of a pilot, to plan from"
 NOTHING = "components cannot be told apart: too few observations, or all are equal"
@@ -33,7 +32,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         return None
     return TableSpec(
         name=f"variance.{base.name}",
-        title=_("How much dishes, pictures and people differ"),
+        title="How much dishes, pictures and people differ",
         source=f"{base.source}; Henderson 1953; Gao & Owen 2017",
         version=f"{base.version}.1",
         columns=("measure", *base.columns),

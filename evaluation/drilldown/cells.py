@@ -14,7 +14,6 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.http import urlencode
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyRow
@@ -84,10 +83,10 @@ class Observed:
     @property
     def sentence(self) -> str:
         if self.value is None:
-            told = _("not counted: %(why)s") % {"why": self.why} if self.why else _("not counted")
+            told = f"not counted: {self.why}" if self.why else "not counted"
         else:
-            told = _("counted: %(value)s") % {"value": self.said}
-        return _("reviewer %(who)s: %(told)s") % {"who": self.who, "told": told} if self.who else told
+            told = f"counted: {self.said}"
+        return f"reviewer {self.who}: {told}" if self.who else told
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def cell_of(name: str, query: QueryDict) -> Cell:
         rows = [row for row in view.table.rows if dict(row.groups) == shown]
         row = next((each for each in rows if each.metric == metric), None)
         if row is None:
-            raise CellNotFound(_("The table has no such row."))
+            raise CellNotFound("The table has no such row.")
     mask = view.mask if view.mask.active else mask_of_models(plans)
     return Cell(view, shown, unmask_groups(view, shown), metric, row, mask)
 
@@ -147,10 +146,10 @@ def check_cell_groups(spec: TableSpec, shown: Mapping[str, str]) -> None:
         if column not in spec.columns:
             raise CellNotFound(describe_unknown_name("column", column[:80], spec.columns))
         if len(value) > LONGEST or "\x00" in value:
-            raise CellNotFound(_("The value of the column %(name)s is none that a table holds.") % {"name": column})
+            raise CellNotFound(f"The value of the column {column} is none that a table holds.")
     for column in spec.columns:
         if column not in shown:
-            raise CellNotFound(_("The address says no value of the column %(name)s.") % {"name": column})
+            raise CellNotFound(f"The address says no value of the column {column}.")
 
 
 def unmask_groups(view: store.TableView, shown: Mapping[str, str]) -> dict[str, str]:

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from django.utils.translation import gettext as _
-
 from evaluation.drilldown.cells import Behind, Cell, load_drilldown
 from evaluation.metrics.observations import ALL
 from evaluation.models import GeneratedImage
@@ -17,8 +15,8 @@ def drill_down_disparity(cell: Cell) -> Behind:
     end = "highest" if cell.metric == "highest_value" else "lowest"
     group = cell.view.mask.real(cell.groups["by"], cell.groups[end])
     if not group:
-        return build_empty_drilldown(_("No group is named as lower or higher here, so there are no pictures to show."))
-    note = _("These are the pictures of the %(end)s group, %(group)s.") % {"end": end, "group": cell.groups[end]}
+        return build_empty_drilldown("No group is named as lower or higher here, so there are no pictures to show.")
+    note = f"These are the pictures of the {end} group, {cell.groups[end]}."
     return of_base(cell, {cell.groups["by"]: group}, note)
 
 
@@ -26,10 +24,10 @@ def drill_down_comparison(cell: Cell) -> Behind:
     """The pictures of one side in one place: the second's for its own number, else the first's."""
     side = "second" if cell.metric == "second_mean" else "first"
     if cell.groups["compared"] != "models" or ALL in cell.groups.values():
-        return build_empty_drilldown(_("Pictures are shown for models and one place: choose a row with a place."))
+        return build_empty_drilldown("Pictures are shown for models and one place: choose a row with a place.")
     titles = "reviews" in cell.spec.inputs
     model = cell.view.mask.real("model", cell.groups[side], titles=titles)
-    note = _("These are all pictures of %(model)s here, also those without a partner.") % {"model": cell.groups[side]}
+    note = f"These are all pictures of {cell.groups[side]} here, also those without a partner."
     return of_base(cell, {"model": model}, note)
 
 
@@ -41,7 +39,7 @@ def of_base(cell: Cell, groups: Mapping[str, str], note: str) -> Behind:
     real = {**{column: cell.groups.get(column, "") for column in base.columns}, **groups}
     view = replace(read.read_stored_table(name, filters, unmasked=True), mask=cell.view.mask)
     if view.table is None:
-        return build_empty_drilldown(_("The table %(name)s was not computed yet: open it first.") % {"name": name})
+        return build_empty_drilldown(f"The table {name} was not computed yet: open it first.")
     row = next(
         (row for row in view.table.rows if dict(row.groups) == real and row.metric == cell.groups["measure"]), None
     )

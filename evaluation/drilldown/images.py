@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from django.utils.translation import gettext as _
-
 from evaluation.drilldown.cells import Behind, Cell, Observed
 from evaluation.drilldown.studies import (
     DIGITS,
@@ -36,7 +34,7 @@ def association_scores(cell: Cell, run: Run) -> Behind:
             (image, rescale_score(cell, value)) for image, _unit, value in iterate_observations(cell, run, metric, rows)
         ]
         kept = [Observed(image, value, said=format_number(value, DIGITS)) for image, value in found if not isnan(value)]
-        return with_missing(ids, kept, _("it has no vector, or there is no range to rescale to"))
+        return with_missing(ids, kept, "it has no vector, or there is no range to rescale to")
 
     return Behind("pictures", select_cell_images(cell, run), observed)
 
@@ -66,7 +64,7 @@ def association_descriptors(cell: Cell, run: Run) -> Behind:
             value = float(subject in subjects)
             yield Observed(image, value, said=yes_or_no(value))
 
-    note = _("These are the 50 pictures of the model nearest to the words; counted is whether they lie in the place.")
+    note = "These are the 50 pictures of the model nearest to the words; counted is whether they lie in the place."
     return Behind("pictures", near, observed, note=note)
 
 
@@ -82,7 +80,7 @@ def drill_down_stereotypes(cell: Cell, run: Run) -> Behind:
             for each in gather_stereotype_answers(rows).asked
             if each.question == question
         ]
-        return with_missing(ids, found, _("it was not asked about this picture"))
+        return with_missing(ids, found, "it was not asked about this picture")
 
     endings = [f":{question}:0:{reading}" for reading in ("generated", "logits")]
     return Behind("pictures", select_cell_images(cell, run, endings), observed)
@@ -94,10 +92,10 @@ def observe_asked_image(cell: Cell, asked: Asked) -> Observed:
         return Observed(asked.image, asked.unread_share, said=format_number(asked.unread_share, DIGITS))
     if cell.metric == "order_changes":
         if isnan(asked.changes):
-            return Observed(asked.image, None, _("only one order of the options was read"))
+            return Observed(asked.image, None, "only one order of the options was read")
         return Observed(asked.image, asked.changes, said=yes_or_no(asked.changes))
     if not asked.read:
-        return Observed(asked.image, None, _("no answer could be read (%(why)s)") % {"why": ", ".join(asked.unread)})
+        return Observed(asked.image, None, "no answer could be read ({why})".format(why=", ".join(asked.unread)))
     place = asked.options.index(cell.groups["option"]) if "option" in cell.groups else int(asked.share.argmax())
     share = float(asked.share[place])
     return Observed(asked.image, share, said=f"{asked.options[place]} {format_number(share, DIGITS)}")
@@ -114,7 +112,7 @@ def stereotypes_readings(cell: Cell, run: Run) -> Behind:
         rows = load_outcome_data(cell, about_images(run, ids))
         for image, _unit, value in iterate_observations(cell, run, cell.metric, rows):
             if isnan(value):
-                yield Observed(image, None, _("the words could not be read"))
+                yield Observed(image, None, "the words could not be read")
             else:
                 yield Observed(image, value, said=yes_or_no(value))
 
@@ -128,9 +126,9 @@ def drill_down_colours(cell: Cell, run: Run) -> Behind:
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
         rows = load_outcome_data(cell, about_images(run, ids))
         found = [
-            Observed(image, value, said=_("colourfulness %(value)s") % {"value": format_number(value, DIGITS)})
+            Observed(image, value, said=f"colourfulness {format_number(value, DIGITS)}")
             for image, _unit, value in iterate_observations(cell, run, "colourfulness", rows)
         ]
-        return with_missing(ids, found, _("it was not measured"))
+        return with_missing(ids, found, "it was not measured")
 
     return Behind("pictures", select_cell_images(cell, run), observed)

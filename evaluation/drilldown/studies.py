@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
-from django.utils.translation import gettext as _
 
 from collection.models import Dish
 from evaluation import studies
@@ -97,7 +96,7 @@ def iterate_observations(
 
 
 def yes_or_no(value: float) -> str:
-    return {1.0: _("yes"), 0.0: _("no")}.get(value, format_number(value, DIGITS))
+    return {1.0: "yes", 0.0: "no"}.get(value, format_number(value, DIGITS))
 
 
 def with_missing(ids: Sequence[int], found: Iterable[Observed], why: str) -> Iterator[Observed]:
@@ -112,7 +111,7 @@ def with_missing(ids: Sequence[int], found: Iterable[Observed], why: str) -> Ite
 
 def build_drilldown_without_run() -> Behind:
     """Where there is no run any more."""
-    return Behind("pictures", GeneratedImage.objects.none(), lambda ids: (), note=_("There is no finished run of it."))
+    return Behind("pictures", GeneratedImage.objects.none(), lambda ids: (), note="There is no finished run of it.")
 
 
 def of_run(made: Callable[[Cell, Run], Behind]) -> Callable[[Cell], Behind]:
@@ -157,7 +156,5 @@ def drill_down_group(cell: Cell) -> Behind:
     for column in LABELS:
         if (value := cell.groups.get(column, ALL)) != ALL:
             rows = with_label(rows, column, value)
-    note = _(
-        "This number is no mean over single pictures. What is listed are the pictures of its group, if it has one."
-    )
+    note = "This number is no mean over single pictures. What is listed are the pictures of its group, if it has one."
     return Behind("pictures", rows, lambda ids: (), note=note)

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from django.utils.translation import gettext as _
-
 from evaluation.drilldown.cells import Behind, Cell, Observed
 from evaluation.drilldown.studies import (
     iterate_observations,
@@ -36,10 +34,10 @@ def of_units(cell: Cell, run: Run) -> Behind:
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
         outcomes = load_outcome_data(cell, Outcome.objects.filter(unit__in=list(ids)))
         found = [observe_unit(unit, value) for _image, unit, value in iterate_observations(cell, run, metric, outcomes)]
-        return with_missing(ids, found, _("this number is no mean over single answers")) if found else iter(())
+        return with_missing(ids, found, "this number is no mean over single answers") if found else iter(())
 
     return Behind("units", rows, observed)
 
 
 def observe_unit(unit: int, value: float) -> Observed:
-    return Observed(unit, None, _("unanswered")) if isnan(value) else Observed(unit, value, said=yes_or_no(value))
+    return Observed(unit, None, "unanswered") if isnan(value) else Observed(unit, value, said=yes_or_no(value))

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from django.utils.translation import gettext as _
-
 from evaluation import content_store
 from evaluation.images import files as images_files
 from evaluation.images.download_log import TERMS
@@ -63,9 +61,9 @@ def pack_archive(chosen: Sequence[Taken]) -> tuple[IO[bytes], list[Taken]]:
         for each in chosen:
             content = content_of(each)
             if each.file and content is None:
-                each = Taken(each.image, "", _("The file of the picture is missing in the storage."))
+                each = Taken(each.image, "", "The file of the picture is missing in the storage.")
             elif content is not None and size + len(content) > MOST_BYTES:
-                each = Taken(each.image, "", _("The archive was full."))
+                each = Taken(each.image, "", "The archive was full.")
             elif content is not None:
                 size += len(content)
                 archive.writestr(each.file, content)

@@ -6,7 +6,6 @@ calls `record` before the first byte leaves. The permission is `evaluation.add_i
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
 
 from evaluation.models import ImageDownload
 
@@ -14,10 +13,10 @@ PERMISSION = "add_imagedownload"
 # A changed word is a new version: the log says which words somebody accepted.
 TERMS_VERSION = "1"
 TERMS = (
-    _("The pictures are for evaluation only: to study, compare and report how models depict dishes."),
-    _("They are not for training: no model is trained, tuned or adapted with them."),
-    _("They are not passed on, and not shown without saying which model made them. Withdrawn dishes are deleted."),
-    _("The download is logged: who, when, what and how many pictures."),
+    "The pictures are for evaluation only: to study, compare and report how models depict dishes.",
+    "They are not for training: no model is trained, tuned or adapted with them.",
+    "They are not passed on, and not shown without saying which model made them. Withdrawn dishes are deleted.",
+    "The download is logged: who, when, what and how many pictures.",
 )
 
 

@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.core.cache import cache
 from django.core.files.storage import default_storage
-from django.utils.translation import gettext as _
 from PIL import Image
 
 from collection.models import Dish
@@ -40,13 +39,13 @@ def why_not(images: Iterable[GeneratedImage]) -> dict[int, str]:
 
 def _why(image: GeneratedImage, gone: Collection[int]) -> str:
     if is_withdrawn(image):
-        return _("Its dish was withdrawn: nothing of it is shown.")
+        return "Its dish was withdrawn: nothing of it is shown."
     if image.state not in SHOWABLE:
         return str(image.get_state_display())
     if not image.sha256:
         return str(GeneratedImage.State.NOT_HELD.label)
     if image.pk in gone:
-        return _("The contributor's photo is not shared any more.")
+        return "The contributor's photo is not shared any more."
     return ""
 
 

@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-
 from evaluation.contracts.study import OutcomeData
 from evaluation.metrics import association as metrics
 from evaluation.models import GeneratedImage, Outcome, Run, Unit
@@ -86,9 +84,7 @@ def association_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
         group: metrics.net_association(*compute_sign_cosines(gathered.scored, signs))[0]
         for group, signs in gathered.groups().items()
     }
-    return [
-        (_("%(group)s, net score") % {"group": group}, format_number(float(net), DIGITS)) for group, net in nets.items()
-    ]
+    return [(f"{group}, net score", format_number(float(net), DIGITS)) for group, net in nets.items()]
 
 
 def stereotypes_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
@@ -96,7 +92,7 @@ def stereotypes_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
     lines = []
     for each in gather_answers(data for _row, data in held).asked:
         if not each.read:
-            lines.append((each.question, _("not read: %(why)s") % {"why": ", ".join(sorted(set(each.unread)))}))
+            lines.append((each.question, "not read: {why}".format(why=", ".join(sorted(set(each.unread))))))
             continue
         place = int(each.share.argmax())
         lines.append((each.question, f"{each.options[place]} ({format_number(float(each.share[place]), DIGITS)})"))
@@ -109,7 +105,7 @@ def colours_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
     measured = [data.numbers["colourfulness"] for _row, data in held if "colourfulness" in data.numbers]
     if not measured:
         return plain_lines(held, words)
-    return [(_("colourfulness"), format_number(float(value), DIGITS)) for value in measured]
+    return [("colourfulness", format_number(float(value), DIGITS)) for value in measured]
 
 
 def plain_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:

@@ -10,7 +10,6 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Now
-from django.utils.translation import gettext_lazy as _
 
 from collection.models import Dish
 from evaluation.contracts import parameters as contracts_parameters
@@ -28,14 +27,14 @@ from evaluation.models.reference_lists import ReferenceList as ReferenceList
 class Role(models.TextChoices):
     """What a model does; studies name the roles that they need."""
 
-    IMAGE_GENERATOR = "image_generator", _("image generator")
-    ENCODER = "encoder", _("image–text encoder")
-    VQA = "vqa", _("visual question answering")
-    CHAT = "chat", _("chat")
-    FEATURES = "features", _("feature extractor")
-    CAPTIONER = "captioner", _("captioner")
-    INPAINTER = "inpainter", _("inpainter")
-    CAMERA = "camera", _("real photographs")
+    IMAGE_GENERATOR = "image_generator", "image generator"
+    ENCODER = "encoder", "image–text encoder"
+    VQA = "vqa", "visual question answering"
+    CHAT = "chat", "chat"
+    FEATURES = "features", "feature extractor"
+    CAPTIONER = "captioner", "captioner"
+    INPAINTER = "inpainter", "inpainter"
+    CAMERA = "camera", "real photographs"
 
 
 class Model(models.Model):
@@ -44,12 +43,12 @@ class Model(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=120)
     role = models.CharField(max_length=20, choices=Role)
-    backend = models.CharField(max_length=40, help_text=_("Key in evaluation/backends."))
-    identifier = models.CharField(max_length=200, help_text=_("The maker's name for it."))
+    backend = models.CharField(max_length=40, help_text="Key in evaluation/backends.")
+    identifier = models.CharField(max_length=200, help_text="The maker's name for it.")
     revision = models.CharField(max_length=80, blank=True)
     parameters = models.JSONField(default=dict, blank=True)
-    price = models.JSONField(default=dict, blank=True, help_text=_("Price per unit, with currency and date."))
-    demonstration = models.BooleanField(default=False, help_text=_("A stand-in: its results are never a measurement."))
+    price = models.JSONField(default=dict, blank=True, help_text="Price per unit, with currency and date.")
+    demonstration = models.BooleanField(default=False, help_text="A stand-in: its results are never a measurement.")
 
     class Meta:
         ordering = ["slug"]
@@ -106,7 +105,7 @@ class DescriptorSet(models.Model):
     slug = models.SlugField(max_length=80)
     version = models.CharField(max_length=40)
     groups = models.JSONField()
-    prompt = models.CharField(max_length=200, help_text=_("With {descriptor}."))
+    prompt = models.CharField(max_length=200, help_text="With {descriptor}.")
     source = models.CharField(max_length=200, blank=True)
 
     class Meta:
@@ -120,17 +119,17 @@ class Subject(models.Model):
     """What a model is asked about. Linked to a dish only where the match is exact."""
 
     class Kind(models.TextChoices):
-        DISH = "dish", _("dish")
-        PLACE = "place", _("place")
-        OBJECT = "object", _("object")
-        GARMENT = "garment", _("garment")
-        FESTIVAL = "festival", _("festival")
+        DISH = "dish", "dish"
+        PLACE = "place", "place"
+        OBJECT = "object", "object"
+        GARMENT = "garment", "garment"
+        FESTIVAL = "festival", "festival"
 
     kind = models.CharField(max_length=10, choices=Kind)
     name = models.CharField(max_length=200)
     dish = models.ForeignKey(Dish, on_delete=models.CASCADE, null=True, blank=True, related_name="subjects")
-    source_key = models.CharField(max_length=200, unique=True, help_text=_("Origin and name: never twice."))
-    labels = models.JSONField(default=dict, help_text=_("Dimension to list of values: country, continent, language."))
+    source_key = models.CharField(max_length=200, unique=True, help_text="Origin and name: never twice.")
+    labels = models.JSONField(default=dict, help_text="Dimension to list of values: country, continent, language.")
     demonstration = models.BooleanField(default=False)
 
     class Meta:
@@ -147,36 +146,34 @@ class Run(models.Model):
     """One study with one configuration. Its units say how far it is."""
 
     class State(models.TextChoices):
-        WAITING = "waiting", _("waiting for an earlier run")
-        PLANNED = "planned", _("planned")
-        RUNNING = "running", _("running")
-        PAUSED = "paused", _("paused")
-        CANCELLED = "cancelled", _("cancelled")
-        DONE = "done", _("done")
+        WAITING = "waiting", "waiting for an earlier run"
+        PLANNED = "planned", "planned"
+        RUNNING = "running", "running"
+        PAUSED = "paused", "paused"
+        CANCELLED = "cancelled", "cancelled"
+        DONE = "done", "done"
 
     study = models.SlugField(max_length=40)
     study_version = models.CharField(max_length=20)
     slug = models.SlugField(max_length=80, unique=True)
     config = models.JSONField(default=dict)
-    definition = models.JSONField(
-        default=dict, help_text=_("What never mixes: prompt hash, model revision, precision.")
-    )
+    definition = models.JSONField(default=dict, help_text="What never mixes: prompt hash, model revision, precision.")
     state = models.CharField(max_length=10, choices=State, default=State.PLANNED)
     queue = models.CharField(max_length=8, default="cpu")
-    priority = models.SmallIntegerField(default=0, help_text=_("Higher numbers come first on their queue."))
+    priority = models.SmallIntegerField(default=0, help_text="Higher numbers come first on their queue.")
     after = models.ForeignKey(
         "self",
         on_delete=models.SET_NULL,
         null=True,
         blank=True,
         related_name="followers",
-        help_text=_("Planned once this run is done: what it asks about does not exist before."),
+        help_text="Planned once this run is done: what it asks about does not exist before.",
     )
     demonstration = models.BooleanField(default=False)
-    imported = models.BooleanField(default=False, help_text=_("Made elsewhere: its units were never executed here."))
-    problem = models.TextField(blank=True, help_text=_("Why it paused by itself."))
-    announced = models.PositiveIntegerField(default=0, help_text=_("Number of the last announcement."))
-    heard = models.PositiveIntegerField(default=0, help_text=_("Announcements up to this number are spent."))
+    imported = models.BooleanField(default=False, help_text="Made elsewhere: its units were never executed here.")
+    problem = models.TextField(blank=True, help_text="Why it paused by itself.")
+    announced = models.PositiveIntegerField(default=0, help_text="Number of the last announcement.")
+    heard = models.PositiveIntegerField(default=0, help_text="Announcements up to this number are spent.")
     started_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -212,12 +209,12 @@ class Batch(models.Model):
     token = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(Run, on_delete=models.CASCADE)
     worker = models.CharField(max_length=120)
-    until = models.DateTimeField(help_text=_("By the database's clock."))
+    until = models.DateTimeField(help_text="By the database's clock.")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        verbose_name_plural = _("batches")
+        verbose_name_plural = "batches"
         indexes = [
             models.Index(fields=["until"], condition=Q(finished_at=None), name="open_batches"),
             models.Index(fields=["run", "finished_at"]),
@@ -231,20 +228,20 @@ class Unit(models.Model):
     """One thing that a model computes. Narrow on purpose: there are millions of them."""
 
     class State(models.TextChoices):
-        PENDING = "pending", _("waiting")
-        LEASED = "leased", _("being worked on")
-        DONE = "done", _("done")
-        REFUSED = "refused", _("refused by the provider")
-        FILTERED = "filtered", _("held back by a safety filter")
-        EMPTY = "empty", _("empty: nothing came, or nothing that can be used")
-        FAILED = "failed", _("failed")
+        PENDING = "pending", "waiting"
+        LEASED = "leased", "being worked on"
+        DONE = "done", "done"
+        REFUSED = "refused", "refused by the provider"
+        FILTERED = "filtered", "held back by a safety filter"
+        EMPTY = "empty", "empty: nothing came, or nothing that can be used"
+        FAILED = "failed", "failed"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="units")
     key = models.CharField(max_length=120)
     subject = models.ForeignKey(Subject, on_delete=models.CASCADE, null=True)
     model = models.ForeignKey(Model, on_delete=models.PROTECT)
     payload = models.JSONField(default=dict)
-    affinity = models.CharField(max_length=80, help_text=_("Units with the same affinity go to one worker together."))
+    affinity = models.CharField(max_length=80, help_text="Units with the same affinity go to one worker together.")
     state = models.CharField(max_length=8, choices=State, default=State.PENDING)
     deliveries = models.PositiveSmallIntegerField(default=0)
     batch = models.ForeignKey(Batch, on_delete=models.SET_NULL, null=True, related_name="units")
@@ -268,29 +265,27 @@ class GeneratedImage(models.Model):
     """A picture of a subject by a model, or the record that there is none. Real photographs have role *camera*."""
 
     class State(models.TextChoices):
-        HELD = "held", _("held")
-        REFUSED = "refused", _("refused by the provider")
-        FILTERED = "filtered", _("held back by a safety filter")
-        HELD_BACK = "held_back", _("held back here: black, flat or blurred")
-        NOT_HELD = "not_held", _("not held: the picture was never given to us")
-        ERASED = "erased", _("erased: its dish was withdrawn")
+        HELD = "held", "held"
+        REFUSED = "refused", "refused by the provider"
+        FILTERED = "filtered", "held back by a safety filter"
+        HELD_BACK = "held_back", "held back here: black, flat or blurred"
+        NOT_HELD = "not_held", "not held: the picture was never given to us"
+        ERASED = "erased", "erased: its dish was withdrawn"
 
     subject = models.ForeignKey(Subject, on_delete=models.CASCADE, related_name="images")
-    model = models.ForeignKey(
-        Model, on_delete=models.PROTECT, null=True, help_text=_("Empty where the source lacks it.")
-    )
+    model = models.ForeignKey(Model, on_delete=models.PROTECT, null=True, help_text="Empty where the source lacks it.")
     run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, blank=True)
     prompt = models.ForeignKey(PromptTemplate, on_delete=models.PROTECT, null=True)
     prompt_sent = models.TextField(blank=True)
     prompt_revised = models.TextField(blank=True)
-    seed = models.BigIntegerField(null=True, help_text=_("Where the model takes one."))
-    sample = models.PositiveIntegerField(null=True, help_text=_("Number of the picture where there is no seed."))
+    seed = models.BigIntegerField(null=True, help_text="Where the model takes one.")
+    sample = models.PositiveIntegerField(null=True, help_text="Number of the picture where there is no seed.")
     state = models.CharField(max_length=10, choices=State, default=State.HELD)
     sha256 = models.CharField(max_length=64, blank=True, db_index=True)
     media_type = models.CharField(max_length=20, blank=True)
     width = models.PositiveIntegerField(null=True)
     height = models.PositiveIntegerField(null=True)
-    source_key = models.CharField(max_length=260, unique=True, help_text=_("Run and unit, or the origin's own key."))
+    source_key = models.CharField(max_length=260, unique=True, help_text="Run and unit, or the origin's own key.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -312,9 +307,9 @@ class Embedding(models.Model):
     preprocessing = models.CharField(max_length=80, blank=True)
     image = models.ForeignKey(GeneratedImage, on_delete=models.CASCADE, null=True, related_name="embeddings")
     text = models.TextField(blank=True)
-    text_hash = models.CharField(max_length=64, blank=True, help_text=_("Of the text: no index holds long ones."))
+    text_hash = models.CharField(max_length=64, blank=True, help_text="Of the text: no index holds long ones.")
     dimensions = models.PositiveIntegerField()
-    vector = models.BinaryField(help_text=_("Little-endian float32, not normalised."))
+    vector = models.BinaryField(help_text="Little-endian float32, not normalised.")
 
     class Meta:
         constraints = [
@@ -344,12 +339,12 @@ class Outcome(models.Model):
 
     unit = models.OneToOneField(Unit, on_delete=models.CASCADE, primary_key=True, related_name="outcome")
     batch = models.ForeignKey(Batch, on_delete=models.SET_NULL, null=True)
-    text = models.TextField(blank=True, help_text=_("The raw answer, or the provider's words of refusal."))
+    text = models.TextField(blank=True, help_text="The raw answer, or the provider's words of refusal.")
     numbers = models.JSONField(default=dict)
     image = models.ForeignKey(GeneratedImage, on_delete=models.SET_NULL, null=True)
     embedding = models.ForeignKey(Embedding, on_delete=models.SET_NULL, null=True)
-    reason = models.TextField(blank=True, help_text=_("Why it was refused, filtered or failed."))
-    circumstances = models.JSONField(default=dict, help_text=_("Batch size, library versions, card, seconds."))
+    reason = models.TextField(blank=True, help_text="Why it was refused, filtered or failed.")
+    circumstances = models.JSONField(default=dict, help_text="Batch size, library versions, card, seconds.")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     def __str__(self) -> str:
@@ -360,7 +355,7 @@ class EarlierOutcome(models.Model):
     """What a unit gave before somebody had it tried again: the outcome as it was, with the number of the try."""
 
     unit = models.ForeignKey(Unit, on_delete=models.CASCADE, related_name="earlier")
-    number = models.PositiveSmallIntegerField(help_text=_("1 for the first try."))
+    number = models.PositiveSmallIntegerField(help_text="1 for the first try.")
     state = models.CharField(max_length=8, choices=Unit.State)
     text = models.TextField(blank=True)
     numbers = models.JSONField(default=dict)
@@ -380,8 +375,8 @@ class EarlierOutcome(models.Model):
 class TokenBucket(models.Model):
     """When the next call with a provider's key may go out, for all workers together."""
 
-    name = models.CharField(max_length=120, primary_key=True, help_text=_("Host and the hash of the key."))
-    next_at = models.DateTimeField(help_text=_("By the database's clock."))
+    name = models.CharField(max_length=120, primary_key=True, help_text="Host and the hash of the key.")
+    next_at = models.DateTimeField(help_text="By the database's clock.")
 
     def __str__(self) -> str:
         return self.name
@@ -405,9 +400,9 @@ class StoredTable(models.Model):
     filters = models.JSONField(default=dict)
     filters_hash = models.CharField(max_length=64)
     fingerprint = models.CharField(max_length=64)
-    content = models.JSONField(null=True, help_text=_("Columns, rows, notes; empty while first being computed."))
+    content = models.JSONField(null=True, help_text="Columns, rows, notes; empty while first being computed.")
     error = models.TextField(blank=True)
-    wanted_at = models.DateTimeField(null=True, blank=True, help_text=_("When a page last asked for a fresh one."))
+    wanted_at = models.DateTimeField(null=True, blank=True, help_text="When a page last asked for a fresh one.")
     computed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -6,9 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
-from django.utils.translation import gettext_lazy as _
 
-FROZEN = _("A frozen plan is never changed. Make a new plan that names this one.")
+FROZEN = "A frozen plan is never changed. Make a new plan that names this one."
 
 
 class PlanFrozenError(ValueError):
@@ -43,9 +42,9 @@ class Plan(models.Model):
     """
 
     class Family(models.TextChoices):
-        TABLE_METRIC = "table-metric", _("Holm, within each table and metric")
-        PLAN = "plan", _("Holm, over all tests of this plan")
-        NONE = "none", _("none: there is one test only")
+        TABLE_METRIC = "table-metric", "Holm, within each table and metric"
+        PLAN = "plan", "Holm, over all tests of this plan"
+        NONE = "none", "none: there is one test only"
 
     slug = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=120)
@@ -53,29 +52,27 @@ class Plan(models.Model):
     tables = models.JSONField(default=list)
     primary_table = models.CharField(max_length=80)
     primary_metric = models.CharField(max_length=80)
-    groups = models.TextField(max_length=2000, help_text=_("Which groups are compared, and what is left out as small."))
-    exclusions = models.TextField(
-        max_length=2000, help_text=_("Which answers, people, pictures are left out, and why.")
-    )
+    groups = models.TextField(max_length=2000, help_text="Which groups are compared, and what is left out as small.")
+    exclusions = models.TextField(max_length=2000, help_text="Which answers, people, pictures are left out, and why.")
     family = models.CharField(max_length=12, choices=Family, default=Family.TABLE_METRIC)
-    stopping = models.TextField(max_length=2000, help_text=_("When no more data is added."))
+    stopping = models.TextField(max_length=2000, help_text="When no more data is added.")
     stop_reviews = models.PositiveIntegerField(
-        null=True, blank=True, help_text=_("The data is not complete with fewer reviews than this.")
+        null=True, blank=True, help_text="The data is not complete with fewer reviews than this."
     )
-    stop_on = models.DateField(null=True, blank=True, help_text=_("The data is not complete before this day."))
+    stop_on = models.DateField(null=True, blank=True, help_text="The data is not complete before this day.")
     campaigns = models.JSONField(default=list, blank=True)
     runs = models.JSONField(default=list, blank=True)
     studies = models.JSONField(default=list, blank=True)
     masked = models.BooleanField(
-        default=False, help_text=_("Models are called A, B, C until the analyses of the plan ran.")
+        default=False, help_text="Models are called A, B, C until the analyses of the plan ran."
     )
-    mask_places = models.BooleanField(default=False, help_text=_("Countries and continents too."))
+    mask_places = models.BooleanField(default=False, help_text="Countries and continents too.")
     mask_seed = models.CharField(max_length=32, default=mask_seed, editable=False)
     amends = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="amendments")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     frozen_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
-    frozen_at = models.DateTimeField(null=True, editable=False, help_text=_("By the database's clock."))
+    frozen_at = models.DateTimeField(null=True, editable=False, help_text="By the database's clock.")
     evidence = models.JSONField(default=list, editable=False)
     sha256 = models.CharField(max_length=64, blank=True, editable=False)
 
@@ -83,7 +80,7 @@ class Plan(models.Model):
 
     class Meta:
         ordering = ["-created_at", "-pk"]
-        permissions = [("unmask_plan", _("Can say which model is A, B, C"))]
+        permissions = [("unmask_plan", "Can say which model is A, B, C")]
 
     def __str__(self) -> str:
         return self.title
@@ -109,14 +106,14 @@ class PlanAct(models.Model):
     """What somebody did about the mask of a plan: recorded once, never changed."""
 
     class Kind(models.TextChoices):
-        UNMASKED = "unmasked", _("unmasked after the analyses ran")
-        EARLY = "early", _("unmasked before the analyses ran")
-        LOOKED = "looked", _("looked once at a table without the mask")
+        UNMASKED = "unmasked", "unmasked after the analyses ran"
+        EARLY = "early", "unmasked before the analyses ran"
+        LOOKED = "looked", "looked once at a table without the mask"
 
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="acts")
     kind = models.CharField(max_length=8, choices=Kind)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
-    name = models.CharField(max_length=150, help_text=_("Who, or the account of the host where it was a command."))
+    name = models.CharField(max_length=150, help_text="Who, or the account of the host where it was a command.")
     reason = models.TextField(max_length=2000, blank=True)
     at = models.DateTimeField(db_default=Now(), editable=False)
 
@@ -131,9 +128,9 @@ class MaskedName(models.Model):
     """What a model or place is called while a plan is masked. Given once, in an order drawn from the plan's seed."""
 
     class Kind(models.TextChoices):
-        MODEL = "model", _("model")
-        COUNTRY = "country", _("country")
-        CONTINENT = "continent", _("continent")
+        MODEL = "model", "model"
+        COUNTRY = "country", "country"
+        CONTINENT = "continent", "continent"
 
     plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="names")
     kind = models.CharField(max_length=10, choices=Kind)

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from django.utils.translation import gettext_noop as _
-
 from collection.models import Continent, Country
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.ranks import spearman, spearman_interval
@@ -112,26 +110,24 @@ def build_access_table(
 SOURCE = "World Wide recipe App. D, Fig. D.1 (approximated)"
 ACCESS = TableSpec(
     name="novelty.access",
-    title=_("Dishes and internet use over countries"),
+    title="Dishes and internet use over countries",
     source=SOURCE,
     version="2",
     columns=("scope",),
-    metrics={
-        "rho": _("Spearman’s ρ of the number of dishes and the share of people who use the internet; n: countries.")
-    },
+    metrics={"rho": "Spearman’s ρ of the number of dishes and the share of people who use the internet; n: countries."},
     inputs=INPUTS,
     filters=("scope",),
     compute=compute_access_correlations,
 )
 COUNTRIES = TableSpec(
     name="novelty.countries",
-    title=_("Dishes and internet use of each country"),
+    title="Dishes and internet use of each country",
     source=SOURCE,
     version="1",
     columns=("country", "iso3", "year"),
     metrics={
-        "dishes": _("Public dishes of the country."),
-        "internet_use": _("Individuals using the internet, per cent of the population, in the year shown."),
+        "dishes": "Public dishes of the country.",
+        "internet_use": "Individuals using the internet, per cent of the population, in the year shown.",
     },
     inputs=INPUTS,
     filters=("country",),

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from django.utils.translation import gettext_noop as _
-
 from collection.models import Dish, Photo, PhotoLink
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.inference.proportion import chance_alone
@@ -96,15 +94,13 @@ def filled_there(found: Compared) -> dict[str, Estimate]:
 
 TABLE = TableSpec(
     name="novelty.fields",
-    title=_("What is told of a dish, here and in a reference list"),
+    title="What is told of a dish, here and in a reference list",
     source="World Wide recipe App. D, Table D.6",
     version="2",
     columns=("field",),
     metrics={
-        "ours": _("Share of our dishes of which this is told."),
-        "reference": _(
-            "Share of the entries of the list of which this is told; not measured where it has no such field."
-        ),
+        "ours": "Share of our dishes of which this is told.",
+        "reference": "Share of the entries of the list of which this is told; not measured where it has no such field.",
     },
     inputs=INPUTS,
     filters=("reference", "field"),

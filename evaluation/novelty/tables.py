@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from django.utils.translation import gettext_noop as _
-
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.inference.proportion import chance_alone
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
@@ -93,13 +91,13 @@ def build_novelty_table(spec: TableSpec, rows: Iterable[TidyRow], found: Compare
 
 SUMMARY = TableSpec(
     name="novelty.summary",
-    title=_("Dishes that a reference list lacks"),
+    title="Dishes that a reference list lacks",
     source=SOURCE,
     version="2",
     columns=("rule", "continent"),
     metrics={
-        "new": _("Dishes of which no name was found in the list by this rule; n are all dishes."),
-        "share_new": _("The same as a share of all dishes."),
+        "new": "Dishes of which no name was found in the list by this rule; n are all dishes.",
+        "share_new": "The same as a share of all dishes.",
     },
     inputs=INPUTS,
     filters=("reference", "rule", "continent"),
@@ -109,11 +107,11 @@ SUMMARY = TableSpec(
 )
 PAIRS = TableSpec(
     name="novelty.pairs",
-    title=_("What dishes were found as in a reference list"),
+    title="What dishes were found as in a reference list",
     source=SOURCE,
     version="1",
     columns=("rule", "dish", "country", "name", "entry", "entry_name", "how"),
-    metrics={"entries": _("Entries of the list that this dish was found as.")},
+    metrics={"entries": "Entries of the list that this dish was found as."},
     inputs=INPUTS,
     filters=("reference", "rule", "dish"),
     choices={"rule": RULES},

@@ -12,7 +12,6 @@ from datetime import date, datetime
 import numpy as np
 from django.db.models import Count, Min
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext_noop as _
 
 from collection.models import Dish, DishCountry, DishLanguage, DishQuerySet, Photo, Source, Submission
 from evaluation.contracts.table import Filters, TableSpec
@@ -225,44 +224,44 @@ def build_overview_spec(
 
 
 TOTALS = replace(
-    build_overview_spec("totals", _("What there is"), "what", {"number": _("How many there are.")}, compute_totals),
+    build_overview_spec("totals", "What there is", "what", {"number": "How many there are."}, compute_totals),
     figure=False,
 )
 COUNTRIES = build_overview_spec(
     "countries",
-    _("Dishes by country"),
+    "Dishes by country",
     "country",
-    {"dishes": _("Accepted dishes of the country.")},
+    {"dishes": "Accepted dishes of the country."},
     compute_country_counts,
 )
 GROWTH = build_overview_spec(
     "growth",
-    _("Growth by month"),
+    "Growth by month",
     "month",
     {
-        "dishes": _("Accepted dishes that came in the month."),
-        "so_far": _("Accepted dishes that came until the end of the month."),
-        "new_contributors": _("People whose first accepted dish came in the month."),
+        "dishes": "Accepted dishes that came in the month.",
+        "so_far": "Accepted dishes that came until the end of the month.",
+        "new_contributors": "People whose first accepted dish came in the month.",
     },
     compute_growth,
 )
 COVERAGE = build_overview_spec(
     "coverage",
-    _("Coverage beside internet use"),
+    "Coverage beside internet use",
     "internet_use",
     {
-        "countries": _("Countries whose share of people on the internet lies in this range."),
-        "represented": _("Share of these countries that have an accepted dish."),
-        "dishes": _("Accepted dishes of these countries."),
+        "countries": "Countries whose share of people on the internet lies in this range.",
+        "represented": "Share of these countries that have an accepted dish.",
+        "dishes": "Accepted dishes of these countries.",
     },
     compute_internet_coverage,
 )
 DEVICES = replace(
     build_overview_spec(
         "devices",
-        _("Devices that dishes were sent from"),
+        "Devices that dishes were sent from",
         "device",
-        {"share": _("Share of the dishes whose device is known.")},
+        {"share": "Share of the dishes whose device is known."},
         compute_device_shares,
     ),
     version="2",

@@ -10,8 +10,6 @@ from typing import Any
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db.models import QuerySet
 from django.urls import reverse
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from collection.admin.country_scope import country_of, dishes_for
 from collection.models import Dish, Photo, Report, Withdrawal
@@ -25,7 +23,7 @@ MOST = 1000
 class Kind:
     """Something that waits. `rows`: what of it this person may see, None where nothing; `address` of its list."""
 
-    label: str | Promise
+    label: str
     rows: Callable[[User], QuerySet[Any] | None]
     address: Callable[[], str]
 
@@ -73,15 +71,15 @@ def waiting_photos(user: User) -> QuerySet[Any] | None:
 
 
 COLLECTION = (
-    Kind(_("dishes"), waiting_dishes, make_admin_list_address("collection_dish", "state__exact=waiting")),
-    Kind(_("photos"), waiting_photos, make_admin_list_address("collection_photo", "state__exact=waiting")),
+    Kind("dishes", waiting_dishes, make_admin_list_address("collection_dish", "state__exact=waiting")),
+    Kind("photos", waiting_photos, make_admin_list_address("collection_photo", "state__exact=waiting")),
     Kind(
-        _("reports about dishes and photos"),
+        "reports about dishes and photos",
         with_permission("collection.view_report", lambda: Report.objects.filter(state=Report.State.OPEN)),
         make_admin_list_address("collection_report", "state__exact=open"),
     ),
     Kind(
-        _("withdrawals without a code"),
+        "withdrawals without a code",
         with_permission(
             "collection.view_withdrawal", lambda: Withdrawal.objects.filter(undone_at=None, erase_after=None)
         ),

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from evaluation.drilldown.cells import Behind, Cell, Observed
 from evaluation.models import Outcome, Unit
@@ -25,6 +23,7 @@ from evaluation.presentation.images import (
 from evaluation.presentation.table import choose_decimals
 from evaluation.presentation.table import format_cell as number_of
 from evaluation.registry.names import READ_ANSWERS
+from wwd.base.text import count_noun
 
 
 @dataclass(frozen=True)
@@ -78,9 +77,7 @@ def describe_observations(observed: Iterable[Observed], only_counts: bool) -> di
 
 def describe_answer_counts(observed: Sequence[Observed]) -> str:
     n = sum(each.value is not None for each in observed)
-    counted = ngettext("%(n)d answer counted", "%(n)d answers counted", n) % {"n": n}
-    left = len(observed) - n
-    return f"{counted}, " + ngettext("%(n)d not counted", "%(n)d not counted", left) % {"n": left}
+    return f"{n} {count_noun(n, 'answer', 'answers')} counted, {len(observed) - n} not counted"
 
 
 def unit_rows(
@@ -118,4 +115,4 @@ def build_cell_number_context(cell: Cell) -> dict[str, Any]:
 
 def title_of(cell: Cell) -> str:
     groups = ", ".join(cell.shown.values())
-    return _("Behind “%(metric)s” of %(groups)s") % {"metric": cell.metric.replace("_", " "), "groups": groups}
+    return "Behind “{metric}” of {groups}".format(metric=cell.metric.replace("_", " "), groups=groups)

@@ -14,7 +14,6 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext as _
 
 from evaluation.images import files, machine_scores
 from evaluation.images.machine_scores import Score
@@ -113,8 +112,8 @@ class PictureRow:
         if self.mask.active:
             return ""
         if self.image.seed is not None:
-            return _("seed %(number)d") % {"number": self.image.seed}
-        return "" if self.image.sample is None else _("sample %(number)d") % {"number": self.image.sample}
+            return f"seed {self.image.seed}"
+        return "" if self.image.sample is None else f"sample {self.image.sample}"
 
     @property
     def shown(self) -> bool:
@@ -132,7 +131,7 @@ class PictureRow:
 
 def model_name(model: Model | None, mask: Mask) -> str:
     """The name of a model on every page of pictures, masked where a plan wishes it."""
-    return mask.name("model", model.title) if model else _("model not known")
+    return mask.name("model", model.title) if model else "model not known"
 
 
 def rows_for(
@@ -175,7 +174,7 @@ def mask_score(score: Score, mask: Mask) -> Score:
 
 def explain_missing_file(image: GeneratedImage, wanted: bool) -> str:
     """Why a picture that is about to be shown would stay blank; only then the storage is asked."""
-    return _("The file of the picture is missing in the storage.") if wanted and not files.is_there(image) else ""
+    return "The file of the picture is missing in the storage." if wanted and not files.is_there(image) else ""
 
 
 def opinions_of(image_ids: Sequence[int], user: User) -> Mapping[int, Sequence[Opinion]]:

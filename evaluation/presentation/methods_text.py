@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
-
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, Estimate, TidyTable
 from evaluation.presentation import table as presentation_table
+from wwd.base.text import count_noun
 
 COUNTED_FIRST = ("outcomes", "reviews")
 COUNTED_LAST = ("reviewers", "dishes", "pictures", "clusters")
@@ -37,37 +35,32 @@ def write_methods_paragraph(
 
 def list_metric_definitions(spec: TableSpec) -> dict[str, str]:
     """Metric, as it is read → its definition."""
-    return {metric.replace("_", " "): _(text) for metric, text in spec.metrics.items()}
+    return {metric.replace("_", " "): text for metric, text in spec.metrics.items()}
 
 
 def _what(spec: TableSpec, table: TidyTable) -> Iterator[str]:
-    yield _("%(title)s: table %(name)s, version %(version)s of its definition (%(source)s).") % {
-        "title": _(spec.title),
-        "name": spec.name,
-        "version": table.version,
-        "source": spec.source,
-    }
+    yield f"{spec.title}: table {spec.name}, version {table.version} of its definition ({spec.source})."
     for metric, definition in list_metric_definitions(spec).items():
         yield f"{metric}: {definition}"
     if table.demonstration:
-        yield _("Demonstration: these numbers come from stand-ins and are no measurement.")
+        yield "Demonstration: these numbers come from stand-ins and are no measurement."
 
 
 def _chosen(filters: Filters) -> Iterator[str]:
     if filters:
         chosen = "; ".join(f"{name}: {value}" for name, value in sorted(filters.items()))
-        yield _("Only %(chosen)s.") % {"chosen": chosen}
+        yield f"Only {chosen}."
 
 
 def _run(run: Mapping[str, Any]) -> Iterator[str]:
     """Which run it was made from; what defines the run stands in the notes of the table."""
     if run.get("finished"):
-        yield _("The run %(slug)s of the study %(study)s (version %(version)s) ended on %(date)s.") % {
-            "slug": run["slug"],
-            "study": run["study"],
-            "version": run["version"],
-            "date": run["finished"],
-        }
+        yield "The run {slug} of the study {study} (version {version}) ended on {date}.".format(
+            slug=run["slug"],
+            study=run["study"],
+            version=run["version"],
+            date=run["finished"],
+        )
 
 
 def _notes(table: TidyTable) -> Iterator[str]:
@@ -90,31 +83,27 @@ def _counts(table: TidyTable) -> Iterator[str]:
     """How much stands behind the table, and behind its cells."""
     if counted := {name: number for name, number in table.about.get("counted", {}).items() if number}:
         listed = ", ".join(f"{counted[name]} {name}" for name in sorted(counted, key=_place))
-        yield _("Counted: %(listed)s.") % {"listed": listed}
+        yield f"Counted: {listed}."
     measured = [row.estimate for row in table.rows if row.estimate.value is not None]
     if measured:
-        yield _("Of %(cells)s numbers, n is %(n)s and clusters are %(clusters)s.") % {
-            "cells": len(measured),
-            "n": _range([estimate.n for estimate in measured]),
-            "clusters": _range([estimate.clusters for estimate in measured]),
-        }
+        n = _range([estimate.n for estimate in measured])
+        clusters = _range([estimate.clusters for estimate in measured])
+        yield f"Of {len(measured)} numbers, n is {n} and clusters are {clusters}."
     yield from _lacking([row.estimate for row in table.rows])
 
 
 def _lacking(estimates: list[Estimate]) -> Iterator[str]:
     small = sum(estimate.small for estimate in estimates if estimate.value is not None)
     if small:
-        text = ngettext(
+        text = count_noun(
+            small,
             "%(count)s number is of a small group (n under %(n)s, %(clusters)s clusters or %(people)s reviewers).",
             "%(count)s numbers are of small groups (n under %(n)s, %(clusters)s clusters or %(people)s reviewers).",
-            small,
         )
         yield text % {"count": small, "n": SMALL_N, "clusters": SMALL_CLUSTERS, "people": SMALL_PEOPLE}
     missing = sum(estimate.value is None for estimate in estimates)
     if missing:
-        yield ngettext("%(count)s number was not measured.", "%(count)s numbers were not measured.", missing) % {
-            "count": missing
-        }
+        yield f"{missing} {count_noun(missing, 'number was', 'numbers were')} not measured."
 
 
 def _range(numbers: list[int]) -> str:
@@ -125,9 +114,9 @@ def _range(numbers: list[int]) -> str:
 def _intervals(table: TidyTable) -> Iterator[str]:
     made = presentation_table.list_interval_methods(table)
     if made:
-        yield _("95 %% intervals: %(methods)s.") % {"methods": "; ".join(made)}
+        yield "95 % intervals: {methods}.".format(methods="; ".join(made))
     else:
-        yield _("No interval is claimed.")
+        yield "No interval is claimed."
 
 
 def _circumstances(found: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
@@ -137,10 +126,10 @@ def _circumstances(found: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         listed = ", ".join(value if len(values) == 1 else f"{value} ({count})" for value, count in values.items())
         parts.append(f"{name.replace('_', ' ')} {listed}")
     if parts:
-        yield _("Circumstances of the outcomes: %(listed)s.") % {"listed": "; ".join(parts)}
+        yield "Circumstances of the outcomes: {listed}.".format(listed="; ".join(parts))
 
 
 def _made(spec: TableSpec, table: TidyTable, filters: Filters, computed_at: datetime | None) -> Iterator[str]:
     if computed_at:
-        yield _("Computed on %(date)s.") % {"date": computed_at.strftime("%Y-%m-%d %H:%M UTC")}
-    yield _("The same numbers: %(command)s") % {"command": presentation_table.build_table_command(spec.name, filters)}
+        yield "Computed on {date}.".format(date=computed_at.strftime("%Y-%m-%d %H:%M UTC"))
+    yield f"The same numbers: {presentation_table.build_table_command(spec.name, filters)}"

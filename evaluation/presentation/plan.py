@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 
 from evaluation.models import MaskedName, Model, Plan, PlanAct
 from evaluation.plans.freezing import is_plan_intact
@@ -77,5 +76,5 @@ def data_named(found: Mapping[str, Any]) -> str:
     """Counted data in the reader's language."""
     name = " / ".join(part for part in (found["part"], found["run"]) if part)
     if found["kind"] == "reviews":
-        return _("Reviews of the campaign %(name)s") % {"name": name} if name else _("Reviews of all campaigns")
-    return _("Units of %(name)s") % {"name": name} if name else _("Units of all runs")
+        return f"Reviews of the campaign {name}" if name else "Reviews of all campaigns"
+    return f"Units of {name}" if name else "Units of all runs"

@@ -8,8 +8,6 @@ from typing import Any
 from django import forms
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from evaluation.contracts import table as contracts_table
 from evaluation.models import Plan
@@ -30,27 +28,25 @@ class SlugsField(WordsField):
         super().validate(value)
         wrong = [name for name in value if not SLUG.fullmatch(name)]
         if wrong:
-            raise forms.ValidationError(
-                _("“%(name)s” is no short name: letters, digits and hyphens.") % {"name": wrong[0]}
-            )
+            raise forms.ValidationError(f"“{wrong[0]}” is no short name: letters, digits and hyphens.")
 
 
 class LineForm(forms.Form):
     """One table that the plan lists."""
 
     table = forms.CharField(
-        max_length=80, label=gettext_lazy("Table"), widget=forms.TextInput(attrs={"list": "named-tables", "dir": "ltr"})
+        max_length=80, label="Table", widget=forms.TextInput(attrs={"list": "named-tables", "dir": "ltr"})
     )
     filters = forms.CharField(
         max_length=400,
         required=False,
-        label=gettext_lazy("Filters"),
+        label="Filters",
         widget=forms.TextInput(attrs={"placeholder": "campaign=kenya-2026 country=Kenya", "dir": "ltr"}),
     )
     metrics = forms.CharField(
         max_length=400,
         required=False,
-        label=gettext_lazy("Metrics; empty for all"),
+        label="Metrics; empty for all",
         widget=forms.TextInput(attrs={"placeholder": "correct_dish, food", "dir": "ltr"}),
     )
 
@@ -75,7 +71,7 @@ class LineForm(forms.Form):
         try:
             pairs = [pair.partition("=") for pair in shlex.split(text)]
             if any(not sign or not key for key, sign, _value in pairs):
-                raise ValueError(_("Filters are written name=value, with a space between two of them."))
+                raise ValueError("Filters are written name=value, with a space between two of them.")
             return lookup.checked_filters(spec, {key: value for key, _sign, value in pairs})
         except ValueError as error:
             self.add_error("filters", str(error))
@@ -95,9 +91,9 @@ Lines = forms.formset_factory(LineForm, extra=LINES, max_num=MOST_LINES, absolut
 class PlanForm(forms.ModelForm):
     """What a plan says besides its tables."""
 
-    campaigns = SlugsField(required=False, label=gettext_lazy("Campaigns"))
-    runs = SlugsField(required=False, label=gettext_lazy("Runs"))
-    studies = SlugsField(required=False, label=gettext_lazy("Studies"))
+    campaigns = SlugsField(required=False, label="Campaigns")
+    runs = SlugsField(required=False, label="Runs")
+    studies = SlugsField(required=False, label="Studies")
 
     class Meta:
         model = Plan
@@ -120,19 +116,19 @@ class PlanForm(forms.ModelForm):
             "mask_places",
         )
         labels = {
-            "title": gettext_lazy("Title"),
-            "amends": gettext_lazy("Amends the plan"),
-            "hypotheses": gettext_lazy("Hypotheses"),
-            "primary_table": gettext_lazy("Primary: table"),
-            "primary_metric": gettext_lazy("Primary: metric"),
-            "groups": gettext_lazy("Groups"),
-            "exclusions": gettext_lazy("Exclusions"),
-            "family": gettext_lazy("Correction"),
-            "stopping": gettext_lazy("Stopping rule"),
-            "stop_reviews": gettext_lazy("Reviews at least"),
-            "stop_on": gettext_lazy("Not before (year-month-day)"),
-            "masked": gettext_lazy("Mask models"),
-            "mask_places": gettext_lazy("Mask places"),
+            "title": "Title",
+            "amends": "Amends the plan",
+            "hypotheses": "Hypotheses",
+            "primary_table": "Primary: table",
+            "primary_metric": "Primary: metric",
+            "groups": "Groups",
+            "exclusions": "Exclusions",
+            "family": "Correction",
+            "stopping": "Stopping rule",
+            "stop_reviews": "Reviews at least",
+            "stop_on": "Not before (year-month-day)",
+            "masked": "Mask models",
+            "mask_places": "Mask places",
         }
         widgets = {
             name: forms.Textarea(attrs={"rows": 3}) for name in ("hypotheses", "groups", "exclusions", "stopping")
@@ -174,9 +170,9 @@ class Draft:
         """At least one table, and the primary metric among what is listed."""
         table, metric = (self.form.cleaned_data[name] for name in ("primary_table", "primary_metric"))
         if not self.listed:
-            self.form.add_error(None, _("List at least one table."))
+            self.form.add_error(None, "List at least one table.")
         elif not any(one["table"] == table and metric in one["metrics"] for one in self.listed):
-            self.form.add_error("primary_metric", _("The primary table and metric are not among the tables listed."))
+            self.form.add_error("primary_metric", "The primary table and metric are not among the tables listed.")
 
     def save(self, by: AbstractBaseUser) -> Plan:
         """The draft as a row. Raises FrozenPlan where somebody froze it meanwhile."""

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Min
 from django.utils.timesince import timeuntil
-from django.utils.translation import gettext as _
 
 from evaluation import cached_counts, runner
 from evaluation.models import Outcome, Run, Unit
@@ -76,7 +75,7 @@ class Standing:
         if seconds is None or not self.forecast.open:
             return ""
         if seconds < 60:
-            return _("less than a minute")
+            return "less than a minute"
         start = datetime(2000, 1, 1)
         return timeuntil(start + timedelta(seconds=seconds), start, depth=1)
 

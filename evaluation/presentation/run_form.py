@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, Literal, get_args, get_origin
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -27,7 +26,7 @@ RECENT = 50
 class StepForm(forms.Form):
     """One study of a chain. Fields that are left as they were take the default of the study's Config."""
 
-    use = forms.BooleanField(required=False, label=_("Take this study"))
+    use = forms.BooleanField(required=False, label="Take this study")
     # A study that is not taken may stay empty: the browser must not ask for its fields.
     use_required_attribute = False
 
@@ -77,11 +76,11 @@ def field_for(name: str, field: FieldInfo, offered: Sequence[tuple[str, Any]] | 
     if hint is float:
         return forms.FloatField(**common)
     if get_origin(hint) in (tuple, list) and set(get_args(hint)) <= {str, ...}:
-        return WordsField(**{**common, "required": False}, help_text=_("Separated by commas."))
+        return WordsField(**{**common, "required": False}, help_text="Separated by commas.")
     if hint is str:
         return forms.CharField(**common)
     area = forms.Textarea(attrs={"rows": 2, "cols": 60, "dir": "ltr"})
-    return forms.JSONField(widget=area, help_text=_("JSON, as in docs/researcher/."), **common)
+    return forms.JSONField(widget=area, help_text="JSON, as in docs/researcher/.", **common)
 
 
 def make_choice_field(values: Sequence[Any], common: Mapping[str, Any]) -> forms.TypedChoiceField:
@@ -130,7 +129,7 @@ class Offered:
     def choices(self, study: Study, name: str) -> Sequence[tuple[str, Any]] | None:
         """What a field of this name may hold where that is the name of a row; None for every other field."""
         if name in ("images", "beside"):
-            chain = [(f"{CHAIN}{PICTURES_FROM}", _("the pictures that this chain makes"))] if name == "images" else []
+            chain = [(f"{CHAIN}{PICTURES_FROM}", "the pictures that this chain makes")] if name == "images" else []
             return [*chain, *((slug, slug) for slug in self.recent[PICTURES_FROM])]
         if name == "answers":
             return [(slug, slug) for slug in self.recent[ANSWERS_FROM]]
@@ -150,10 +149,10 @@ def steps_of(forms_given: Sequence[StepForm]) -> list[Step]:
     """The steps that were taken. Raises ConfigError where a form is not valid, or nothing was taken."""
     taken = [form for form in forms_given if form.taken]
     if not taken:
-        raise ConfigError(str(_("Take at least one study.")))
+        raise ConfigError("Take at least one study.")
     # Every form is checked, so that all reasons are shown at once.
     if not min([form.is_valid() for form in taken]):
-        raise ConfigError(str(_("Some fields are not right yet; the reason stands at each of them.")))
+        raise ConfigError("Some fields are not right yet; the reason stands at each of them.")
     return [(form.study.slug, form.config) for form in taken]
 
 
@@ -182,6 +181,6 @@ def preview_steps(steps: Sequence[Step]) -> list[Planned]:
     for slug, config in steps:
         later = any(isinstance(value, str) and value.startswith(CHAIN) for value in config.values())
         if later and PICTURES_FROM not in {earlier.study for earlier in found}:
-            raise ConfigError(str(_("This chain makes no pictures: take the study “generation” too, or name a run.")))
+            raise ConfigError("This chain makes no pictures: take the study “generation” too, or name a run.")
         found.append(Planned(slug, None if later else runner.preview_run(slug, config)))
     return found

@@ -8,7 +8,6 @@ from urllib.parse import quote_plus
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext as _
 
 from evaluation.contracts.table import TableSpec
 from evaluation.drilldown.cells import cell_query
@@ -50,9 +49,9 @@ class Cell:
             said += f' <span class="interval">[{escape(self.interval) if self.interval else dash}]</span>'
         said += f' <span class="n">{self.n} / {self.clusters}</span>'
         if self.exploratory:
-            said += f' <span class="n outside">{escape(_("exploratory"))}</span>'
+            said += f' <span class="n outside">{escape("exploratory")}</span>'
         if self.small:
-            said += f' <span class="visually-hidden">{escape(_("small group"))}</span>'
+            said += f' <span class="visually-hidden">{escape("small group")}</span>'
         classes = "num small-group" if self.small else "num"
         return mark_safe(f'<td class="{classes}">{said}</td>')  # noqa: S308  (each part is escaped above)
 

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.models import Run
@@ -13,20 +11,20 @@ from evaluation.models import Run
 MOST_RUNS = 200
 # In this order, others after them.
 NAMES = {
-    "run": gettext_noop("Run"),
-    "model": gettext_noop("Model"),
-    "country": gettext_noop("Country"),
-    "continent": gettext_noop("Continent"),
-    "language": gettext_noop("Language"),
-    "kind": gettext_noop("Kind of dish"),
-    "prompt": gettext_noop("Prompt"),
-    "campaign": gettext_noop("Campaign"),
-    "questionnaire": gettext_noop("Questionnaire"),
-    "excluded": gettext_noop("People who were left out"),
-    "interval": gettext_noop("Interval"),
-    "measure": gettext_noop("Measure"),
-    "by": gettext_noop("Groups by"),
-    "with": gettext_noop("Compared with the run"),
+    "run": "Run",
+    "model": "Model",
+    "country": "Country",
+    "continent": "Continent",
+    "language": "Language",
+    "kind": "Kind of dish",
+    "prompt": "Prompt",
+    "campaign": "Campaign",
+    "questionnaire": "Questionnaire",
+    "excluded": "People who were left out",
+    "interval": "Interval",
+    "measure": "Measure",
+    "by": "Groups by",
+    "with": "Compared with the run",
 }
 
 
@@ -50,7 +48,7 @@ class Chip:
 
 
 def get_filter_label(name: str) -> str:
-    return _(NAMES[name]) if name in NAMES else name.replace("_", " ").capitalize()
+    return NAMES[name] if name in NAMES else name.replace("_", " ").capitalize()
 
 
 def in_order(names: Iterable[str]) -> list[str]:

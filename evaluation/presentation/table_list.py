@@ -6,9 +6,6 @@ from datetime import datetime
 from itertools import groupby
 from typing import Literal
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
-
 from evaluation import studies
 from evaluation.contracts.table import TableSpec
 from evaluation.models import InputCounter, StoredTable
@@ -17,11 +14,11 @@ from evaluation.tables import store
 
 # Groups that are no study, by the beginning of their tables' names.
 TITLES = {
-    "review": gettext_noop("Reviews by people"),
-    "agreement": gettext_noop("People and machine"),
-    "novelty": gettext_noop("What the collection adds"),
-    "disparity": gettext_noop("Gaps between groups"),
-    "compare": gettext_noop("Models, prompts and runs compared"),
+    "review": "Reviews by people",
+    "agreement": "People and machine",
+    "novelty": "What the collection adds",
+    "disparity": "Gaps between groups",
+    "compare": "Models, prompts and runs compared",
 }
 State = Literal["fresh", "stale", "failed", "never"]
 
@@ -39,7 +36,7 @@ class Listed:
         """What it shows, in one sentence."""
         columns = ", ".join(column.replace("_", " ") for column in self.spec.columns)
         metrics = ", ".join(metric.replace("_", " ") for metric in self.spec.metrics)
-        return _("By %(columns)s: %(metrics)s.") % {"columns": columns, "metrics": metrics}
+        return f"By {columns}: {metrics}."
 
 
 @dataclass(frozen=True)
@@ -76,8 +73,8 @@ def table_group_sort_key(slug: str) -> tuple[int, str]:
 
 def title_of(slug: str) -> str:
     if slug in TITLES:
-        return _(TITLES[slug])
-    return _(studies.load_study(slug).title) if slug in studies.STUDIES else slug.capitalize()
+        return TITLES[slug]
+    return studies.load_study(slug).title if slug in studies.STUDIES else slug.capitalize()
 
 
 def _listed(spec: TableSpec, row: StoredTable | None, counted: dict[str, int]) -> Listed:

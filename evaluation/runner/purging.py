@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
-from django.utils.translation import gettext as _
 
 from evaluation import counters
 from evaluation.models import (
@@ -38,14 +37,14 @@ def list_purge_obstacles(run: Run) -> list[str]:
     """Why `run` cannot be purged, one sentence each: what still works on it, comes after it, names or shows it."""
     found = []
     if run.state not in ENDED:
-        found.append(_("It has not ended. Cancel it first."))
+        found.append("It has not ended. Cancel it first.")
     named = sorted({*run.followers.values_list("slug", flat=True), *runs_that_name(run)})
     if named:
-        found.append(_("Other runs were made from it: %(runs)s.") % {"runs": ", ".join(named)})
+        found.append("Other runs were made from it: {runs}.".format(runs=", ".join(named)))
     if plans := [plan.slug for plan in Plan.objects.order_by("slug") if plan_names(plan, run.slug)]:
-        found.append(_("Plans name it: %(plans)s.") % {"plans": ", ".join(plans)})
+        found.append("Plans name it: {plans}.".format(plans=", ".join(plans)))
     if GeneratedImage.objects.filter(run=run, campaignimage__isnull=False).exists():
-        found.append(_("Pictures of it are shown to reviewers."))
+        found.append("Pictures of it are shown to reviewers.")
     return found
 
 
@@ -122,7 +121,7 @@ def removed_from(rows: QuerySet[Any]) -> Counter[str]:
 
 def describe_counts(gone: Counter[str]) -> str:
     """The numbers in words, the largest first."""
-    return ", ".join(f"{n} {kind}" for kind, n in gone.most_common()) or _("nothing")
+    return ", ".join(f"{n} {kind}" for kind, n in gone.most_common()) or "nothing"
 
 
 def count_purgeable_rows(run: Run) -> dict[str, int]:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.backend import PixelSource
 from evaluation.contracts.study import (
@@ -33,17 +32,17 @@ from evaluation.studies.observe import of_outcomes
 
 DIVERSITY = TableSpec(
     name="colours.diversity",
-    title=_("How different in colour the pictures of a country are"),
+    title="How different in colour the pictures of a country are",
     source="Own study; Hasler & Süsstrunk 2003; Lin 1991",
     version="2",
     columns=("country", "model"),
     metrics={
-        "divergence": _(
+        "divergence": (
             "Jensen–Shannon divergence of the pictures' colours, in bits: entropy of their mean minus mean of their "
             "entropies. 0 where all pictures have the same colours. The fewer the pictures the lower by chance: "
             "compare cells with equally many; no interval is claimed."
         ),
-        "colourfulness": _("Mean colourfulness of the pictures, 0 for grey ones."),
+        "colourfulness": "Mean colourfulness of the pictures, 0 for grey ones.",
     },
     inputs=("runs.colours", "withdrawals"),
     filters=("run", "country", "model"),
@@ -53,11 +52,11 @@ DIVERSITY = TableSpec(
 
 TOP = TableSpec(
     name="colours.top",
-    title=_("The most and the least colourful pictures"),
+    title="The most and the least colourful pictures",
     source=DIVERSITY.source,
     version="1",
     columns=("model", "end", "place", "picture"),
-    metrics={"colourfulness": _("Colourfulness of one picture, 0 for a grey one.")},
+    metrics={"colourfulness": "Colourfulness of one picture, 0 for a grey one."},
     inputs=DIVERSITY.inputs,
     filters=("run", "model", "end"),
     choices={"end": ("top", "bottom")},

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
 from evaluation.contracts.backend import ImageGenerator, ImageRequest
@@ -46,16 +45,16 @@ STATES = ("done", "refused", "filtered", "empty", "failed")
 
 COUNTS = TableSpec(
     name="generation.counts",
-    title=_("Pictures made, refused, held back and failed"),
+    title="Pictures made, refused, held back and failed",
     source="World Wide recipe §3, I.4",
     version="2",
     columns=("country", "model"),
     metrics={
-        "done": _("Pictures that were made; n is the number that was asked for."),
-        "refused": _("Requests that the provider refused."),
-        "filtered": _("Pictures that a safety filter held back."),
-        "empty": _("Requests that gave nothing, or a picture that is black, flat or blurred."),
-        "failed": _("Requests that failed for another reason."),
+        "done": "Pictures that were made; n is the number that was asked for.",
+        "refused": "Requests that the provider refused.",
+        "filtered": "Pictures that a safety filter held back.",
+        "empty": "Requests that gave nothing, or a picture that is black, flat or blurred.",
+        "failed": "Requests that failed for another reason.",
     },
     inputs=("runs.generation", "withdrawals"),
     filters=("run", "country", "model"),

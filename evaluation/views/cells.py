@@ -6,7 +6,6 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 
 from evaluation import queue
 from evaluation.drilldown.cells import Cell, CellNotFound, cell_of, load_drilldown
@@ -24,7 +23,7 @@ def with_cell(view: Callable[[HttpRequest, Cell], HttpResponseBase]) -> View:
         try:
             return view(request, cell_of(name, request.GET))
         except (lookup.TableNotFound, lookup.FilterNotFound, CellNotFound) as error:
-            more = build_admin_context(request, _("There is no such cell"), sentence=str(error))
+            more = build_admin_context(request, "There is no such cell", sentence=str(error))
             return render(request, "evaluation/no_table.html", more, status=404)
 
     return inner

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 
 from evaluation import queue
 from evaluation.contracts import table
@@ -46,13 +45,13 @@ def show_gallery(request: HttpRequest, name: str) -> HttpResponse:
     try:
         view = read.read_stored_table(name, rest)
         if not has_gallery(view.spec):
-            raise lookup.TableNotFound(_("The table %(name)s has no ends to show.") % {"name": name})
+            raise lookup.TableNotFound(f"The table {name} has no ends to show.")
     except (lookup.TableNotFound, lookup.FilterNotFound) as error:
-        more = build_admin_context(request, _("There is no such gallery"), sentence=str(error))
+        more = build_admin_context(request, "There is no such gallery", sentence=str(error))
         return render(request, "evaluation/no_table.html", more, status=404)
     if view.state != "fresh" and store.request_fresh_table(view):
         transaction.on_commit(queue.request_tables)
-    more = build_admin_context(request, _(view.spec.title), view=view, **build_gallery_context(request, view))
+    more = build_admin_context(request, view.spec.title, view=view, **build_gallery_context(request, view))
     return render(request, "evaluation/pictures/gallery.html", more)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from evaluation.drilldown.cells import Behind, Cell, load_drilldown
@@ -85,6 +84,6 @@ def show_download_terms(request: HttpRequest, chosen: Sequence[Taken], mask: Mas
     return render(
         request,
         "evaluation/pictures/take.html",
-        build_admin_context(request, _("Take pictures"), **more),
+        build_admin_context(request, "Take pictures", **more),
         status=status,
     )

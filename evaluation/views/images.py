@@ -3,7 +3,6 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import http_date
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from collection.models import Dish
@@ -45,7 +44,7 @@ def show_image(request: HttpRequest, pk: int) -> HttpResponse:
     shown = pictures(request, [pk])
     if not shown["rows"]:
         raise Http404
-    title = _("Picture %(number)d") % {"number": pk}
+    title = f"Picture {pk}"
     return render(request, "evaluation/pictures/one.html", build_admin_context(request, title, **shown))
 
 

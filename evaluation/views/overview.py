@@ -9,7 +9,6 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from collection.admin.country_scope import sees_some
@@ -61,7 +60,7 @@ def show_overview(request: HttpRequest) -> HttpResponse:
     dishes = {name: int(row["dishes"].value or 0) for name, row in found["countries"].items()}
     more = build_admin_context(
         request,
-        _("Overview"),
+        "Overview",
         views=views,
         state=find_worst_state([view.state for view in views.values()]),
         notes={name: notes_of(views[f"overview.{name}"]) for name in TABLES},

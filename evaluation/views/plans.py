@@ -4,7 +4,6 @@ from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation import unmasking
@@ -33,7 +32,7 @@ def plan_list(request: HttpRequest) -> HttpResponse:
     """All plans, drafts too."""
     plans = Plan.objects.select_related("amends", "created_by").prefetch_related("acts")
     return render(
-        request, "evaluation/plans/list.html", build_admin_context(request, _("Plans"), plans=[*map(Shown, plans)])
+        request, "evaluation/plans/list.html", build_admin_context(request, "Plans", plans=[*map(Shown, plans)])
     )
 
 
@@ -61,7 +60,7 @@ def edit_plan(request: HttpRequest, slug: str = "") -> HttpResponse:
     """A new draft, or one that is not frozen yet."""
     plan = plan_of(slug) if slug else None
     if plan and plan.frozen_at:
-        messages.error(request, _("A frozen plan is never changed. Make a new plan that names this one."))
+        messages.error(request, "A frozen plan is never changed. Make a new plan that names this one.")
         return redirect("evaluation:plan", plan.slug)
     if request.method != "POST":
         copied = Plan.objects.exclude(frozen_at=None).filter(slug=request.GET.get("amends", "")).first()
@@ -78,7 +77,7 @@ def edit_plan(request: HttpRequest, slug: str = "") -> HttpResponse:
 
 
 def form_page(request: HttpRequest, plan: Plan | None, draft: Draft, status: int = 200) -> HttpResponse:
-    title = _("Change the draft") if plan else _("New plan")
+    title = "Change the draft" if plan else "New plan"
     more = build_admin_context(request, title, plan=plan, draft=draft, names=sorted(TABLES))
     return render(request, "evaluation/plans/write.html", more, status=status)
 
@@ -91,11 +90,11 @@ def freeze_plan(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if request.method == "POST":
             freezing.freeze_plan(plan, get_staff_user(request))
-            messages.success(request, _("The plan is frozen."))
+            messages.success(request, "The plan is frozen.")
         elif not plan.frozen_at:
             counts = [(data_named(found), found["count"]) for found in count_existing_data(plan)]
             more = build_admin_context(
-                request, _("Freeze the plan"), plan=plan, counts=counts, any=any(n for _name, n in counts)
+                request, "Freeze the plan", plan=plan, counts=counts, any=any(n for _name, n in counts)
             )
             return render(request, "evaluation/plans/freeze.html", more)
     except PlanFrozenError as error:
@@ -120,5 +119,5 @@ def unmask_plan(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("evaluation:plan", slug)
         except unmasking.ReasonMissingError as error:
             problem = str(error)
-    more = build_admin_context(request, _("Show the names"), shown=shown, problem=problem)
+    more = build_admin_context(request, "Show the names", shown=shown, problem=problem)
     return render(request, "evaluation/plans/unmask.html", more, status=422 if problem else 200)

@@ -8,8 +8,6 @@ from django import forms
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from evaluation import queue
@@ -39,37 +37,35 @@ class Pilot:
 class PrecisionForm(forms.Form):
     """A design, and how much things differ: from a table, or typed."""
 
-    dishes = forms.IntegerField(min_value=1, max_value=MOST, label=gettext_lazy("Dishes of a group"))
-    images = forms.IntegerField(min_value=1, max_value=MOST, label=gettext_lazy("Pictures of a dish"))
-    reviewers = forms.IntegerField(
-        min_value=0, max_value=1000, label=gettext_lazy("Opinions on a picture; 0 for machine scores")
-    )
+    dishes = forms.IntegerField(min_value=1, max_value=MOST, label="Dishes of a group")
+    images = forms.IntegerField(min_value=1, max_value=MOST, label="Pictures of a dish")
+    reviewers = forms.IntegerField(min_value=0, max_value=1000, label="Opinions on a picture; 0 for machine scores")
     people = forms.IntegerField(
         min_value=0,
         max_value=MOST,
         required=False,
-        label=gettext_lazy("People who share them; empty where all judge everything"),
+        label="People who share them; empty where all judge everything",
     )
-    tests = forms.IntegerField(min_value=1, max_value=10_000, label=gettext_lazy("Tests in the family (Holm)"))
-    pilot = forms.ChoiceField(required=False, label=gettext_lazy("Pilot: table"))
-    metric = forms.CharField(required=False, max_length=80, label=gettext_lazy("Pilot: metric"))
+    tests = forms.IntegerField(min_value=1, max_value=10_000, label="Tests in the family (Holm)")
+    pilot = forms.ChoiceField(required=False, label="Pilot: table")
+    metric = forms.CharField(required=False, max_length=80, label="Pilot: metric")
     filters = forms.CharField(
         required=False,
         max_length=400,
-        label=gettext_lazy("Pilot: filters"),
+        label="Pilot: filters",
         widget=forms.TextInput(attrs={"placeholder": "country=Kenya", "dir": "ltr"}),
     )
-    dish = forms.FloatField(required=False, min_value=0, label=gettext_lazy("Variance between dishes"))
-    image = forms.FloatField(required=False, min_value=0, label=gettext_lazy("Variance between pictures of a dish"))
-    reviewer = forms.FloatField(required=False, min_value=0, label=gettext_lazy("Variance between people"))
-    residual = forms.FloatField(required=False, min_value=0, label=gettext_lazy("Variance that is left"))
+    dish = forms.FloatField(required=False, min_value=0, label="Variance between dishes")
+    image = forms.FloatField(required=False, min_value=0, label="Variance between pictures of a dish")
+    reviewer = forms.FloatField(required=False, min_value=0, label="Variance between people")
+    residual = forms.FloatField(required=False, min_value=0, label="Variance that is left")
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, initial=NEW)
         named = [
             name for name in sorted(TABLES) if derived.find_derived_table(f"variance.{name}", lookup.find_table_spec)
         ]
-        self.fields["pilot"].choices = [("", _("none: typed below")), *((name, name) for name in named)]  # type: ignore[attr-defined]
+        self.fields["pilot"].choices = [("", "none: typed below"), *((name, name) for name in named)]  # type: ignore[attr-defined]
         self.view: store.TableView | None = None
 
     def clean(self) -> dict[str, Any]:
@@ -79,7 +75,7 @@ class PrecisionForm(forms.Form):
             if values["pilot"]:
                 self._pilot(values)
             elif all(values[name] is None for name in PARTS):
-                self.add_error("pilot", _("Choose a pilot, or type how much things differ."))
+                self.add_error("pilot", "Choose a pilot, or type how much things differ.")
         return values
 
     def _design(self, values: dict[str, Any]) -> None:
@@ -88,7 +84,7 @@ class PrecisionForm(forms.Form):
         try:
             values["design"] = Design(**numbers, people=people if values["reviewers"] else 0)
         except ValueError as error:
-            self.add_error("people", _(str(error)))
+            self.add_error("people", str(error))
 
     def _pilot(self, values: dict[str, Any]) -> None:
         """Reads the stored table of components. What is not stored yet is asked for by the view."""
@@ -128,7 +124,7 @@ def show_precision_planner(request: HttpRequest) -> HttpResponse:
         if form.view and form.view.state != "fresh" and store.request_fresh_table(form.view):
             transaction.on_commit(queue.request_tables)
         more = {"pilot": form.found, "view": form.view, "rows": compute_precision_rows(form)}
-    title = _("Precision planner")
+    title = "Precision planner"
     status = 422 if form.is_bound and not form.is_valid() else 200
     return render(
         request, "evaluation/precision.html", build_admin_context(request, title, form=form, **more), status=status

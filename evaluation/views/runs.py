@@ -7,8 +7,6 @@ from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from evaluation import runner
@@ -20,6 +18,7 @@ from evaluation.presentation import run_form
 from evaluation.presentation.run import get_run_status
 from evaluation.runner.control import AGAIN
 from evaluation.views.tables import build_admin_context, require_permission
+from wwd.base.text import count_noun
 
 
 @require_permission("add_run")
@@ -40,7 +39,7 @@ def start_run(request: HttpRequest) -> HttpResponse:
     for run in runs:
         if run.state != Run.State.WAITING:
             runner.announce_run(run)
-    message = ngettext("%(n)d run was started.", "%(n)d runs were started.", len(runs))
+    message = count_noun(len(runs), "%(n)d run was started.", "%(n)d runs were started.")
     messages.success(request, message % {"n": len(runs)})
     return redirect("evaluation:run", runs[0].slug)
 
@@ -50,7 +49,7 @@ def find_staff_user(request: HttpRequest) -> AbstractBaseUser | None:
 
 
 def start_page(request: HttpRequest, forms: list[run_form.StepForm], status: int = 200, **more: object) -> HttpResponse:
-    values = build_admin_context(request, _("Start runs"), forms=forms, **more)
+    values = build_admin_context(request, "Start runs", forms=forms, **more)
     return render(request, "evaluation/start.html", values, status=status)
 
 
@@ -84,23 +83,23 @@ def format_json_value(value: object) -> str:
 
 def handle_pause(run: Run) -> str:
     runner.pause_run(run)
-    return _("Paused. What workers hold at the moment is still finished.")
+    return "Paused. What workers hold at the moment is still finished."
 
 
 def handle_resume(run: Run) -> str:
     runner.resume_run(run)
-    return _("The run goes on.")
+    return "The run goes on."
 
 
 def handle_cancel(run: Run) -> str:
     runner.cancel_run(run)
-    return _("Cancelled. What is done stays, and the run can go on later.")
+    return "Cancelled. What is done stays, and the run can go on later."
 
 
 def make_retry_handler(state: str) -> Callable[[Run], str]:
     def tried(run: Run) -> str:
         n = runner.retry_units(run, (state,))
-        return ngettext("%(n)d unit is tried again.", "%(n)d units are tried again.", n) % {"n": n}
+        return count_noun(n, "%(n)d unit is tried again.", "%(n)d units are tried again.") % {"n": n}
 
     return tried
 
@@ -120,7 +119,7 @@ def control_run(request: HttpRequest, slug: str) -> HttpResponse:
     run = get_object_or_404(Run, slug=slug)
     act = ACTS.get(request.POST.get("do", ""))
     if act is None:
-        messages.error(request, _("Nothing was done: this button is not known here."))
+        messages.error(request, "Nothing was done: this button is not known here.")
     else:
         try:
             messages.success(request, act(run))

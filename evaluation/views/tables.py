@@ -13,7 +13,6 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from evaluation import queue
@@ -52,7 +51,7 @@ def table_list(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "evaluation/tables.html",
-        build_admin_context(request, _("Tables"), groups=presentation_table_list.group_tables(TABLES)),
+        build_admin_context(request, "Tables", groups=presentation_table_list.group_tables(TABLES)),
     )
 
 
@@ -74,7 +73,7 @@ def read_requested_table(
 
 
 def no_table(request: HttpRequest, sentence: str) -> HttpResponse:
-    more = build_admin_context(request, _("There is no such table"), sentence=sentence)
+    more = build_admin_context(request, "There is no such table", sentence=sentence)
     return render(request, "evaluation/no_table.html", more, status=404)
 
 
@@ -101,7 +100,7 @@ def table_detail(request: HttpRequest, name: str) -> HttpResponse:
     options = options_of(view if view.table else read.read_stored_table(name, {}))
     more = build_admin_context(
         request,
-        _(view.spec.title),
+        view.spec.title,
         view=view,
         columns=[table_filters.get_filter_label(column) for column in view.spec.columns],
         metrics=[metric.replace("_", " ") for metric in view.spec.metrics],

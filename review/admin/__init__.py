@@ -11,8 +11,6 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from collection.models import Source
 from evaluation import cached_counts
@@ -60,7 +58,7 @@ class Invitations(admin.TabularInline):
         field.choices = list(iter(field.choices))
         return field
 
-    @admin.display(description=_("link"))
+    @admin.display(description="link")
     def link(self, invitation: Invitation) -> str:
         if invitation.pk is None:
             return "—"
@@ -87,7 +85,7 @@ class CampaignForm(forms.ModelForm):
     def clean_source(self) -> str:
         source = str(self.cleaned_data["source"])
         if source == Source.IMPORT and self.instance.source != Source.IMPORT:
-            raise forms.ValidationError(_("Published data enters by its import only."))
+            raise forms.ValidationError("Published data enters by its import only.")
         return source
 
     def clean(self) -> dict[str, Any] | None:
@@ -97,7 +95,7 @@ class CampaignForm(forms.ModelForm):
         if cleaned.get("state") == Campaign.State.OPEN:
             lacking = readiness.list_missing_steps(self.instance, cleaned.get("ethics_reference", ""))
             if lacking:
-                self.add_error("state", [_("The campaign cannot open yet. Save it as a draft first."), *lacking])
+                self.add_error("state", ["The campaign cannot open yet. Save it as a draft first.", *lacking])
         return cleaned
 
 
@@ -175,11 +173,11 @@ class InvitationAdmin(StaffList):
     readonly_fields = ("code", "short", "used", "address")
     actions = ("revoke",)
 
-    @admin.display(description=_("address"))
+    @admin.display(description="address")
     def address(self, invitation: Invitation) -> str:
         return invitation.get_absolute_url() if invitation.pk else "—"
 
-    @admin.action(description=_("Withdraw: nobody joins or answers with this link any more"), permissions=["change"])
+    @admin.action(description="Withdraw: nobody joins or answers with this link any more", permissions=["change"])
     def revoke(self, request: HttpRequest, rows: QuerySet[Invitation]) -> None:
         rows.filter(revoked_at=None).update(revoked_at=timezone.now())
 
@@ -195,10 +193,10 @@ class CampaignImageAdmin(ReadOnly):
     class Media:
         css = {"all": ("review/admin.css",)}
 
-    @admin.display(description=_("picture"))
+    @admin.display(description="picture")
     def blurred(self, image: CampaignImage) -> SafeString | str:
         if not image.copy_sha256:
-            return gettext("not held")
+            return "not held"
         return format_html(
             '<img class="blurred" tabindex="0" src="{}" alt="" width="96" height="96" loading="lazy">',
             picture_address(image),
@@ -213,7 +211,7 @@ class ReviewerAdmin(ReadOnly):
     list_filter = ("campaign", "role", "source")
     list_select_related = ("campaign",)
     search_fields = ("pk__exact",)
-    search_help_text = _("An id, or the personal link that a reviewer brings.")
+    search_help_text = "An id, or the personal link that a reviewer brings."
     actions = ("withdraw",)
     ordering = ("-created_at",)
 
@@ -222,16 +220,16 @@ class ReviewerAdmin(ReadOnly):
         return [path("<uuid:pk>/report/", view, name="review_reviewer_report"), *super().get_urls()]
 
     @admin.action(
-        description=_("Withdraw: their answers count no more and are erased after seven days"), permissions=["act"]
+        description="Withdraw: their answers count no more and are erased after seven days", permissions=["act"]
     )
     def withdraw(self, request: HttpRequest, rows: QuerySet[Reviewer]) -> None:
         for reviewer in rows:
             rights.withdraw_reviewer(reviewer, keep_answers=False)
 
-    @admin.display(description=_("what they did"))
+    @admin.display(description="what they did")
     def report(self, reviewer: Reviewer) -> SafeString:
         address = reverse("admin:review_reviewer_report", args=[reviewer.pk])
-        return format_html('<a href="{}">{}</a>', address, gettext("answers, speed, agreement"))
+        return format_html('<a href="{}">{}</a>', address, "answers, speed, agreement")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Reviewer], search_term: str
@@ -251,16 +249,16 @@ class AssignmentAdmin(ReadOnly):
     list_filter = ("state", "reason", "image__campaign")
     list_select_related = ("image",)
     search_fields = ("image__exact", "reviewer__exact", "pk__exact")
-    search_help_text = _("The id of a picture of the campaign, of a reviewer, or of the row.")
+    search_help_text = "The id of a picture of the campaign, of a reviewer, or of the row."
     actions = ("show_again",)
     ordering = ("-created_at",)
 
-    @admin.display(description=_("picture"))
+    @admin.display(description="picture")
     def picture(self, assignment: Assignment) -> SafeString:
         address = reverse("admin:review_campaignimage_changelist")
         return format_html('<a href="{}?id={}">{}</a>', address, assignment.image_id, assignment.image.dish_name)
 
-    @admin.action(description=_("Show the reported picture again (not to who reported it)"), permissions=["act"])
+    @admin.action(description="Show the reported picture again (not to who reported it)", permissions=["act"])
     def show_again(self, request: HttpRequest, rows: QuerySet[Assignment]) -> None:
         rows.filter(state=Assignment.State.REPORTED).update(state=Assignment.State.SKIPPED)
 
@@ -272,19 +270,19 @@ class ReviewAdmin(ReadOnly):
     list_filter = ("image__campaign", "surplus", "repeat", ("words_read_at", admin.EmptyFieldListFilter))
     list_select_related = ("image", "reviewer")
     search_fields = ("image__exact", "reviewer__exact", "image__dish_name__startswith")
-    search_help_text = _("The id of a picture of the campaign or of a reviewer, or the beginning of a dish's name.")
+    search_help_text = "The id of a picture of the campaign or of a reviewer, or the beginning of a dish's name."
     actions = ("words_read",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Review]:
         """Campaigns apart: a questionnaire is long, and many reviews have the same one."""
         return super().get_queryset(request).prefetch_related("reviewer__campaign__questionnaire")
 
-    @admin.display(description=_("in their own words"))
+    @admin.display(description="in their own words")
     def words(self, review: Review) -> str:
         codes = text_codes(review.reviewer.campaign.questionnaire.definition)
         return " · ".join(str(review.answers[code]) for code in codes if review.answers.get(code))
 
-    @admin.action(description=_("I read the words: nothing in them tells who somebody is"), permissions=["act"])
+    @admin.action(description="I read the words: nothing in them tells who somebody is", permissions=["act"])
     def words_read(self, request: HttpRequest, rows: QuerySet[Review]) -> None:
         pages.mark_words_read(rows, request.user.pk)
 
@@ -348,7 +346,7 @@ class ExclusionAdmin(StaffList):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    @admin.action(description=_("Count their answers again"), permissions=["add"])
+    @admin.action(description="Count their answers again", permissions=["add"])
     def count_again(self, request: HttpRequest, rows: QuerySet[Exclusion]) -> None:
         rows.delete()
 

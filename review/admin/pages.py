@@ -12,8 +12,6 @@ from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from collection.models import Source
@@ -42,14 +40,14 @@ class AddPictures(forms.ModelForm):
 
     countries = forms.CharField(
         required=False,
-        label=_("Countries"),
-        help_text=_("One a line, as written in the dishes. Empty: all countries of each dish."),
+        label="Countries",
+        help_text="One a line, as written in the dishes. Empty: all countries of each dish.",
         widget=forms.Textarea(attrs={"rows": 6}),
     )
     dishes = forms.CharField(
         required=False,
-        label=_("Dishes"),
-        help_text=_("Names or numbers, one a line. Empty: all."),
+        label="Dishes",
+        help_text="Names or numbers, one a line. Empty: all.",
         widget=forms.Textarea(attrs={"rows": 6}),
     )
 
@@ -65,7 +63,7 @@ class AddPictures(forms.ModelForm):
 
     def clean(self) -> None:
         if not self.cleaned_data.get("run") and not self.cleaned_data.get("model"):
-            raise forms.ValidationError(_("Choose a run or a model."))
+            raise forms.ValidationError("Choose a run or a model.")
 
 
 def _lines(text: str) -> list[str]:
@@ -79,12 +77,12 @@ def add_pictures(request: HttpRequest, pk: int) -> HttpResponse:
     form = AddPictures(request.POST or None, initial={"run": Run.objects.order_by("-pk").first()})
     if request.method == "POST" and form.is_valid():
         if campaign.state == Campaign.State.OPEN and campaign.source != Source.DEMONSTRATION:
-            form.add_error(None, gettext("The campaign is open. Set it back to draft first."))
+            form.add_error(None, "The campaign is open. Set it back to draft first.")
         else:
             preparation = form.save(commit=False)
             preparation.campaign = campaign
             prepare_job.start_preparation(preparation)
-            messages.info(request, gettext("Pictures are being prepared. Progress stands below."))
+            messages.info(request, "Pictures are being prepared. Progress stands below.")
             return redirect("admin:review_campaign_change", campaign.pk)
     context = {**admin.site.each_context(request), "form": form, "campaign": campaign, "opts": Campaign._meta}
     return render(request, "review/admin/pictures.html", context)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.translation import gettext
 
 from collection.access.form_tokens import Proof
 from collection.access.guards import Sent, public_form
@@ -45,7 +44,7 @@ class Look:
             "dish_name": image.dish_name,
             "picture": address(image) if shown else "",
             "large": do == "larger",
-            "message": gettext("Preview: nothing is stored."),
+            "message": "Preview: nothing is stored.",
             "reasons": Assignment.Reason.choices,
         }
         return render(self.request, "review/picture.html", context)
@@ -77,7 +76,7 @@ def preview_campaign(request: HttpRequest, sent: Sent, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign.objects.select_related("questionnaire"), pk=pk)
     images = list(exclude_withdrawn_dishes(campaign.images.exclude(copy_sha256="")).order_by("pk")[:PICTURES])
     if not images:
-        context = {"sentence": gettext("The campaign has no pictures yet."), "code": ""}
+        context = {"sentence": "The campaign has no pictures yet.", "code": ""}
         return render(request, "review/refused.html", context, status=404)
     place = int(sent.proof.about) % len(images) if sent.proof else 0
     look = Look(request, campaign, images, place)

@@ -1,7 +1,5 @@
 """What of the review waits for somebody of the staff: `evaluation/overview/todo.py` shows it on the overview."""
 
-from django.utils.translation import gettext_lazy as _
-
 from evaluation.overview.todo import Kind, make_admin_list_address, register_todo_kind, with_permission
 from review.models import Assignment, Note
 
@@ -9,14 +7,14 @@ from review.models import Assignment, Note
 def register_kinds() -> None:
     register_todo_kind(
         Kind(
-            _("notes of reviewers"),
+            "notes of reviewers",
             with_permission("review.view_note", lambda: Note.objects.filter(answered_at=None)),
             make_admin_list_address("review_note", "answered_at__isempty=1"),
         )
     )
     register_todo_kind(
         Kind(
-            _("reported pictures"),
+            "reported pictures",
             with_permission(
                 "review.view_assignment", lambda: Assignment.objects.filter(state=Assignment.State.REPORTED)
             ),

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db.models import F, FilteredRelation, Q, QuerySet
 from django.db.models.functions import Now
-from django.utils.translation import gettext
 
 from evaluation.models import Model, Role
 from review.models import Campaign, CampaignImage, FirstLook, ReviewerConsent, SupportContact
@@ -29,19 +28,19 @@ def list_missing_steps(
     if campaign.source == "demonstration":
         return []
     ethics = campaign.ethics_reference if ethics_reference is None else ethics_reference
-    lacking = [] if ethics.strip() else [gettext("Fill in the reference of the ethics approval.")]
+    lacking = [] if ethics.strip() else ["Fill in the reference of the ethics approval."]
     if campaign.opens_at and campaign.closes_at and campaign.closes_at <= campaign.opens_at:
-        lacking.append(gettext("Let the campaign close after it opens."))
+        lacking.append("Let the campaign close after it opens.")
     if not (confirmed_texts().exists() if consented is None else consented):
-        lacking.append(gettext("Let a named person confirm a consent and warning text."))
+        lacking.append("Let a named person confirm a consent and warning text.")
     if campaign.pk is None or not (campaign.images.exists() if pictures is None else pictures):
-        return [*lacking, gettext("Add pictures.")]
+        return [*lacking, "Add pictures."]
     lacking += [
-        gettext("Name a support contact with a telephone number for %(country)s.") % {"country": country}
+        f"Name a support contact with a telephone number for {country}."
         for country in countries_without_contact(campaign)
     ]
     return lacking + [
-        gettext("Look at the first pictures of %(model)s.") % {"model": model.title}
+        f"Look at the first pictures of {model.title}."
         for model in (models_not_looked_at(campaign) if to_look_at is None else to_look_at)
     ]
 

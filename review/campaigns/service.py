@@ -53,7 +53,7 @@ def prepare_campaign_images(
         named = [country] if country else image.subject.labels.get("country", [])
         countries = [name for name in named if not only or name in only]
         if not countries:
-            done.left_out[image.source_key] = gettext("another country") if named else gettext("no country")
+            done.left_out[image.source_key] = "another country" if named else "no country"
         elif image.state != GeneratedImage.State.HELD:
             done.left_out[image.source_key] = image.get_state_display()
         else:

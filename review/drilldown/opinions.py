@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.utils.crypto import salted_hmac
 from django.utils.translation import get_language
-from django.utils.translation import gettext as _
 
 from evaluation.presentation.images import Opinion
 from evaluation.registry.names import READ_ANSWERS
@@ -58,11 +57,11 @@ def make_person_label(person: str) -> str:
 def left_out(review: Review) -> str:
     """Why no table counts this review; empty where tables may."""
     if review.repeat:
-        return _("asked once more: only the controls count it")
+        return "asked once more: only the controls count it"
     if review.surplus:
-        return _("came after the wanted number of opinions")
+        return "came after the wanted number of opinions"
     if hasattr(review.reviewer, "exclusion"):
-        return _("its reviewer is left out of the tables by a recorded decision")
+        return "its reviewer is left out of the tables by a recorded decision"
     return ""
 
 
@@ -83,15 +82,15 @@ def worded_for(texts: Mapping[str, str], review: Review) -> str:
 
 def list_construct_answers(review: Review) -> Iterator[tuple[str, str]]:
     """What all versions of the questionnaire share, where it was answered."""
-    yes_or_no: Mapping[bool | None, str] = {True: _("yes"), False: _("no")}
+    yes_or_no: Mapping[bool | None, str] = {True: "yes", False: "no"}
     told = (
-        (_("food"), yes_or_no.get(review.food)),
-        (_("the dish"), yes_or_no.get(review.correct_dish)),
-        (_("rating"), None if review.quality is None else str(review.quality)),
-        (_("match"), review.get_match_display()),
-        (_("disturbing"), yes_or_no.get(review.disturbing)),
-        (_("associates with it"), yes_or_no.get(review.associates)),
-        (_("familiar with it"), review.get_familiarity_display()),
+        ("food", yes_or_no.get(review.food)),
+        ("the dish", yes_or_no.get(review.correct_dish)),
+        ("rating", None if review.quality is None else str(review.quality)),
+        ("match", review.get_match_display()),
+        ("disturbing", yes_or_no.get(review.disturbing)),
+        ("associates with it", yes_or_no.get(review.associates)),
+        ("familiar with it", review.get_familiarity_display()),
     )
     yield from ((name, str(value)) for name, value in told if value)
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
-from django.utils.translation import gettext as _
 
 from evaluation.drilldown.cells import Behind, Cell, Observed
 from evaluation.drilldown.studies import drill_down_group
@@ -27,7 +26,7 @@ def drill_down_people_machine(cell: Cell) -> Behind:
     def counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
         return (build_observed_answer(question, opinion) for opinion in said)
 
-    note = _(
+    note = (
         "These are the pictures that people judged and the run holds. What the machine says of each stands beside it; "
         "the number is no mean over them, but says how far the two agree."
     )
@@ -47,6 +46,6 @@ def build_observed_answer(question: Question, opinion: Opinion) -> Observed:
     """One person's answer to the question of the pair."""
     level = question.level(opinion)
     if level is None:
-        return Observed(opinion.image, None, _("unanswered, or not asked"), who=make_person_label(opinion.reviewer))
-    said = (_("yes") if level else _("no")) if question.is_share else f"{level:g}"
+        return Observed(opinion.image, None, "unanswered, or not asked", who=make_person_label(opinion.reviewer))
+    said = ("yes" if level else "no") if question.is_share else f"{level:g}"
     return Observed(opinion.image, float(level), said=said, who=make_person_label(opinion.reviewer))

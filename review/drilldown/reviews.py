@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils.translation import gettext as _
 
 from evaluation.drilldown.cells import Behind, Cell, Observed
 from evaluation.models import Model, Role
@@ -89,5 +88,5 @@ def real_photographs() -> QuerySet[Model, int]:
 def yes_or_no(opinion_of: str, image: int, value: bool | None) -> Observed:
     """A review that was read as yes, as no, or not at all."""
     if value is None:
-        return Observed(image, None, _("unanswered, or not asked"), who=make_person_label(opinion_of))
-    return Observed(image, float(value), said=_("yes") if value else _("no"), who=make_person_label(opinion_of))
+        return Observed(image, None, "unanswered, or not asked", who=make_person_label(opinion_of))
+    return Observed(image, float(value), said="yes" if value else "no", who=make_person_label(opinion_of))

@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils.translation import gettext as _
 
 from evaluation.drilldown.cells import Behind, Cell, Observed
 from evaluation.drilldown.studies import drill_down_group
@@ -47,7 +46,7 @@ def share_counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
     read = SHARES[name](made.questionnaire)
     for opinion in said:
         if name == OWN and not knows_the_dish(opinion):
-            why = _("not by somebody who knows the dish as their own")
+            why = "not by somebody who knows the dish as their own"
             yield Observed(opinion.image, None, why, who=make_person_label(opinion.reviewer))
         else:
             yield yes_or_no(opinion.reviewer, opinion.image, read(opinion)[at])
@@ -64,11 +63,11 @@ def word_counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
 def person_counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
     """`review.reviewers`: every review counts for its reviewer."""
     for opinion in said:
-        yield Observed(opinion.image, 1.0, said=_("one review"), who=make_person_label(opinion.reviewer))
+        yield Observed(opinion.image, 1.0, said="one review", who=make_person_label(opinion.reviewer))
 
 
 def of_persons(made: Chosen) -> Behind:
-    note = _("These are the reviews; numbers of pictures per reviewer have n people, each counted once.")
+    note = "These are the reviews; numbers of pictures per reviewer have n people, each counted once."
     return of_reviews(made, person_counts, note=note)
 
 
@@ -99,20 +98,20 @@ def of_skips(made: Chosen) -> Behind:
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
         here = Q(image__image__in=list(ids)) & made.country
         said = [
-            (one.reviewer, one.image, skips.code_answered_image(one.food, one.correct_dish)[at], _("answered"))
+            (one.reviewer, one.image, skips.code_answered_image(one.food, one.correct_dish)[at], "answered")
             for one in iterate_opinions(made.pool.reviews.filter(here).order_by("pk"))
         ]
         skipped = [
-            (one.reviewer, one.image, skips.left_out()[at], _("left out"))
+            (one.reviewer, one.image, skips.left_out()[at], "left out")
             for one in skips.iterate_skips(left.filter(here))
         ]
         for reviewer, image, value, what in [*said, *skipped]:
             if unrecorded:
                 yield Observed(
-                    image, None, _("it was not recorded which pictures were skipped"), who=make_person_label(reviewer)
+                    image, None, "it was not recorded which pictures were skipped", who=make_person_label(reviewer)
                 )
             else:
-                told = _("yes") if value else _("no")
+                told = "yes" if value else "no"
                 yield Observed(image, float(value), said=f"{told} ({what})", who=make_person_label(reviewer))
 
     listed = Q(Exists(made.pool.reviews.filter(image=OuterRef("pk")))) | Q(Exists(gone.filter(image=OuterRef("pk"))))
@@ -137,7 +136,7 @@ def of_agreement(made: Chosen) -> Behind:
         for (image, _country), answers in units.items():
             yield measure_pair_agreement(image, answers)
 
-    note = _("Each picture counts once: the share of the pairs of its reviewers who gave the same answer.")
+    note = "Each picture counts once: the share of the pairs of its reviewers who gave the same answer."
     return of_reviews(
         made,
         counts,
@@ -151,10 +150,10 @@ def measure_pair_agreement(image: int, answers: Sequence[Hashable]) -> Observed:
     """The share of pairs of opinions about a picture that are equal."""
     n = len(answers)
     if n < 2:
-        return Observed(image, None, _("only one person answered"))
+        return Observed(image, None, "only one person answered")
     alike = sum(count * (count - 1) for count in Counter(answers).values()) // 2
     every = n * (n - 1) // 2
-    said = _("%(alike)d of %(every)d pairs agree") % {"alike": alike, "every": every}
+    said = f"{alike} of {every} pairs agree"
     return Observed(image, alike / every, said=said)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
@@ -15,9 +14,9 @@ EXTREMES = 10  # pictures at either end
 FAR = 0.5  # half of the scale: nearer ones do not disagree strongly
 MACHINE_MORE, PEOPLE_MORE = "machine says yes", "people say yes"
 METRICS = {
-    "machine": _("What the machine says of the picture: 1 or 0, a probability, or a score as it is."),
-    "people": _("Mean of people’s opinions: the share of yes, the mean rating, the mean closeness of the match."),
-    "distance": _(
+    "machine": "What the machine says of the picture: 1 or 0, a probability, or a score as it is.",
+    "people": "Mean of people’s opinions: the share of yes, the mean rating, the mean closeness of the match.",
+    "distance": (
         "Machine minus people. Scores and levels have other scales: there it is the distance of their ranks among the "
         "pictures in common, from −1 to 1."
     ),
@@ -86,7 +85,7 @@ def compute_midrank_shares(values: Floats) -> Floats:
 
 DISAGREEMENTS = TableSpec(
     name="agreement.disagreements",
-    title=_("People and machine: strongest disagreement"),
+    title="People and machine: strongest disagreement",
     source="Own",
     version="2",
     columns=("question", "reading", "run", "end", "place", "picture", "judged_for"),

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import classification as metrics
@@ -79,26 +78,26 @@ def estimate_label_agreement(cell: Cell, ceiling: dict[str, Estimate]) -> dict[s
     return {**found, **ceiling, "may_speak": speaks, "ties": estimate_dropped_ties(cell)}
 
 
-AS_CEILING = _("The same of one person against the others’ label: what a machine can hardly exceed.")
+AS_CEILING = "The same of one person against the others’ label: what a machine can hardly exceed."
 METRICS = {
-    "kappa": _("Cohen’s kappa of the machine’s label with the people’s: 0 is what chance would give, 1 is always."),
-    "raw_agreement": _("Share of the pictures of which the machine says what people say."),
-    "ac1": _("Gwet’s AC1: agreement beyond chance that stays informative where one answer prevails."),
-    "prevalence": _("Share of yes among people."),
-    "machine_yes": _("Share of yes by the machine, of the same pictures."),
+    "kappa": "Cohen’s kappa of the machine’s label with the people’s: 0 is what chance would give, 1 is always.",
+    "raw_agreement": "Share of the pictures of which the machine says what people say.",
+    "ac1": "Gwet’s AC1: agreement beyond chance that stays informative where one answer prevails.",
+    "prevalence": "Share of yes among people.",
+    "machine_yes": "Share of yes by the machine, of the same pictures.",
     "ceiling_kappa": AS_CEILING,
     "ceiling_raw_agreement": AS_CEILING,
     "ceiling_ac1": AS_CEILING,
-    "may_speak": _(
+    "may_speak": (
         "1: the lower bound of the machine’s kappa reaches the lower bound of the ceiling’s, so that it may speak "
         "for this community on this question. 0: it does not. Never said of small groups."
     ),
-    "ties": _("Pictures in common that were dropped because people are equally divided; n are all in common."),
-    "ceiling_ties": _("Opinions that were dropped from the ceiling because the others are equally divided."),
+    "ties": "Pictures in common that were dropped because people are equally divided; n are all in common.",
+    "ceiling_ties": "Opinions that were dropped from the ceiling because the others are equally divided.",
 }
 LABELS_TABLE = TableSpec(
     name="agreement.labels",
-    title=_("People and machine: labels"),
+    title="People and machine: labels",
     source=SOURCE,
     version="2",
     columns=("question", "reading", "run", "threshold", "country"),

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from django.utils.translation import gettext_noop as _
-
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import calibration as metrics
 from evaluation.metrics.calibration import BINS
@@ -72,18 +70,18 @@ def of_bins(kept: Cell) -> Iterator[tuple[int, str, Estimate]]:
 NOT_ESTIMATED = "what the machine said itself: no interval is claimed"
 CALIBRATION = TableSpec(
     name="agreement.calibration",
-    title=_("People and machine: calibration of probabilities"),
+    title="People and machine: calibration of probabilities",
     source="Brier 1950; Naeini, Cooper & Hauskrecht 2015",
     version="2",
     columns=("question", "reading", "run", "country", "bin"),
     metrics={
-        "ece": _(
+        "ece": (
             f"Expected calibration error: mean over {BINS} bins that hold equally many pictures of the distance "
             "between the mean probability and the share of yes among people. Row “whole”."
         ),
-        "brier": _("Brier score: mean squared distance of the probability from the people’s label. Row “whole”."),
-        "predicted": _("Mean probability that the machine gives in a bin; bin 01 has the lowest."),
-        "observed": _("Share of yes among people in the bin."),
+        "brier": "Brier score: mean squared distance of the probability from the people’s label. Row “whole”.",
+        "predicted": "Mean probability that the machine gives in a bin; bin 01 has the lowest.",
+        "observed": "Share of yes among people in the bin.",
     },
     inputs=INPUTS,
     filters=FILTERS,

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import classification as metrics
@@ -81,25 +80,25 @@ def estimate_prevalence(kept: Cell) -> Estimate:
 
 SCORES = TableSpec(
     name="agreement.scores",
-    title=_("People and machine: scores"),
+    title="People and machine: scores",
     source="Hanley & McNeil 1982; Spearman 1904; own",
     version="2",
     columns=("question", "reading", "run", "country"),
     metrics={
-        "auc": _(
+        "auc": (
             "Chance that of two pictures, one of which people call yes and one no, the machine gives the yes the "
             "higher value: 0.5 is guessing, 1 always right. No threshold is needed."
         ),
-        "spearman": _("Rank correlation of the machine’s values with the mean of people’s opinions."),
-        "prevalence": _("Share of yes among people."),
-        "ceiling_auc": _("The AUC of one person’s answer for the others’ label: what a machine can hardly exceed."),
-        "ceiling_spearman": _("Rank correlation of one person’s answer with the mean of the others’."),
-        "may_speak": _(
+        "spearman": "Rank correlation of the machine’s values with the mean of people’s opinions.",
+        "prevalence": "Share of yes among people.",
+        "ceiling_auc": "The AUC of one person’s answer for the others’ label: what a machine can hardly exceed.",
+        "ceiling_spearman": "Rank correlation of one person’s answer with the mean of the others’.",
+        "may_speak": (
             "1: the lower bound of the machine’s AUC reaches the lower bound of the ceiling’s, so that it may speak "
             "for this community on this question. 0: it does not. Never said of small groups."
         ),
-        "ties": _("Pictures in common that were dropped because people are equally divided; n are all in common."),
-        "ceiling_ties": _("Opinions that were dropped from the ceiling because the others are equally divided."),
+        "ties": "Pictures in common that were dropped because people are equally divided; n are all in common.",
+        "ceiling_ties": "Opinions that were dropped from the ceiling because the others are equally divided.",
     },
     inputs=INPUTS,
     filters=FILTERS,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 from django.db.models import Q
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.agreement import (
@@ -200,17 +199,17 @@ def _missing(value: float | None, n: int) -> str:
     return ALIKE if n else NO_PAIRS
 
 
-COMPUTED = _("The same however few the units are, without an interval: not to be reported where the other is empty.")
+COMPUTED = "The same however few the units are, without an interval: not to be reported where the other is empty."
 AGREEMENT = TableSpec(
     name="review.agreement",
-    title=_("Agreement among reviewers"),
+    title="Agreement among reviewers",
     source="Krippendorff 2011; Gwet 2008",
     version="2",
     columns=("question", "country"),
     metrics={
-        "alpha": _("Krippendorff’s alpha: 1 is full agreement, 0 what chance would give. Ordinal for ratings."),
-        "raw_agreement": _("Mean over pictures of the share of pairs of opinions that are equal."),
-        "ac1": _("Gwet’s AC1: agreement beyond chance that stays informative where one answer prevails. Nominal."),
+        "alpha": "Krippendorff’s alpha: 1 is full agreement, 0 what chance would give. Ordinal for ratings.",
+        "raw_agreement": "Mean over pictures of the share of pairs of opinions that are equal.",
+        "ac1": "Gwet’s AC1: agreement beyond chance that stays informative where one answer prevails. Nominal.",
         "alpha_computed": COMPUTED,
         "raw_agreement_computed": COMPUTED,
         "ac1_computed": COMPUTED,

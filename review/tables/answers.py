@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from django.utils.translation import gettext_noop as _
-
 from review.models import Questionnaire
 from review.questionnaires import parse_questions
 from review.tables.selection import REGIONS, Opinion
@@ -15,32 +13,32 @@ DENOMINATOR = (
     "this. Divide by the share of food for those that were asked."
 )
 MATCHES: Mapping[str, str] = {
-    "exact": _("Very close: the image looks exactly like the dish."),
-    "resembles": _("It resembles the dish, but is not what I expect."),
-    "none": _("Not at all similar, or completely different."),
-    "added": _("The dish, with components that should not be there."),
-    "missing": _("Misses key components."),
-    "unexpected": _("Resembles the dish, with unexpected components (category of the release)."),
-    "unknown": _("The reviewer did not know (category of the release)."),
-    "unanswered": _("Not answered or not asked."),
+    "exact": "Very close: the image looks exactly like the dish.",
+    "resembles": "It resembles the dish, but is not what I expect.",
+    "none": "Not at all similar, or completely different.",
+    "added": "The dish, with components that should not be there.",
+    "missing": "Misses key components.",
+    "unexpected": "Resembles the dish, with unexpected components (category of the release).",
+    "unknown": "The reviewer did not know (category of the release).",
+    "unanswered": "Not answered or not asked.",
 }
 CHECKS: Mapping[str, str] = {
-    "almost": _("Sort of looks like it, but not quite."),
-    "usual_way": _("Served in a way I am used to."),
-    "plate_missing": _("Should be on a plate, but is not."),
-    "plate_unusual": _("On a plate, though not typically eaten on one."),
-    "utensils_correct": _("Utensils correct."),
-    "utensils_incorrect": _("Utensils incorrect."),
-    "utensils_unwanted": _("Should be no utensils."),
-    "utensils_wanted": _("Should be utensils."),
-    "background_weird": _("Weird or unusual background."),
-    "people": _("Has people."),
-    "faces": _("Has people whose faces I can see."),
-    "setting_expected": _("A setting I would expect."),
-    "setting_unexpected": _("A setting I would not expect."),
-    "outdoors": _("Outdoors."),
-    "indoors": _("Indoors."),
-    "disturbing": _("Looks disturbing (the box alone, never a released flag)."),
+    "almost": "Sort of looks like it, but not quite.",
+    "usual_way": "Served in a way I am used to.",
+    "plate_missing": "Should be on a plate, but is not.",
+    "plate_unusual": "On a plate, though not typically eaten on one.",
+    "utensils_correct": "Utensils correct.",
+    "utensils_incorrect": "Utensils incorrect.",
+    "utensils_unwanted": "Should be no utensils.",
+    "utensils_wanted": "Should be utensils.",
+    "background_weird": "Weird or unusual background.",
+    "people": "Has people.",
+    "faces": "Has people whose faces I can see.",
+    "setting_expected": "A setting I would expect.",
+    "setting_unexpected": "A setting I would not expect.",
+    "outdoors": "Outdoors.",
+    "indoors": "Indoors.",
+    "disturbing": "Looks disturbing (the box alone, never a released flag).",
 }
 CHECKS_WORSE: Mapping[str, Literal["low", "high"]] = {
     "usual_way": "low",
@@ -76,7 +74,7 @@ def checks_of(questionnaire: Questionnaire) -> Read:
 
 MATCH = table_of_shares(
     "review.match",
-    _("How closely pictures match what was expected"),
+    "How closely pictures match what was expected",
     "World Wide recipe, App. E.2",
     MATCHES,
     Shares(match_of, (DENOMINATOR, REGIONS)),
@@ -84,7 +82,7 @@ MATCH = table_of_shares(
 )
 TICKED = table_of_shares(
     "review.checks",
-    _("Boxes ticked about presentation, utensils, setting"),
+    "Boxes ticked about presentation, utensils, setting",
     "World Wide recipe, App. E.2",
     CHECKS,
     Shares(checks_of, (DENOMINATOR, REGIONS)),

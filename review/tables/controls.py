@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from django.utils.translation import gettext_noop as _
-
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.observations import ALL, Labels, Observations
 from evaluation.metrics.tidy import TidyTable
@@ -16,14 +14,14 @@ from review.tables.selection import CHOICES, INPUTS, Opinion, iterate_opinions, 
 from review.tables.shares import Cell, cell_rows
 
 METRICS = {
-    "real_no_food": _("Share of answers about real photographs of dishes that say: this is no food."),
-    "real_not_the_dish": _(
+    "real_no_food": "Share of answers about real photographs of dishes that say: this is no food.",
+    "real_not_the_dish": (
         "Share of answers about real photographs of the dish that say: this is no food, or not the dish."
     ),
-    "same_food": _("Share of pictures asked about twice where the same person says the same: food or not."),
-    "same_dish": _("The same for: the dish or not. No food counts as not the dish."),
-    "same_match": _("The same for the match, where it was answered both times."),
-    "same_rating": _("The same for the rating, where it was given both times: exactly equal."),
+    "same_food": "Share of pictures asked about twice where the same person says the same: food or not.",
+    "same_dish": "The same for: the dish or not. No food counts as not the dish.",
+    "same_match": "The same for the match, where it was answered both times.",
+    "same_rating": "The same for the rating, where it was given both times: exactly equal.",
 }
 Values = list[bool | None]
 Read = tuple[Opinion, Sequence[bool | None]]
@@ -98,7 +96,7 @@ ANSWERS: tuple[Callable[[Opinion], object], ...] = (
 )
 CONTROLS = TableSpec(
     name="review.controls",
-    title=_("Controls: real photographs and repeated pictures"),
+    title="Controls: real photographs and repeated pictures",
     source="Own; World Wide recipe has none",
     version="2",
     columns=("country",),

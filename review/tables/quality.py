@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from django.utils.translation import gettext_noop as _
-
 from review.models import Questionnaire, Review
 from review.tables.selection import REGIONS, Opinion
 from review.tables.shares import Read, Shares, table_of_shares
@@ -68,22 +66,20 @@ def knows_the_dish(opinion: Opinion) -> bool:
 
 
 METRICS = {
-    "food": _("Share of reviews that say: this is an image of food."),
-    "correct_dish": _("Share of reviews that say: this is an image of the dish asked for."),
-    "good_quality": _("Share of reviews that rate the quality 3, 4 or 5. A missing rating counts as no."),
-    "disturbing": _("Share of reviews that say: the image looks disturbing. As released where it was published."),
-    "unappetising": _(
+    "food": "Share of reviews that say: this is an image of food.",
+    "correct_dish": "Share of reviews that say: this is an image of the dish asked for.",
+    "good_quality": "Share of reviews that rate the quality 3, 4 or 5. A missing rating counts as no.",
+    "disturbing": "Share of reviews that say: the image looks disturbing. As released where it was published.",
+    "unappetising": (
         "Share of reviews in whose own words one of 16 words is found, such as gross or burnt. As released where "
         "it was published, otherwise by the published list of words."
     ),
 }
 METRICS_ANSWERED = {
     **METRICS,
-    "good_quality": _("Share of reviews that rate the quality 3, 4 or 5, among those that rate it."),
-    "disturbing": _("Share of reviews that say: the image looks disturbing, among those that were shown the boxes."),
-    "unappetising": _(
-        "Share of reviews with one of the 16 words, among those that wrote something in their own words."
-    ),
+    "good_quality": "Share of reviews that rate the quality 3, 4 or 5, among those that rate it.",
+    "disturbing": "Share of reviews that say: the image looks disturbing, among those that were shown the boxes.",
+    "unappetising": "Share of reviews with one of the 16 words, among those that wrote something in their own words.",
 }
 SOURCE = "World Wide recipe, Tables 2 and 3"
 WORSE: Mapping[str, Literal["low", "high"]] = {
@@ -96,7 +92,7 @@ WORSE: Mapping[str, Literal["low", "high"]] = {
 
 QUALITY = table_of_shares(
     "review.quality",
-    _("Review quality: what reviewers saw in the pictures"),
+    "Review quality: what reviewers saw in the pictures",
     SOURCE,
     METRICS,
     Shares(of_everybody, (DENOMINATOR, REGIONS)),
@@ -104,7 +100,7 @@ QUALITY = table_of_shares(
 )
 QUALITY_ANSWERED = table_of_shares(
     "review.quality_answered",
-    _("Review quality among those who answered"),
+    "Review quality among those who answered",
     f"{SOURCE}, other denominators",
     METRICS_ANSWERED,
     Shares(of_those_who_answered, (ANSWERED, REGIONS)),
@@ -112,7 +108,7 @@ QUALITY_ANSWERED = table_of_shares(
 )
 QUALITY_OWN = table_of_shares(
     "review.quality_own",
-    _("Review quality among people who know the dish as their own"),
+    "Review quality among people who know the dish as their own",
     f"{SOURCE}, other reviewers",
     METRICS,
     Shares(of_everybody, (OWN, REGIONS), keeps=knows_the_dish),

@@ -6,7 +6,6 @@ from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.inference.intervals import AMOUNT, Interval, build_empty_interval, one_way
@@ -84,17 +83,17 @@ def _estimate(value: float, people: int, found: Interval) -> Estimate:
 
 REVIEWERS = TableSpec(
     name="review.reviewers",
-    title=_("Reviewers, and pictures per reviewer"),
+    title="Reviewers, and pictures per reviewer",
     source="World Wide recipe, Table E.7",
     version="2",
     columns=("country", "model"),
     metrics={
-        "reviewers": _("People who judged at least one picture of the model; n is the number of their reviews."),
-        "images_per_reviewer": _("Mean number of the model's pictures that these people judged."),
-        "deviation": _("Population deviation of that number among these people."),
-        "images": _("Different pictures of the model that were judged."),
-        "images_per_reviewer_of_country": _("The same mean over all reviewers of the country, none counting as 0."),
-        "deviation_of_country": _("The same deviation over all reviewers of the country, none counting as 0."),
+        "reviewers": "People who judged at least one picture of the model; n is the number of their reviews.",
+        "images_per_reviewer": "Mean number of the model's pictures that these people judged.",
+        "deviation": "Population deviation of that number among these people.",
+        "images": "Different pictures of the model that were judged.",
+        "images_per_reviewer_of_country": "The same mean over all reviewers of the country, none counting as 0.",
+        "deviation_of_country": "The same deviation over all reviewers of the country, none counting as 0.",
     },
     inputs=INPUTS,
     filters=("country", "model", "campaign", "questionnaire", "excluded", *NARROWING),

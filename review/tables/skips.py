@@ -5,7 +5,6 @@ from itertools import chain
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils.translation import gettext_noop as _
 
 from collection.models import Dish
 from evaluation.contracts.table import Filters, TableSpec
@@ -146,15 +145,15 @@ def build_unrecorded_rows(groups: Mapping[str, str], cell: Cell) -> list[TidyRow
 
 
 METRICS = {
-    "skipped": _("Share of the pictures answered or skipped that were skipped, or reported without an answer."),
-    "food_low": _("Share of food if everybody who skipped had said no."),
-    "food_high": _("Share of food if everybody who skipped had said yes."),
-    "correct_dish_low": _("Share of the correct dish if everybody who skipped had said no."),
-    "correct_dish_high": _("Share of the correct dish if everybody who skipped had said yes."),
+    "skipped": "Share of the pictures answered or skipped that were skipped, or reported without an answer.",
+    "food_low": "Share of food if everybody who skipped had said no.",
+    "food_high": "Share of food if everybody who skipped had said yes.",
+    "correct_dish_low": "Share of the correct dish if everybody who skipped had said no.",
+    "correct_dish_high": "Share of the correct dish if everybody who skipped had said yes.",
 }
 SKIPS = TableSpec(
     name="review.skips",
-    title=_("Skipped pictures, and what they could change"),
+    title="Skipped pictures, and what they could change",
     source="Own; bounds after Manski 1989, J. Hum. Resour. 24:343–360",
     version="2",
     columns=("country", "model"),

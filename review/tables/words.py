@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from django.utils.translation import gettext_noop as _
-
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from review.tables.selection import (
@@ -21,11 +19,11 @@ from review.unappetising import PUBLISHED_WORDS, as_published, better_words, pub
 
 ANY = "any of them"
 METRICS = {
-    "as_published": _(
+    "as_published": (
         "Share of all reviews in whose own words the word is found, also as a part of another word and where it is "
         "denied. As released where it was published."
     ),
-    "better": _(
+    "better": (
         "Share of the reviews with own words in English that say the word or a form of it as a whole word, American "
         "spelling too, and do not deny it. Other languages are not measured."
     ),
@@ -98,7 +96,7 @@ def about_language(found: Sequence[tuple[Opinion, Sequence[bool | None]]], codes
 
 WORDS = TableSpec(
     name="review.words",
-    title=_("Words that call a picture unappetising"),
+    title="Words that call a picture unappetising",
     source="World Wide recipe, Table 3",
     version="2",
     columns=("country", "model", "word"),

@@ -1,7 +1,6 @@
 """Ten languages: by the address, by the browser, without any cookie, and what was typed stays."""
 
 import re
-from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -13,7 +12,7 @@ from collection.models import Dish
 from tests.collection.make import ANSWERS, CONSENT, stranger, tokens
 from tests.collection.make import page as posted
 from wwd.base.languages import split_language
-from wwd.message_catalogues import list_required_texts, list_untranslated_texts, texts_of
+from wwd.message_catalogues import list_texts, list_untranslated_texts
 
 CODES = [code for code, _name in settings.LANGUAGES]
 OTHERS = [code for code in CODES if code != "en"]
@@ -124,7 +123,7 @@ def test_another_language_in_the_middle_of_a_dish_keeps_the_typing_and_stores_no
 @pytest.mark.parametrize("code", OTHERS)
 def test_no_text_of_the_public_pages_is_untranslated(code: str) -> None:
     """Mended by: python script/messages.py, and then the words."""
-    assert list_untranslated_texts(code) == []
+    assert list_untranslated_texts(code) == ()
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -133,7 +132,7 @@ def test_placeholders_survive_translation(code: str) -> None:
 
     found = gettext.translation("django", settings.LOCALE_PATHS[0], [code])
     holes = re.compile(r"%\(\w+\)[sd]|\{\w+\}|</?\w+[^>]*>")
-    for text in list_required_texts(code):
+    for text in list_texts(code):
         said = (
             [found.ngettext(text.one, text.several, n) for n in range(12)]
             if text.several
@@ -174,15 +173,3 @@ def test_a_draft_says_so_and_names_a_way_to_help(client: Client, db: None) -> No
     assert 'href="/ha/translation/"' in text
     assert page(client, "/ha/translation/")
     assert "/translation/" not in page(client, "/en/")
-
-
-def test_texts_are_found_in_templates_and_code(tmp_path: Path) -> None:
-    template = tmp_path / "x.html"
-    template.write_text(
-        '{% load i18n %}{% translate "It’s" %}'
-        "{% blocktranslate count n=n %}{{ n }} a{% plural %}{{ n }} b{% endblocktranslate %}"
-    )
-    assert [tuple(text) for text in texts_of(template)] == [("It’s", ""), ("%(n)s a", "%(n)s b")]
-    code = tmp_path / "x.py"
-    code.write_text('a = _("one" " two")\nb = ngettext("c", "d", 3)\nc = other("e")\n')
-    assert {tuple(text) for text in texts_of(code)} == {("one two", ""), ("c", "d")}

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.utils.translation import gettext as _
 
 from evaluation.models import Run
 from evaluation.queue import send_task
@@ -25,19 +24,17 @@ class Command(BaseCommand):
             slugs = Run.objects.order_by("-pk").values_list("slug", flat=True)[:500]
             raise CommandError(describe_unknown_name("run", options["slug"], slugs), returncode=2)
         if reasons := purging.list_purge_obstacles(run):
-            raise CommandError(" ".join([_("The run %(slug)s stays.") % {"slug": run.slug}, *reasons]))
+            raise CommandError(" ".join([f"The run {run.slug} stays.", *reasons]))
         if not options["yes"] and not self.agreed(run):
-            self.stdout.write(_("Nothing was removed."))
+            self.stdout.write("Nothing was removed.")
         elif options["background"]:
             send_task("evaluation.tasks.purge_run", run.pk)
-            self.stdout.write(_("A worker removes the run %(slug)s.") % {"slug": run.slug})
+            self.stdout.write(f"A worker removes the run {run.slug}.")
         else:
-            self.stdout.write(_("Removed: %(rows)s.") % {"rows": purging.describe_counts(purging.purge_run(run))})
+            self.stdout.write(f"Removed: {purging.describe_counts(purging.purge_run(run))}.")
 
     def agreed(self, run: Run) -> bool:
         """Whether somebody typed the name of the run."""
         numbers = ", ".join(f"{n} {what}" for what, n in purging.count_purgeable_rows(run).items())
-        self.stdout.write(
-            _("The run %(slug)s goes for ever, with %(numbers)s.") % {"slug": run.slug, "numbers": numbers}
-        )
-        return input(_("Type its name to go on: ")).strip() == run.slug
+        self.stdout.write(f"The run {run.slug} goes for ever, with {numbers}.")
+        return input("Type its name to go on: ").strip() == run.slug

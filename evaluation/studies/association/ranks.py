@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
@@ -27,12 +26,12 @@ EXTREMES = 5  # pictures at either end
 
 DESCRIPTORS = TableSpec(
     name="association.descriptors",
-    title=_("Whose pictures lie nearest to a descriptor"),
+    title="Whose pictures lie nearest to a descriptor",
     source="World Wide recipe App. G; comparison_results.csv of the release",
     version="2",
     columns=("descriptor", "continent", "model"),
     metrics={
-        "share": _(
+        "share": (
             "Share of the continent among the 50 pictures of the model with the highest cosine with the words; "
             "n are these pictures."
         )
@@ -43,11 +42,11 @@ DESCRIPTORS = TableSpec(
 )
 TOP = TableSpec(
     name="association.top",
-    title=_("Pictures at either end of a descriptor group"),
+    title="Pictures at either end of a descriptor group",
     source="World Wide recipe App. G",
     version="1",
     columns=("group", "model", "end", "place", "picture"),
-    metrics={"net": _("Mean cosine with the positive words minus mean cosine with the negative words; one picture.")},
+    metrics={"net": "Mean cosine with the positive words minus mean cosine with the negative words; one picture."},
     inputs=INPUTS,
     filters=("run", "model", "group", "end"),
     choices={"end": ("top", "bottom")},

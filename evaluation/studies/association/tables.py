@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.study import OutcomeData, Vector
 from evaluation.contracts.table import TableSpec
@@ -27,24 +26,24 @@ INPUTS = ("runs.association", "withdrawals")
 
 SCORES = TableSpec(
     name="association.scores",
-    title=_("Association with descriptor words"),
+    title="Association with descriptor words",
     source="World Wide recipe §3.2.3, App. G.1",
     version="3",
     columns=("group", "continent", "model"),
     metrics={
-        "normalised_score": _(
+        "normalised_score": (
             "Mean over the pictures of: mean cosine with the positive words minus mean cosine with the negative words, "
             "rescaled by min–max to [−1, 1] within the model, over all its pictures (the authors' scope). For looking "
             "at only: it moves with every picture that is added, so models, runs and releases are never compared by it."
         ),
-        "normalised_over_all": _(
+        "normalised_over_all": (
             "The same rescaled over all pictures of all models. For looking at only, for the same reason."
         ),
-        "net": _(
+        "net": (
             "Mean over the pictures of: mean cosine with the positive words minus mean cosine with the negative words, "
             "not rescaled. Used for every comparison and test."
         ),
-        "as_printed": _(
+        "as_printed": (
             "App. G.1 as typed: the negative words get the weight −1 and are then subtracted, which adds them. "
             "Not rescaled; kept for the record."
         ),

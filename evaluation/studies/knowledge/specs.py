@@ -3,36 +3,34 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils.translation import gettext_noop as _
-
 from evaluation.contracts.table import TableSpec
 
 INPUTS = ("runs.knowledge", "withdrawals")
 SOURCE = "World Wide recipe §3.2.4, App. H"
 
 FIELD_METRICS = {
-    "as_published": _(
+    "as_published": (
         "Per cent. Country: share of the answers that a judge model accepted. Time of day, kind, utensils: mean "
         "intersection over union of the options found as parts of the text, over the answers about dishes whose "
         "contributor named one. Ingredients: a judge model's intersection ÷ its union, not clipped."
     ),
-    "read": _(
+    "read": (
         "Per cent, by readers without any model. Country: share of the answers that name one of the dish's countries. "
         "Others: mean intersection over union of what is named, by normal form and alias, with what the contributor "
         "named. An answer that says nothing counts as wrong; a call that failed does not count."
     ),
-    "unread": _(
+    "unread": (
         "Per cent of the questions asked whose answer was ambiguous, named nothing, was refused, empty, or failed."
     ),
-    "sem": _("Standard error of “as published” the way the paper computes it: population deviation ÷ √rows."),
-    "sem_read": _("The same of our reading."),
+    "sem": "Standard error of “as published” the way the paper computes it: population deviation ÷ √rows.",
+    "sem_read": "The same of our reading.",
 }
 FAILURE_METRICS = {
-    "share": _(
+    "share": (
         "Per cent of the descriptions in which a listed word shows this failure (App. H.3); refused: per cent of "
         "the descriptions asked for that the provider refused or held back."
     ),
-    "sem": _("Standard error of the share the way the paper computes it: population deviation ÷ √rows."),
+    "sem": "Standard error of the share the way the paper computes it: population deviation ÷ √rows.",
 }
 
 
@@ -86,43 +84,43 @@ def of_failures(name: str, title: str, place: str) -> TableSpec:
 
 
 JUDGE_METRICS = {
-    "as_published": _("Per cent, as in the table of fields, over the answers that both rules count."),
-    "read": _("Per cent by our readers, over the same answers."),
-    "difference": _("Our reading minus the other rule in percentage points, answer by answer."),
-    "differ": _("Per cent of the answers about which both rules differ at all."),
+    "as_published": "Per cent, as in the table of fields, over the answers that both rules count.",
+    "read": "Per cent by our readers, over the same answers.",
+    "difference": "Our reading minus the other rule in percentage points, answer by answer.",
+    "differ": "Per cent of the answers about which both rules differ at all.",
 }
 JUDGED_METRICS = {
-    "judged": _(
+    "judged": (
         "Per cent. Country: share of the answers that the judge model of the run accepted. Ingredients: its "
         "intersection ÷ its union, not clipped. Over the answers that both judge and readers count."
     ),
     **{name: words for name, words in JUDGE_METRICS.items() if name != "as_published"},
 }
 CONSISTENCY_METRICS = {
-    "agreement": _(
+    "agreement": (
         "Per cent. Mean over the dishes of the agreement between samples: intersection over union of what two samples "
         "of one dish name, over all pairs; two that name nothing agree. Agreement is no sign of being right."
     ),
 }
 DISAGREEMENT_METRICS = {
-    "answers": _(
+    "answers": (
         "How many answers of this wording about a dish of these countries the judge model and our reader see "
         "differently."
     ),
 }
-FIELDS_CONTINENT = of_fields("fields", _("What language models know about dishes, by continent"), "continent")
-FIELDS_COUNTRY = of_fields("fields_country", _("What language models know about dishes, by country"), "country")
+FIELDS_CONTINENT = of_fields("fields", "What language models know about dishes, by continent", "continent")
+FIELDS_COUNTRY = of_fields("fields_country", "What language models know about dishes, by country", "country")
 FIELDS_LANGUAGE = of_fields(
-    "fields_language", _("What language models know about dishes, by the language of their name"), "language"
+    "fields_language", "What language models know about dishes, by the language of their name", "language"
 )
-FAILURES_CONTINENT = of_failures("failures", _("How descriptions of dishes fail, by continent"), "continent")
-FAILURES_COUNTRY = of_failures("failures_country", _("How descriptions of dishes fail, by country"), "country")
+FAILURES_CONTINENT = of_failures("failures", "How descriptions of dishes fail, by continent", "continent")
+FAILURES_COUNTRY = of_failures("failures_country", "How descriptions of dishes fail, by country", "country")
 FAILURES_LANGUAGE = of_failures(
-    "failures_language", _("How descriptions of dishes fail, by the language of their name"), "language"
+    "failures_language", "How descriptions of dishes fail, by the language of their name", "language"
 )
 JUDGE = build_knowledge_spec(
     "judge",
-    _("What a judge model accepted and what can be read, by continent"),
+    "What a judge model accepted and what can be read, by continent",
     ("field", "continent", "model"),
     JUDGE_METRICS,
     observed=tuple(JUDGE_METRICS),
@@ -130,7 +128,7 @@ JUDGE = build_knowledge_spec(
 )
 DISAGREEMENTS = build_knowledge_spec(
     "disagreements",
-    _("Answers about countries that a judge model and our reader see differently"),
+    "Answers about countries that a judge model and our reader see differently",
     ("disagreement", "model", "answer", "countries"),
     DISAGREEMENT_METRICS,
     filters=("run", "disagreement", "model"),
@@ -138,13 +136,13 @@ DISAGREEMENTS = build_knowledge_spec(
 )
 CONSISTENCY = build_knowledge_spec(
     "consistency",
-    _("How much samples of one model agree with each other, by continent"),
+    "How much samples of one model agree with each other, by continent",
     ("field", "continent", "model"),
     CONSISTENCY_METRICS,
 )
 JUDGED = TableSpec(
     name="judging.fields",
-    title=_("What a judge model says of answers and what can be read, by continent"),
+    title="What a judge model says of answers and what can be read, by continent",
     source=SOURCE,
     version="1",
     columns=("field", "continent", "model"),

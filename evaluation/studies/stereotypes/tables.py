@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from django.utils.translation import gettext_noop as _
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
@@ -25,25 +24,25 @@ BIASED = "pictures by chance look more alike than they are, the fewer the more: 
 INPUTS = ("runs.stereotypes", "withdrawals")
 SOURCE = "World Wide recipe §3.2.2, App. F"
 
-UNREAD = _("Share of the questions asked whose answer was ambiguous, none of the options, refused, or failed.")
+UNREAD = "Share of the questions asked whose answer was ambiguous, none of the options, refused, or failed."
 ANSWER_METRICS = {
-    "share": _(
+    "share": (
         "Mean over the pictures of the share that an option has: of the orders of the options in which the answer was "
         "read, or of the probability of the letters. Pictures without any answer that could be read are left out."
     ),
     "unread": UNREAD,
-    "order_changes": _(
+    "order_changes": (
         "Share of the pictures whose likeliest option is not the same in every order of the options; not measured "
         "where one order was asked."
     ),
 }
 FLATTENING_METRICS = {
-    "entropy": _(
+    "entropy": (
         "Entropy of the options' shares divided by the logarithm of their number: 0 where all pictures show the same, "
         "1 where all options are as frequent. Low next to the real photographs: the pictures of a place are alike. The "
         "fewer the pictures, the lower by chance: compare cells of the same size; no interval is claimed."
     ),
-    "largest_share": _(
+    "largest_share": (
         "Share of the most frequent option: by chance the higher the fewer the pictures; no interval is claimed."
     ),
     "unread": UNREAD,
@@ -76,21 +75,21 @@ def build_stereotypes_spec(
 
 ANSWERS = build_stereotypes_spec(
     "answers",
-    _("Answers about pictures, by continent"),
+    "Answers about pictures, by continent",
     ("question", "option", "continent", "model"),
     ANSWER_METRICS,
     observed=("share",),
 )
 ANSWERS_COUNTRY = build_stereotypes_spec(
     "answers_country",
-    _("Answers about pictures, by country"),
+    "Answers about pictures, by country",
     ("question", "option", "country", "model"),
     ANSWER_METRICS,
     observed=("share",),
 )
 FLATTENING = build_stereotypes_spec(
     "flattening",
-    _("How much alike the pictures of a continent are"),
+    "How much alike the pictures of a continent are",
     ("question", "continent", "model"),
     FLATTENING_METRICS,
     observed=("unread",),
@@ -98,7 +97,7 @@ FLATTENING = build_stereotypes_spec(
 )
 FLATTENING_COUNTRY = build_stereotypes_spec(
     "flattening_country",
-    _("How much alike the pictures of a country are"),
+    "How much alike the pictures of a country are",
     ("question", "country", "model"),
     FLATTENING_METRICS,
     observed=("unread",),
@@ -106,15 +105,15 @@ FLATTENING_COUNTRY = build_stereotypes_spec(
 )
 READINGS = build_stereotypes_spec(
     "readings",
-    _("Agreement of answers in words with probabilities"),
+    "Agreement of answers in words with probabilities",
     ("question",),
     {
-        "agreement": _(
+        "agreement": (
             "Share of pairs of picture and question in which the likeliest option by the probabilities is the option "
             "that the model names in words, both in the order as asked; pairs whose words could not be read count as "
             "disagreement."
         ),
-        "agreement_read": _("The same over the pairs whose words could be read."),
+        "agreement_read": "The same over the pairs whose words could be read.",
     },
     observed=("agreement", "agreement_read"),
     worse={"agreement": "low", "agreement_read": "low"},

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from evaluation.models import Plan
 from evaluation.registry import lookup
@@ -30,18 +28,18 @@ class Choice:
 class ExportForm(forms.Form):
     """A name, tables: ticked, written with filters, or those of plans, and whether pictures come along."""
 
-    name = forms.CharField(max_length=60, label=gettext_lazy("Name"))
+    name = forms.CharField(max_length=60, label="Name")
     plan = forms.ModelChoiceField(
         Plan.objects.exclude(frozen_at=None),
         required=False,
         to_field_name="slug",
-        label=gettext_lazy("Everything that a frozen plan lists"),
+        label="Everything that a frozen plan lists",
     )
     filtered = forms.CharField(
         required=False,
         max_length=LONGEST,
         widget=forms.Textarea(attrs={"rows": 4, "cols": 60, "spellcheck": "false"}),
-        label=gettext_lazy("Tables with filters, one a line, as in the address of their page"),
+        label="Tables with filters, one a line, as in the address of their page",
     )
     pictures = forms.BooleanField(required=False)
 
@@ -67,7 +65,7 @@ class ExportForm(forms.Form):
         return bool(self.ticked - set(TABLES))
 
     def _choice(self, name: str) -> Choice:
-        return Choice(name, _(lookup.find_table_spec(name).title), name in self.ticked)
+        return Choice(name, lookup.find_table_spec(name).title, name in self.ticked)
 
     def clean_name(self) -> str:
         return self._or_error(lambda: chosen.check_bundle_name(self.cleaned_data["name"]))

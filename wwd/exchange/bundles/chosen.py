@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics.tidy import TidyTable
@@ -59,7 +58,7 @@ class View:
 def check_bundle_name(text: str) -> str:
     """`text` as the name of a bundle. Raises ChosenError."""
     if not NAME.fullmatch(text):
-        raise ChosenError(_("A name has at most 60 small letters, digits and hyphens, such as kenya-2026."))
+        raise ChosenError("A name has at most 60 small letters, digits and hyphens, such as kenya-2026.")
     return text
 
 
@@ -67,9 +66,9 @@ def parse_views(texts: Iterable[str]) -> tuple[View, ...]:
     """The views, each once, in one order. Raises ChosenError."""
     found = sorted({parse_view(text) for text in texts})
     if not found:
-        raise ChosenError(_("Choose at least one table."))
+        raise ChosenError("Choose at least one table.")
     if len(found) > MOST_VIEWS:
-        raise ChosenError(_("Choose at most %(most)d tables with their filters at once.") % {"most": MOST_VIEWS})
+        raise ChosenError(f"Choose at most {MOST_VIEWS} tables with their filters at once.")
     return tuple(found)
 
 
@@ -85,8 +84,9 @@ def parse_view(text: str) -> View:
         raise
     except ValueError:
         raise ChosenError(
-            _("“%(text)s” cannot be read. Write table?filter=value, as in the address of the table's page.")
-            % {"text": text.encode(errors="replace").decode()[:100]}
+            "“{text}” cannot be read. Write table?filter=value, as in the address of the table's page.".format(
+                text=text.encode(errors="replace").decode()[:100]
+            )
         ) from None
 
 

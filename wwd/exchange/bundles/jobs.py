@@ -20,7 +20,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils import translation
-from django.utils.translation import gettext as _
 
 from evaluation import content_store
 from evaluation.models import ExportJob
@@ -89,7 +88,7 @@ def run_export_job(pk: int) -> None:
 
 
 def _killed() -> str:
-    return _("It was begun three times, and each time the worker was gone before the end. Its memory may not suffice.")
+    return "It was begun three times, and each time the worker was gone before the end. Its memory may not suffice."
 
 
 def _work(job: ExportJob) -> None:
@@ -107,7 +106,7 @@ def _work(job: ExportJob) -> None:
         _end(
             job,
             state=State.FAILED,
-            error=_("It failed (%(kind)s). The log of the worker says where.") % {"kind": type(error).__name__},
+            error=f"It failed ({type(error).__name__}). The log of the worker says where.",
         )
     else:
         if not _end(job, state=State.DONE, **done):
@@ -117,8 +116,8 @@ def _work(job: ExportJob) -> None:
 def describe_disk_error(error: OSError) -> str:
     """What a researcher may know of a trouble with the disk: never a path."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return _("There is no space left where the file was being written. Nothing of it was kept. Ask the operator.")
-    return _("The file could not be written (%(reason)s). Ask the operator.") % {"reason": error.strerror or "?"}
+        return "There is no space left where the file was being written. Nothing of it was kept. Ask the operator."
+    return "The file could not be written ({reason}). Ask the operator.".format(reason=error.strerror or "?")
 
 
 def _made(job: ExportJob) -> dict[str, Any]:
@@ -128,13 +127,13 @@ def _made(job: ExportJob) -> dict[str, Any]:
     with open_temporary_folder() as folder:
         path = folder / "file"
         found = MAKERS[job.kind](request, path, step)
-        step(_("The file is being stored."))
+        step("The file is being stored.")
         return {**found, "sha256": content_store.keep_file(path), "size": path.stat().st_size}
 
 
 def _bundle(request: Request, path: Path, step: Callable[[str], None]) -> dict[str, Any]:
     count = making.write_bundle(request, path, step)
-    verdict = verify_bundle(path, partial(step, _("The tables are being computed again from the bundle.")))
+    verdict = verify_bundle(path, partial(step, "The tables are being computed again from the bundle."))
     said = [*verdict.lines, *([verdict.trouble] if verdict.trouble else [])]
     return {"picture_count": count, "said": said, "equal": verdict.equal}
 

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from evaluation.metrics.tidy import TidyTable
 from evaluation.plans.freezing import build_published_plan
 from evaluation.plans.marks import Listed, Standing
@@ -83,7 +81,7 @@ def write_bundle(
                     return count
             logger.info("The data of bundle %s changed while it was read; it is read again.", request.name)
         raise DataChangedError(
-            _("The data changed while it was being read, three times. Try again when less is going on.")
+            "The data changed while it was being read, three times. Try again when less is going on."
         )
 
 
@@ -94,8 +92,8 @@ def refuse_masked(views: Iterable[View]) -> None:
         mask = mask_for(view.table, view.values, plans)
         if mask.plan:
             raise ChosenError(
-                _("%(table)s is masked by the plan “%(plan)s”, and a bundle would name its models. Unmask it first.")
-                % {"table": view.table, "plan": mask.plan.title}
+                f"{view.table} is masked by the plan “{mask.plan.title}”, and a bundle would name its models. "
+                "Unmask it first."
             )
 
 
@@ -108,7 +106,7 @@ def write_archive(request: Request, path: Path, step: Step) -> int:
     archive = Archive(path, f"wwd-{request.name}")
     try:
         computed = list(compute_views(request.views, step))
-        step(_("Rows are being collected."))
+        step("Rows are being collected.")
         needed = gathering.gather_needed_rows(request.views)
         held = pictures.add_bundle_images(archive, needed) if request.pictures else 0
         add_tables(archive, computed)
@@ -127,7 +125,7 @@ def compute_views(views: Sequence[View], step: Step) -> Iterator[Computed]:
     """Each view from what is stored where it is fresh, else anew."""
     plans = frozen_plans()
     for view in views:
-        step(_("%(table)s is being computed.") % {"table": view.address})
+        step(f"{view.address} is being computed.")
         try:
             stored = tables_read.read_stored_table(view.table, view.values)
         except lookup.FilterNotFound as error:
@@ -146,7 +144,7 @@ def recompute_view(view: View) -> TidyTable:
         return tables_compute.compute_table(view.spec, view.values)
     except Exception as error:
         logger.exception("table %s could not be computed", view.table)
-        text = _("%(table)s could not be computed (%(kind)s). The log says where.")
+        text = "%(table)s could not be computed (%(kind)s). The log says where."
         raise TableComputationError(text % {"table": view.address, "kind": type(error).__name__}) from error
 
 
@@ -173,7 +171,7 @@ def add_rows(archive: Archive, needed: Needed, step: Step) -> None:
     """The rows themselves, and the listings that people read."""
     changed = rows.build_row_changes(needed)
     for shape in SHAPES:
-        step(_("Rows are being written: %(table)s.") % {"table": shape.name})
+        step(f"Rows are being written: {shape.name}.")
         with archive.writing(f"data/{shape.name}.jsonl") as target:
             rows.write_table_rows(shape, needed, changed.get(shape.model, lambda row: row), target)
     for name, listing in LISTINGS.items():

@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation import content_store
@@ -35,18 +34,18 @@ def may_take_pictures(request: HttpRequest) -> bool:
 @require_http_methods(["GET", "HEAD", "POST"])
 def request_bundle(request: HttpRequest) -> HttpResponse:
     """Ask for a bundle, and see those that were asked for."""
-    label = _("Pictures too, those that may leave the platform") if may_take_pictures(request) else ""
+    label = "Pictures too, those that may leave the platform" if may_take_pictures(request) else ""
     form = BundleForm(get_post_data(request), views=request.GET.getlist("view"), pictures_label=label)
-    return handle_export_form(request, ExportJob.Kind.BUNDLE, form, _("Bundles"))
+    return handle_export_form(request, ExportJob.Kind.BUNDLE, form, "Bundles")
 
 
 @require_permission(READ)
 @require_http_methods(["GET", "HEAD", "POST"])
 def request_report(request: HttpRequest) -> HttpResponse:
     """Ask for a report as PDF, and see those that were asked for."""
-    label = _("Some pictures behind each table, blurred") if may_take_pictures(request) else ""
+    label = "Some pictures behind each table, blurred" if may_take_pictures(request) else ""
     form = ExportForm(get_post_data(request), views=request.GET.getlist("view"), pictures_label=label)
-    return handle_export_form(request, ExportJob.Kind.REPORT, form, _("Reports"))
+    return handle_export_form(request, ExportJob.Kind.REPORT, form, "Reports")
 
 
 def get_post_data(request: HttpRequest) -> Any:
@@ -60,9 +59,7 @@ def handle_export_form(request: HttpRequest, kind: ExportJob.Kind, form: ExportF
             return redirect(f"{reverse('bundles:read')}?{query_of(form.request())}")
         user = request.user if isinstance(request.user, AbstractBaseUser) else None
         job = jobs.start_export_job(kind, form.request(), user)
-        messages.success(
-            request, _("A worker makes it (number %(number)d). Open this page again in a minute.") % {"number": job.pk}
-        )
+        messages.success(request, f"A worker makes it (number {job.pk}). Open this page again in a minute.")
         return redirect(f"bundles:{'bundle' if kind == ExportJob.Kind.BUNDLE else 'reports'}")
     held = ExportJob.objects.filter(kind=kind).select_related("by")[:RECENT]
     more = build_admin_context(
@@ -106,7 +103,7 @@ def show_report(request: HttpRequest) -> HttpResponse:
         )
         made = report.build_report_context(wanted, report.as_stored, on_site=True)
     except ChosenError as error:
-        more = build_admin_context(request, _("This report cannot be shown"), sentence=str(error))
+        more = build_admin_context(request, "This report cannot be shown", sentence=str(error))
         return render(request, "evaluation/no_table.html", more, status=404)
     back = f"{reverse('bundles:reports')}?{query_of(wanted)}"
     style = report.build_stylesheet_link(static(report.STYLE))

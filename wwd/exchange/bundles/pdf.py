@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from wwd.exchange.bundles import report
 from wwd.exchange.bundles.making import Request
@@ -38,7 +37,7 @@ def find_chromium() -> str:
         found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
         raise PdfUnavailableError(
-            _("There is no Chromium on the worker to make the PDF (WWD_CHROMIUM). Open the page and print it there.")
+            "There is no Chromium on the worker to make the PDF (WWD_CHROMIUM). Open the page and print it there."
         )
     return found
 
@@ -50,7 +49,7 @@ def write_pdf_report(request: Request, target: Path, step: Callable[[str], None]
     """
     find_chromium()
     page, pictures = report.render_standalone_report(request, report.read_fresh_view, step)
-    step(_("The pages are being printed."))
+    step("The pages are being printed.")
     print_page(page, target)
     return pictures
 
@@ -78,12 +77,8 @@ def run_chromium(source: Path, printed: Path, folder: Path) -> None:
             env={**os.environ, "HOME": str(folder)},
         )
     except subprocess.TimeoutExpired:
-        raise PdfUnavailableError(
-            _("Chromium took longer than %(n)d seconds. Choose fewer tables.") % {"n": SECONDS}
-        ) from None
+        raise PdfUnavailableError(f"Chromium took longer than {SECONDS} seconds. Choose fewer tables.") from None
     except OSError as error:
-        raise PdfUnavailableError(
-            _("Chromium could not be started (%(reason)s).") % {"reason": error.strerror}
-        ) from error
+        raise PdfUnavailableError(f"Chromium could not be started ({error.strerror}).") from error
     if done.returncode or not printed.exists() or not printed.read_bytes().startswith(b"%PDF"):
-        raise PdfUnavailableError(_("Chromium ended without a PDF (status %(n)d).") % {"n": done.returncode})
+        raise PdfUnavailableError(f"Chromium ended without a PDF (status {done.returncode}).")

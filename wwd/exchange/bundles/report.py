@@ -14,7 +14,6 @@ from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, get_language_bidi
-from django.utils.translation import gettext as _
 
 from evaluation import queue
 from evaluation.figures import draw, layout, model
@@ -70,7 +69,7 @@ class Section:
 
     @property
     def title(self) -> str:
-        return _(self.read.spec.title)
+        return self.read.spec.title
 
     @property
     def table(self) -> TidyTable | None:
@@ -168,7 +167,7 @@ def build_report_context(
     """Everything that the template needs but its style."""
     sections = []
     for number, view in enumerate(request.views, start=1):
-        step(_("%(table)s is being computed.") % {"table": view.address})
+        step(f"{view.address} is being computed.")
         sections.append(build_section(number, view, read(view), pictures=request.pictures, on_site=on_site))
     return {
         "name": request.name,
@@ -207,8 +206,8 @@ def build_style_element(made: Mapping[str, Any]) -> SafeString:
     assert isinstance(path, str)
     with open(path, encoding="utf-8") as file:  # noqa: PTH123
         sheet = file.read()
-    running = _("World Wide Dishes, report %(name)s") % {"name": made["name"]}
-    mark = _("Demonstration: no measurement") if made["demonstration"] else ""
+    running = "World Wide Dishes, report {name}".format(name=made["name"])
+    mark = "Demonstration: no measurement" if made["demonstration"] else ""
     margins = f"@page{{@top-left{{content:{quote_css_string(running)}}}@top-right{{content:{quote_css_string(mark)}}}}}"
     # Nothing in it comes from people: the name is checked, the rest are texts of ours; "<" is escaped nevertheless.
     return mark_safe(f"<style>{sheet}{margins}</style>")  # noqa: S308

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from django.db import connection, transaction
-from django.utils.translation import gettext as _
 
 from wwd.base.atomic_files import write_atomically
 from wwd.exchange.bundles.chosen import ChosenError
@@ -21,7 +20,7 @@ DAY = 24 * 60 * 60
 def write_new_file(target: Path) -> Iterator[Path]:
     """A file beside `target` that gets its name once it is whole, and else is gone. Raises ChosenError, OSError."""
     if target.exists():
-        raise ChosenError(_("%(file)s exists already. Choose another name, or remove it first.") % {"file": target})
+        raise ChosenError(f"{target} exists already. Choose another name, or remove it first.")
     with write_atomically(target, mode=0o644, overwrite=False) as part:
         yield part
 
