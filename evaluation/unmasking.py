@@ -96,7 +96,7 @@ def is_ready_to_unmask(plan: Plan) -> bool:
 def lift_mask(plan: Plan, by: AbstractBaseUser, reason: str, *, complete: bool) -> PlanAct:
     """Lifts the mask for everybody, once. `complete`: the person says that the stopping rule is met.
 
-    Raises NoReason where the analyses did not run on complete data and no reason is given.
+    Raises ReasonMissingError where the analyses did not run on complete data and no reason is given.
     """
     with transaction.atomic():
         Plan.objects.select_for_update().get(pk=plan.pk)
@@ -114,7 +114,7 @@ def lift_mask(plan: Plan, by: AbstractBaseUser, reason: str, *, complete: bool) 
 def record_look(table: str, filters: Mapping[str, str], name: str, reason: str) -> int:
     """Records that `name` looks once at a table without its mask; returns how many plans this concerns.
 
-    Raises UnknownTable, and NoReason for an empty reason.
+    Raises TableNotFound, and ReasonMissingError for an empty reason.
     """
     if not reason.strip():
         raise ReasonMissingError("Say why the names are shown: --unmask REASON.")

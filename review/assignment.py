@@ -203,7 +203,9 @@ def load_without(image: CampaignImage, reviewer: Reviewer) -> int:
 
 
 def find_assignment(reviewer: Reviewer, key: str) -> Assignment:
-    """The reviewer's assignment with this id, live or not. Raises Refused where it was never given to them."""
+    """The reviewer's assignment with this id, live or not. Raises RequestRefusedError where it was never given to
+    them.
+    """
     try:
         wanted = uuid.UUID(key)
     except ValueError:
@@ -256,7 +258,9 @@ def last_handled(reviewer: Reviewer) -> Assignment | None:
 
 @transaction.atomic
 def take_back(assignment: Assignment) -> None:
-    """Takes a skip or report back: the picture is in hand again. Raises Refused where others judge it now."""
+    """Takes a skip or report back: the picture is in hand again. Raises RequestRefusedError where others judge it
+    now.
+    """
     reviewer = assignment.reviewer
     campaign, now = lock_reviewer(reviewer)
     hold_images(CampaignImage.objects.filter(pk=assignment.image_id))

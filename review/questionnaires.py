@@ -92,7 +92,8 @@ def clean_text(value: str) -> str:
 
 
 def validate_answers(definition: Mapping[str, Any], answers: Mapping[str, Any], page: int = 2) -> Answers:
-    """What is to be kept of `answers`; raises AnswersRefused with a sentence for each question that cannot be kept.
+    """What is to be kept of `answers`; raises InvalidAnswersError with a sentence for each question that cannot be
+    kept.
 
     With `page` 1 only what is always asked is required, and answers of the second page, which travel along where
     somebody went back, are left out. A question with several answers that was asked and left empty is kept as an empty

@@ -91,7 +91,9 @@ def _save_languages(stored: Questionnaire, offered: Mapping[str, Any]) -> None:
 
 
 def _joined(stored: Any, offered: Any, where: str, wording: bool = False) -> Any:
-    """`stored` with the languages that only `offered` has. Raises ChangedAfterPublication for other differences."""
+    """`stored` with the languages that only `offered` has. Raises PublishedDefinitionChangedError for other
+    differences.
+    """
     if isinstance(stored, dict) and isinstance(offered, dict):
         if not wording and stored.keys() != offered.keys():
             raise PublishedDefinitionChangedError(f"{where} was published with other parts. Give it a new version.")

@@ -29,7 +29,7 @@ def is_ambassador(contributor: Contributor) -> bool:
 
 
 def take_dish(contributor: Contributor, sent: int) -> None:
-    """Raises QuotaReached where this person has described enough dishes: `sent` within a day.
+    """Raises QuotaReachedError where this person has described enough dishes: `sent` within a day.
 
     The caller holds the person's row while it counts and until its transaction ends, so that parallel requests do not
     overshoot.
@@ -43,7 +43,7 @@ def take_dish(contributor: Contributor, sent: int) -> None:
 
 @transaction.atomic
 def take_person(helper: Contributor) -> None:
-    """Raises QuotaReached where `helper` has written for enough people within a day; holds the helper's row."""
+    """Raises QuotaReachedError where `helper` has written for enough people within a day; holds the helper's row."""
     lock_contributor(helper.pk)
     helped = Contributor.objects.filter(entered_by=helper, created_at__gte=timezone.now() - DAY).count()
     if helped >= (PEOPLE_OF_AMBASSADOR if is_ambassador(helper) else PEOPLE):

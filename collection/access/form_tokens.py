@@ -101,7 +101,7 @@ class Proof:
 
 
 def read_token(token: str, purpose: str) -> Proof:
-    """The proof in `token`. Raises ProofExpired past its age and ProofError for anything not genuine."""
+    """The proof in `token`. Raises ProofExpiredError past its age and ProofError for anything not genuine."""
     proof = decode_token(token)
     if proof.purpose != purpose:
         raise ProofError("made for another form")

@@ -160,8 +160,8 @@ def person_for(text: str, kind: str, network: str = "") -> uuid.UUID | None:
 
     A right code is always taken, whatever others tried: 10**15 codes exist, so that guessing one of a million takes
     a thousand million tries. Wrong ones are counted for their network, which is asked to wait after some.
-    Raises Mistyped where the check digit says so, and TooManyTries. Call it outside a transaction: tries are counted
-    whether or not what follows succeeds.
+    Raises MistypedCodeError where the check digit says so, and TooManyAttemptsError. Call it outside a transaction:
+    tries are counted whether or not what follows succeeds.
     """
     digits = read_code(text)
     person = owner_of(digits, kind)
@@ -188,7 +188,7 @@ def owner_of(digits: str, kind: str) -> uuid.UUID | None:
 def read_code(text: str) -> str:
     """The sixteen or twenty digits in what somebody typed or pasted, letters that look like digits read as these.
 
-    Raises Mistyped.
+    Raises MistypedCodeError.
     """
     digits = read_digits(text, LENGTH, LENGTH_OF_PHONES)
     if digits is None:

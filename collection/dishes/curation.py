@@ -50,7 +50,7 @@ class DishMergeError(ValueError):
 def merge_dishes(dishes: QuerySet[Dish], into: Dish, steward: Any) -> int:
     """Dishes that are the same one: from now on only `into` is shown and counted. Returns how many were merged.
 
-    Nobody's words are touched, and `unmerge_dishes` takes it back. Raises CannotMerge.
+    Nobody's words are touched, and `unmerge_dishes` takes it back. Raises DishMergeError.
     """
     pks = set(dishes.values_list("pk", flat=True)) - {into.pk}
     rows = {dish.pk: dish for dish in Dish.objects.filter(pk__in={*pks, into.pk}).order_by("pk").select_for_update()}

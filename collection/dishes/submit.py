@@ -32,8 +32,8 @@ CONFIRMATIONS = ("taken_by_me", "may_be_shared", "no_people", "is_photograph")
 def submit_dish(proof: Proof, content: dict[str, Any], how: Circumstances | None = None, number: str = "") -> Entry:
     """A new dish, once for each form. Somebody who agreed on the same page becomes a contributor with it.
 
-    `number`: the receipt number that a phone made; another is given where it is taken. Raises QuotaReached where this
-    person has described enough for a day.
+    `number`: the receipt number that a phone made; another is given where it is taken. Raises QuotaReachedError where
+    this person has described enough for a day.
     """
     digest, wanted = content_hash(content), iter([number])
     crowd = how is not None and IN_A_CROWD in how.flags
@@ -176,7 +176,9 @@ class NameTakenError(Exception):
 
 @transaction.atomic
 def save_about(contributor: Contributor, answers: dict[str, Any]) -> None:
-    """Personal details with the moment of their own consent; what was told before is replaced. Raises NameTaken."""
+    """Personal details with the moment of their own consent; what was told before is replaced. Raises
+    NameTakenError.
+    """
     key = fold_spelling(answers["alias"])[:240]
     if key and Contributor.objects.exclude(pk=contributor.pk).filter(alias_key=key).exists():
         raise NameTakenError

@@ -37,7 +37,7 @@ class Preview:
 
 
 def select_takeback_dishes(choice: Mapping[str, Any]) -> DishQuerySet:
-    """The dishes of a choice that can be hidden. Raises CannotTakeBack where it chooses nothing, or everything."""
+    """The dishes of a choice that can be hidden. Raises TakeBackError where it chooses nothing, or everything."""
     given = {name: choice[name] for name in FIELDS if choice.get(name)}
     if not given:
         raise TakeBackError("Choose a person, a helper, a network or a time.")
@@ -73,7 +73,7 @@ def as_time(text: Any) -> datetime:
 
 
 def preview_takeback(choice: Mapping[str, Any]) -> Preview:
-    """What would be hidden. Raises CannotTakeBack."""
+    """What would be hidden. Raises TakeBackError."""
     rows = select_takeback_dishes(choice)
     counts = Counter(rows.values_list("state", flat=True)[: MOST_DISHES + 1])
     number = sum(counts.values())
@@ -85,7 +85,7 @@ def preview_takeback(choice: Mapping[str, Any]) -> Preview:
 
 @transaction.atomic
 def request_takeback(choice: Mapping[str, Any], reason: str, steward: Any) -> TakeBack:
-    """Hides the dishes at once where none of them is public, else waits for a second steward. Raises CannotTakeBack."""
+    """Hides the dishes at once where none of them is public, else waits for a second steward. Raises TakeBackError."""
     if not reason.strip():
         raise TakeBackError("Write why.")
     found = preview_takeback(choice)
@@ -101,7 +101,7 @@ def request_takeback(choice: Mapping[str, Any], reason: str, steward: Any) -> Ta
 
 @transaction.atomic
 def confirm_takeback(row: TakeBack, steward: Any) -> None:
-    """A second steward agrees. Raises CannotTakeBack for the first one, and where nothing waits."""
+    """A second steward agrees. Raises TakeBackError for the first one, and where nothing waits."""
     row = TakeBack.objects.select_for_update().get(pk=row.pk)
     if row.state != TakeBack.State.ASKED:
         raise TakeBackError("This was decided already.")
@@ -129,7 +129,7 @@ def hide_selected_dishes(row: TakeBack, steward: Any, states: Sequence[str]) -> 
 
 @transaction.atomic
 def undo_takeback(row: TakeBack, steward: Any) -> int:
-    """Each dish that is still hidden gets its former state back; returns how many. Raises CannotTakeBack."""
+    """Each dish that is still hidden gets its former state back; returns how many. Raises TakeBackError."""
     row = TakeBack.objects.select_for_update().get(pk=row.pk)
     if row.state == TakeBack.State.UNDONE:
         raise TakeBackError("This was decided already.")

@@ -85,8 +85,8 @@ class Provider:
     def call(self, ask: Callable[[Any], Any], amount: int = 1) -> Told:
         """What the provider answers: an answer, one cut short, filtered or refused. Tried again where that may help.
 
-        `ask` gets the client and returns a streamed response. Raises CallFailed, or BackendError for what would be the
-        same for every subject.
+        `ask` gets the client and returns a streamed response. Raises CallFailedError, or BackendError for what would
+        be the same for every subject.
         """
         started, tries = time.monotonic(), 0
         while True:
@@ -111,7 +111,7 @@ class Provider:
             raise BackendError(f"The provider asks to wait for {error.seconds:.0f} seconds more.") from error
 
     def read(self, ask: Callable[[Any], Any]) -> Reply:
-        """The answer, of whatever status; of status 0 where none came. Raises CallFailed for one without end."""
+        """The answer, of whatever status; of status 0 where none came. Raises CallFailedError for one without end."""
         try:
             with ask(self.client) as response:
                 return self.reply(response)

@@ -39,7 +39,7 @@ def get_database_time() -> Func:
 def wait_for_slot(name: str, per_minute: float, amount: int = 1, patience: float = 600) -> None:
     """Returns once `amount` may be asked for at `per_minute`, for all callers of `name` together; 0: no limit.
 
-    Raises TooSlow where that is further away than `patience` seconds in all.
+    Raises WaitTooLongError where that is further away than `patience` seconds in all.
     """
     spacing = timedelta(seconds=MINUTE / (per_minute * SHARE) * amount if per_minute else 0)
     end = time.monotonic() + patience

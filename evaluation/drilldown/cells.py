@@ -120,7 +120,7 @@ def cell_query(filters: Filters, groups: Mapping[str, str], metric: str) -> str:
 
 
 def cell_of(name: str, query: QueryDict) -> Cell:
-    """The cell that an address names. Raises UnknownTable, UnknownFilter, NoSuchCell."""
+    """The cell that an address names. Raises TableNotFound, FilterNotFound, CellNotFound."""
     given = {key: str(query[key]) for key in query}
     shown = {key.removeprefix(PREFIX): value for key, value in given.items() if key.startswith(PREFIX)}
     rest = {key: value for key, value in given.items() if key not in OWN and not key.startswith(PREFIX)}
@@ -141,7 +141,7 @@ def cell_of(name: str, query: QueryDict) -> Cell:
 
 
 def check_cell_groups(spec: TableSpec, shown: Mapping[str, str]) -> None:
-    """Raises NoSuchCell unless there is one sensible value for each column of the table."""
+    """Raises CellNotFound unless there is one sensible value for each column of the table."""
     for column, value in shown.items():
         if column not in spec.columns:
             raise CellNotFound(describe_unknown_name("column", column[:80], spec.columns))
@@ -153,7 +153,7 @@ def check_cell_groups(spec: TableSpec, shown: Mapping[str, str]) -> None:
 
 
 def unmask_groups(view: store.TableView, shown: Mapping[str, str]) -> dict[str, str]:
-    """The groups by their real names. Raises NoSuchCell for a name that the mask does not know."""
+    """The groups by their real names. Raises CellNotFound for a name that the mask does not know."""
     titles = "reviews" in view.spec.inputs
     try:
         return {column: view.mask.real(column, value, titles=titles) for column, value in shown.items()}

@@ -90,7 +90,7 @@ def read_reduced_image(image: GeneratedImage, size: str) -> bytes:
 
 
 def reduce_image(content: bytes, side: int) -> bytes:
-    """The picture with its longest side at `side` pixels at most. Raises ImageError, NoRoom.
+    """The picture with its longest side at `side` pixels at most. Raises ImageError, DecodeMemoryFullError.
 
     Researchers look at many at once; the same memory is shared with photos that arrive.
     """

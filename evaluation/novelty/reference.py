@@ -56,7 +56,8 @@ def import_reference(
 ) -> tuple[ReferenceList, bool]:
     """The list of this file, and whether it was added now. The same file again changes nothing.
 
-    Raises BadReference for a form that is not known, a file that cannot be read, and a slug that another file has.
+    Raises ReferenceListError for a form that is not known, a file that cannot be read, and a slug that another file
+    has.
     """
     if form not in load_reference_forms():
         raise ReferenceListError(describe_unknown_name("form of file", form, load_reference_forms()))
@@ -94,7 +95,9 @@ def read_reference_file(path: Path) -> bytes:
 
 
 def parse_reference_csv(content: bytes, form: Form) -> tuple[set[str], list[ReferenceDish]]:
-    """Columns and dishes of a CSV file; rows without a name are passed over. Raises BadReference for any other file."""
+    """Columns and dishes of a CSV file; rows without a name are passed over. Raises ReferenceListError for any other
+    file.
+    """
     try:
         text = io.StringIO(content.decode("utf-8-sig").replace("\0", ""), newline="")
         reader = open_reader(text, (form.name, form.aliases, form.countries))

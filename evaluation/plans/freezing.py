@@ -63,7 +63,9 @@ def is_plan_intact(plan: Plan) -> bool:
 
 
 def freeze_plan(plan: Plan, by: AbstractBaseUser) -> Plan:
-    """Freezes a draft: the time of the database, what data there is at that moment, the hash. Raises FrozenPlan."""
+    """Freezes a draft: the time of the database, what data there is at that moment, the hash. Raises
+    PlanFrozenError.
+    """
     with transaction.atomic():
         held = Plan.objects.select_for_update().get(pk=plan.pk)
         if held.frozen_at:

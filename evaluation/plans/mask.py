@@ -47,7 +47,7 @@ class Mask:
         return self._names.shown(column, value) if self.hides(column) and value else value
 
     def real(self, column: str, shown: str, *, titles: bool = True) -> str:
-        """The value behind a shown name; models by their title, else by their slug. Raises UnknownMaskedName."""
+        """The value behind a shown name; models by their title, else by their slug. Raises MaskedNameNotFound."""
         if not self.hides(column) or not shown:
             return shown
         found = self._names.value(column, shown)

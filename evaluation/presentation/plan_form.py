@@ -175,7 +175,7 @@ class Draft:
             self.form.add_error("primary_metric", "The primary table and metric are not among the tables listed.")
 
     def save(self, by: AbstractBaseUser) -> Plan:
-        """The draft as a row. Raises FrozenPlan where somebody froze it meanwhile."""
+        """The draft as a row. Raises PlanFrozenError where somebody froze it meanwhile."""
         plan = self.form.save(commit=False)
         plan.tables = self.listed
         if plan.pk is None:

@@ -23,7 +23,7 @@ class FilterNotFound(ValueError):
 
 
 def find_table_spec(name: str) -> TableSpec:
-    """The table named `name`. Raises UnknownTable."""
+    """The table named `name`. Raises TableNotFound."""
     if name not in TABLES:
         if found := derived.find_derived_table(name, find_table_spec):
             return found
@@ -39,7 +39,7 @@ def list_table_names() -> list[str]:
 
 
 def checked_filters(table: TableSpec, filters: Filters) -> dict[str, str]:
-    """`filters` in one order and spelling, empty ones dropped. Raises UnknownFilter."""
+    """`filters` in one order and spelling, empty ones dropped. Raises FilterNotFound."""
     for name, value in filters.items():
         if name not in table.filters:
             raise FilterNotFound(describe_unknown_name("filter", name, table.filters))

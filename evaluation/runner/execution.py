@@ -63,7 +63,7 @@ class Results(dict[str, Result]):
         self.streaks[unit.model_id].note(f"subject {unit.subject_id}" if unit.subject_id else unit.key, result)
 
     def look(self) -> None:
-        """Keeps what is there where that is due. Raises Stopped."""
+        """Keeps what is there where that is due. Raises BatchStoppedError."""
         now = time.monotonic()
         if now - self.kept_at >= KEEP_SECONDS:
             new = self.pairs()
@@ -157,7 +157,7 @@ def by_model(units: Sequence[Unit]) -> Iterator[list[Unit]]:
 def execute_works(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:
     """Adds a result for each of `works`. What a batch did not give is tried alone once, and then fails, saying why.
 
-    Raises BackendError or Stopped; what came before is in `results`.
+    Raises BackendError or BatchStoppedError; what came before is in `results`.
     """
     reason = "The study gave no result for it."
     try:

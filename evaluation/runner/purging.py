@@ -61,7 +61,8 @@ def plan_names(plan: Plan, slug: str) -> bool:
 
 
 def purge_run(run: Run) -> Counter[str]:
-    """Removes `run`; returns how many rows of what went. Files without a row go with the daily job. Raises Needed.
+    """Removes `run`; returns how many rows of what went. Files without a row go with the daily job. Raises
+    RunNeededError.
 
     From its first moment on no table is made from the run.
     """

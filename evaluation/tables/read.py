@@ -19,7 +19,7 @@ def read_stored_table(
     """The table as stored, never computed here, masked where a plan wishes it and marked as planned or exploratory.
 
     `unmasked` only where that was decided and recorded; `frozen`: the frozen plans, where they are read already.
-    Raises UnknownTable, UnknownFilter.
+    Raises TableNotFound, FilterNotFound.
     """
     table = find_table_spec(name)
     shown = checked_filters(table, filters)

@@ -124,7 +124,7 @@ def text_of(campaign: Campaign) -> CampaignText | None:
 
 
 def refuse_unless_open(campaign: Campaign, invitation: Invitation | None) -> None:
-    """Raises Refused where the campaign takes no answers now, or the invitation was withdrawn."""
+    """Raises RequestRefusedError where the campaign takes no answers now, or the invitation was withdrawn."""
     if invitation and invitation.revoked_at:
         raise RequestRefusedError(
             gettext("This invitation was withdrawn. Ask the person who invited you for another one."), 403
@@ -155,10 +155,11 @@ def join_campaign(
     *,
     asked: bool = True,
 ) -> Reviewer:
-    """The reviewer with this id, who joins now unless they did before. Counts the invitation once. Raises Refused.
+    """The reviewer with this id, who joins now unless they did before. Counts the invitation once. Raises
+    RequestRefusedError.
 
-    `asked`: whether they said that they have not begun before. Raises BegunBefore where that must be asked first. The
-    row of the invitation is held, so that two people at once do not overshoot its limit.
+    `asked`: whether they said that they have not begun before. Raises AlreadyBegunError where that must be asked
+    first. The row of the invitation is held, so that two people at once do not overshoot its limit.
     """
     invitation = Invitation.objects.select_for_update(of=("self",)).select_related("campaign").get(code=code)
     refuse_unless_open(invitation.campaign, invitation)
@@ -199,7 +200,7 @@ def save_review(
     correction: bool = False,
     repeat: bool = False,
 ) -> Saved:
-    """Keeps what `reviewer` says of `image`. Raises AnswersRefused or Refused, then nothing is stored.
+    """Keeps what `reviewer` says of `image`. Raises InvalidAnswersError or RequestRefusedError, then nothing is stored.
 
     An answer that comes after the wanted number was reached is kept as surplus; a `repeat` is never counted.
     """

@@ -47,7 +47,7 @@ class Turn:
         return 2 if self.request.POST.get("page") == "2" else 1
 
     def in_hand(self) -> Assignment:
-        """The assignment that this request is about. Raises Refused where it is none of the reviewer's."""
+        """The assignment that this request is about. Raises RequestRefusedError where it is none of the reviewer's."""
         found = assignment.find_assignment(self.reviewer, self.about)
         if found.state == Assignment.State.REPORTED:
             raise RequestRefusedError(gettext("You reported this picture. It stays hidden. Go on to the next picture."))
@@ -174,7 +174,7 @@ def correct_answers(turn: Turn) -> HttpResponse:
 
 
 def edit_answers(turn: Turn) -> HttpResponse:
-    """Earlier answers, to be changed; the picture is covered. Raises Refused where nothing was answered."""
+    """Earlier answers, to be changed; the picture is covered. Raises RequestRefusedError where nothing was answered."""
     turn = replace(turn, about=turn.request.POST.get("which", turn.about))
     given = turn.in_hand()
     said = Review.objects.filter(reviewer=turn.reviewer, image=given.image, repeat=given.repeat).first()
@@ -292,7 +292,7 @@ ALWAYS = ("stop",)
 
 
 def perform_action(turn: Turn, name: str) -> HttpResponse:
-    """Does what a button asked for. Raises Refused, for example where the campaign is closed."""
+    """Does what a button asked for. Raises RequestRefusedError, for example where the campaign is closed."""
     if name not in ACTIONS:
         raise RequestRefusedError(gettext("This button is not known here. Open your invitation again."), 400)
     if turn.reviewer.withdrawn_at:

@@ -219,7 +219,7 @@ def invitation_with(short: str) -> Invitation | None:
 
 
 def invitation_for(code: str) -> Invitation:
-    """The invitation with this code. Raises Refused where there is none."""
+    """The invitation with this code. Raises RequestRefusedError where there is none."""
     rows = Invitation.objects.select_related("campaign__questionnaire", "country")
     found = rows.filter(code=code).first()
     if found is None:
@@ -230,7 +230,7 @@ def invitation_for(code: str) -> Invitation:
 
 
 def reviewer_for(found: Invitation, person: uuid.UUID) -> Reviewer:
-    """The reviewer who joined with this invitation. Raises Refused for everybody else."""
+    """The reviewer who joined with this invitation. Raises RequestRefusedError for everybody else."""
     rows = Reviewer.objects.select_related("campaign__questionnaire", "invitation")
     reviewer = rows.filter(pk=person, invitation=found).first()
     if reviewer is None:

@@ -37,7 +37,7 @@ class Gate:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Raises Busy where no place can be had."""
+        """Raises TooManyWaitingError where no place can be had."""
         if not self.room.acquire(blocking=False):
             raise TooManyWaitingError
         try:

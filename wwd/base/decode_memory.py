@@ -30,7 +30,8 @@ def get_decode_budget() -> int:
 
 @contextmanager
 def room_for(size: int, seconds: float = WAIT_SECONDS) -> Iterator[None]:
-    """Holds room for `size` bytes of decoded pictures. Raises NoRoom where it is not there within `seconds`.
+    """Holds room for `size` bytes of decoded pictures. Raises DecodeMemoryFullError where it is not there within
+    `seconds`.
 
     More than the budget is taken as the whole of it: callers refuse such pictures before.
     """

@@ -25,7 +25,7 @@ class Failing(threading.local):
 
 
 class PatientBucket(GoogleCloudStorage):
-    """Raises StorageAway once a request and its repetitions have failed for `WWD_STORAGE_SECONDS`."""
+    """Raises StorageUnavailableError once a request and its repetitions have failed for `WWD_STORAGE_SECONDS`."""
 
     @property
     def client(self) -> Any:

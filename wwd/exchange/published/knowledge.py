@@ -128,7 +128,9 @@ class SampleParser:
         return Sample(dish, sample, DESCRIPTION, "", row["describe"], {})
 
     def pair(self, first: Row, second: Row) -> list[Sample]:
-        """All answers of one row of both files. Raises BadFile where the rows are not about the same answer."""
+        """All answers of one row of both files. Raises InvalidFileError where the rows are not about the same
+        answer.
+        """
         if any(first[column] != second[column] for column in SHARED):
             reason = f"does not go with line {first.line} of {first.file}: which rows belong together is not known"
             raise InvalidFileError(second.file, second.line, reason)
@@ -139,7 +141,7 @@ class SampleParser:
 
 
 def side_by_side(folder: Path, name: str, report: Report) -> Iterator[tuple[Row, Row]]:
-    """Rows of both files that belong together. Raises BadFile where one has more rows than the other."""
+    """Rows of both files that belong together. Raises InvalidFileError where one has more rows than the other."""
     first, second = f"{FOLDER}/{name}{COMPARED}", f"{FOLDER}/{name}{RESULTS}"
     pairs = zip_longest(
         read_wellformed_rows(folder, first, COMPARED_COLUMNS, report),
@@ -154,7 +156,7 @@ def side_by_side(folder: Path, name: str, report: Report) -> Iterator[tuple[Row,
 
 
 def read_answers(folder: Path, name: str, report: Report) -> Iterator[Sample]:
-    """All answers of one model in the order of the files. Raises BadFile."""
+    """All answers of one model in the order of the files. Raises InvalidFileError."""
     parser = SampleParser()
     for first, second in side_by_side(folder, name, report):
         try:

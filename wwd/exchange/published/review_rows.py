@@ -136,7 +136,7 @@ def format_answer_cell(answers: Mapping[str, Any], code: str) -> str:
 
 
 def answers_in(row: Row) -> dict[str, Any]:
-    """The answers of an exported row, by question code of our own form. Raises BadRow."""
+    """The answers of an exported row, by question code of our own form. Raises InvalidRowError."""
     answers: dict[str, Any] = {code: row[release_form.COLUMN_OF[code]] for code in release_form.TEXTS}
     for code, wordings in release_form.ONE.items():
         if code != "match_group":
@@ -167,7 +167,7 @@ def import_rows(found: Iterable[Row], slug: str, report: Report) -> int:
 
 
 def import_row(row: Row, campaign: Campaign) -> bool:
-    """Stores one row unless it is here already. Raises BadRow."""
+    """Stores one row unless it is here already. Raises InvalidRowError."""
     definition = campaign.questionnaire.definition
     try:
         answers = validate_answers(definition, answers_in(row))

@@ -93,7 +93,7 @@ class Row:
 def read_records(path: Path, file: str, columns: Sequence[str], report: Report) -> Iterator[tuple[int, list[str]]]:
     """Line and cells of the header and of every record. Blank lines are passed over.
 
-    What cannot be read as UTF-8 CSV is noted. Raises BadFile where one of `columns` is missing.
+    What cannot be read as UTF-8 CSV is noted. Raises InvalidFileError where one of `columns` is missing.
     """
     try:
         opened = path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
@@ -130,7 +130,7 @@ def check_cells(cells: Sequence[str], header: Sequence[str]) -> None:
 
 
 def read_wellformed_rows(folder: Path, file: str, columns: Sequence[str], report: Report) -> Iterator[Row]:
-    """The well-formed rows of `folder`/`file`. Raises BadFile where one of `columns` is missing."""
+    """The well-formed rows of `folder`/`file`. Raises InvalidFileError where one of `columns` is missing."""
     found = read_records(folder / file, file, columns, report)
     _line, header = next(found)
     for line, cells in found:

@@ -82,7 +82,7 @@ M = TypeVar("M", bound=Model)
 
 
 def read_json(folder: Path, file: str) -> Any:
-    """The content of a JSON file. Raises BadFile with the line at which it cannot be read."""
+    """The content of a JSON file. Raises InvalidFileError with the line at which it cannot be read."""
     try:
         content = json.loads((folder / file).read_text(encoding="utf-8"))
         written = json.dumps(content, ensure_ascii=False).encode()
@@ -98,7 +98,7 @@ def read_json(folder: Path, file: str) -> Any:
 
 
 def vqa_questions(folder: Path) -> list[Any]:
-    """The probes as asked. Raises BadFile where one lacks its number, text or choices."""
+    """The probes as asked. Raises InvalidFileError where one lacks its number, text or choices."""
     content = read_json(folder, QUESTIONS_FILE)
     questions = content.get("questions") if isinstance(content, dict) else None
     if not isinstance(questions, list) or not all(map(is_question, questions)):
@@ -111,7 +111,7 @@ def is_question(value: object) -> bool:
 
 
 def descriptor_groups(folder: Path) -> dict[str, dict[str, list[str]]]:
-    """Group → sign → words. Raises BadFile where a group is not two lists of words."""
+    """Group → sign → words. Raises InvalidFileError where a group is not two lists of words."""
     content = read_json(folder, DESCRIPTORS_FILE)
     parts = content.get("descriptors") if isinstance(content, dict) else None
     if not parts or not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
