@@ -135,7 +135,7 @@ def test_it_names_commit_versions_lock_and_terms(world: Campaign, tmp_path: Path
     assert manifest(folder)["code"] == {"commit": "a" * 40, "changed": False}
     assert (folder / "requirements.txt").read_text() == (source.ROOT / "requirements.txt").read_text()
     assert "No model is trained" in (folder / "TERMS.md").read_text()
-    assert (folder / "source" / "evaluation" / "metrics" / "intervals.py").exists()
+    assert (folder / "source" / "evaluation" / "metrics" / "inference" / "intervals.py").exists()
 
 
 def test_the_commit_is_what_git_says_or_nothing(

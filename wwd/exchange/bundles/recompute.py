@@ -35,7 +35,7 @@ def with_the_same_arithmetic(manifest: dict[str, Any]) -> dict[str, str]:
     if manifest["versions"]["machine"] != platform.machine():
         return {}
     found = runpy.run_path(str(HERE / "source" / "wwd" / "exchange" / "bundles" / "arithmetic.py"))
-    return dict(found["environment"](manifest["arithmetic"]))
+    return dict(found["build_arithmetic_environment"](manifest["arithmetic"]))
 
 
 def list_damaged_files() -> list[str]:
