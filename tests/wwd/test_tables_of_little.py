@@ -38,7 +38,7 @@ def load(patch: Patch, dishes: list[dict[str, Any]], reviewers: int = 2) -> None
     """The demonstration with a few dishes, with colours measured and a language model's answers."""
     runs = {slug: (study, dict(config)) for slug, (study, config) in loading.RUNS.items()}
     runs[loading.GENERATION][1]["images_per_subject"] = 1
-    for name, value in {"dishes": lambda: dishes, "RUNS": runs, "REVIEWERS": reviewers}.items():
+    for name, value in {"read_demo_dishes": lambda: dishes, "RUNS": runs, "REVIEWERS": reviewers}.items():
         patch.setattr(loading, name, value)
     patch.setattr(loading, "REVIEWED", tuple(sorted({country for dish in dishes for country in dish["countries"]})))
     loading.load_demo()
