@@ -79,7 +79,7 @@ def test_a_model_that_does_not_fit_beside_another_is_loaded_without_it(monkeypat
             raise BackendError("It could not be loaded.") from DeviceMemoryError("The card is full.")
         return "loaded"
 
-    monkeypatch.setattr(execution.backends, "load", load)
+    monkeypatch.setattr(execution.backends, "load_backend", load)
     monkeypatch.setitem(execution.loaded, "another model", execution.Loaded(object()))
     assert execution.backend_for(make_model()).backend == "loaded"
     assert len(execution.loaded) == 1
