@@ -11,7 +11,7 @@ from django.conf import settings
 
 wsgi_app = "wwd.wsgi:application"
 bind = os.environ.get("WWD_BIND", "127.0.0.1:8000")
-worker_class = "wwd.base.web_worker.PatientWorker"
+worker_class = "wwd.base.web_server.web_worker.PatientWorker"
 # Slow senders are only connections; half of these may be waiting, and then the oldest of whoever holds most goes.
 worker_connections = 2000
 workers = settings.WEB_PROCESSES
@@ -21,7 +21,7 @@ keepalive = 30
 graceful_timeout = 20
 control_socket_disable = True
 # The route instead of the path, which may hold somebody's key; neither address nor query nor browser.
-logger_class = "wwd.base.access_log.RouteLogger"
+logger_class = "wwd.base.web_server.access_log.RouteLogger"
 access_log_format = "%(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
 accesslog = "-"
 logconfig_dict: dict[str, Any] = {

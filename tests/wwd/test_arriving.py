@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wwd.base.request_arrival import GRACE, HEAD_SECONDS, MOST_HEAD, SILENCE, Arriving
+from wwd.base.web_server.request_arrival import GRACE, HEAD_SECONDS, MOST_HEAD, SILENCE, Arriving
 
 MOST = 10_000
 COUNTED = b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\nhello\r\n\r\nyo"

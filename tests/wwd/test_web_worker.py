@@ -20,8 +20,8 @@ from gunicorn.config import Config
 from gunicorn.workers.gthread import TConn
 
 from tests.wwd.processes import environment, gunicorn, snippet, status
-from wwd.base import web_worker
-from wwd.base.web_worker import PatientWorker, get_client_host
+from wwd.base.web_server import web_worker
+from wwd.base.web_server.web_worker import PatientWorker, get_client_host
 
 FORM = """
 import json
@@ -274,7 +274,7 @@ def test_a_process_opens_as_many_files_as_the_system_lets_it(tmp_path: Path, har
 import resource
 from gunicorn.config import Config
 from gunicorn.workers.gthread import ThreadWorker
-from wwd.base.web_worker import PatientWorker
+from wwd.base.web_server.web_worker import PatientWorker
 resource.setrlimit(resource.RLIMIT_NOFILE, (200, {most}))
 config = Config()
 config.set("worker_connections", 1000)

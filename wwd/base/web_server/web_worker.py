@@ -18,7 +18,7 @@ from typing import Any
 from django.conf import settings
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
-from wwd.base.request_arrival import Arriving
+from wwd.base.web_server.request_arrival import Arriving
 
 CHUNK = 64 * 1024
 # What one process keeps of requests that are still arriving, in bytes; most of it on disk.
