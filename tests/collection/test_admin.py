@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from collection.access.form_tokens import Proof
 from collection.access.request_info import Circumstances
-from collection.dishes.curation import decide_dishes
+from collection.dishes.curation import DishMergeError, decide_dishes, merge_dishes
 from collection.dishes.submit import submit_dish
 from collection.models import Ambassador, Contributor, Country, Dish, Ingredient, Photo, Withdrawal
 from collection.withdrawal.withdraw import withdraw_dish
@@ -102,6 +102,13 @@ def test_ingredients_that_are_one_are_joined_and_one_alone_stays(client: Client)
     said = act(client, "ingredient", "join", named["aubergine"], named["eggplant"])
     assert "They are now “aubergine”." in said
     assert set(Ingredient.objects.values_list("name", "dishes")) == {("aubergine", 3), ("salt", 1)}
+
+
+def test_no_dish_is_merged_into_one_that_is_not_accepted() -> None:
+    waiting, other = make_dish(), make_dish()
+    with pytest.raises(DishMergeError, match="must be accepted"):
+        merge_dishes(Dish.objects.filter(pk=other.pk), waiting, None)
+    assert not Dish.objects.exclude(merged_into=None).exists()
 
 
 def test_withdrawal_is_shown_and_cannot_be_rewritten(client: Client) -> None:

@@ -24,6 +24,7 @@ from evaluation.models import DescriptorSet
 from evaluation.registry.lookup import find_table_spec
 from evaluation.runner.catalogue import subject_data
 from evaluation.studies.association.study import Association, AssociationConfig, Sign, image_key, text_key, text_payload
+from evaluation.studies.association.tables import gather_association_data
 from evaluation.subjects import subject_for
 from evaluation.tables.compute import compute_table
 from evaluation.tables.outcomes import iterate_outcomes
@@ -370,3 +371,11 @@ def test_extreme_pictures_stand_in_their_order_and_never_at_both_ends() -> None:
 def test_the_default_descriptor_set_ships_with_the_project() -> None:
     assert DescriptorSet.objects.filter(slug=AssociationConfig(images="x").descriptors).exists()
     assert image_key(3) == "image:3"
+
+
+def test_words_without_a_vector_are_left_out() -> None:
+    word = OutcomeData(
+        "key", "failed", "clip", "", "", {}, {"text": "tasty", "group": "taste", "sign": "positive"}, "", {}
+    )
+    found = gather_association_data([word])
+    assert not found.texts and found.groups() == {}

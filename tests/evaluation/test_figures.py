@@ -50,7 +50,7 @@ value = Estimate(0.5, 3, 12, 0.4, 0.6, "bootstrap")
 names = ("{MAQLUBA}", "{KHICHDI}", "Waakye")
 rows = tuple(TidyRow({{"country": name, "model": "Dalle2"}}, "food", value) for name in names)
 table = TidyTable("review.quality", "1", ("country", "model"), rows, demonstration=True)
-sys.stdout.buffer.write(drawn(table, ["food"], "pdf", Look(8)))
+sys.stdout.buffer.write(render_figure_file(table, ["food"], "pdf", Look(8)))
 """
 
 

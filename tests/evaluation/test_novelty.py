@@ -11,6 +11,7 @@ from collection.dishes.write import save_dish
 from collection.models import Dish
 from evaluation.models import ReferenceList
 from evaluation.novelty import reference
+from evaluation.novelty.access import estimate_correlation
 from evaluation.novelty.cells import names_in
 from evaluation.novelty.fields import filled_here
 from evaluation.novelty.folding import extract_name_forms, fold_name
@@ -238,3 +239,8 @@ def test_the_command_says_what_it_did_and_what_is_wrong(
             call_command("import_reference", str(path), **long)
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("import_reference", str(tmp_path / "absent.csv"), name="x")
+
+
+def test_without_countries_there_is_no_correlation_and_a_reason() -> None:
+    found = estimate_correlation([])
+    assert (found.value, found.n, found.reason) == (None, 0, "fewer than two countries, or all alike")

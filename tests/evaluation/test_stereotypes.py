@@ -19,6 +19,7 @@ from evaluation.metrics.concentration import entropy_and_largest
 from evaluation.metrics.inference.intervals import SHARE, one_way
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import Outcome, QuestionSet, Run
+from evaluation.studies.stereotypes.observe import observe_reading_agreement
 from evaluation.studies.stereotypes.study import Stereotypes
 from evaluation.tables import outcomes
 from tests.evaluation.make import make_country, make_image, make_model, make_subject, subject_data
@@ -385,3 +386,7 @@ def test_a_free_question_is_kept_in_words(pictures: Run) -> None:
         pass
     kept = Outcome.objects.filter(unit__run=run, unit__payload__question="name")
     assert set(kept.values_list("text", flat=True)) == {"demonstration"}
+
+
+def test_readings_of_nothing_are_no_observations() -> None:
+    assert len(observe_reading_agreement([])) == 0

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
+from annotated_types import Ge, Le
 from pydantic import Field, ValidationError
 
 from evaluation import studies
-from evaluation.contracts.config_check import check_fields
+from evaluation.contracts.config_check import check_fields, describe_bounds, list_types
 from evaluation.contracts.study import ConfigError, StudyConfig
 from evaluation.models import Run
 from evaluation.runner import create_run
@@ -264,3 +265,9 @@ def test_the_subjects_of_a_run_that_waits_are_checked_when_it_is_made() -> None:
 
 def test_lists_of_a_configuration_are_tuples() -> None:
     assert parse_config(Fragile(), {"acts": ["yes"]}) == FragileConfig(acts=("yes",))
+
+
+def test_a_bound_above_alone_is_said_and_bounds_hide_no_type() -> None:
+    assert describe_bounds([Le(5)]) == " of at most 5"
+    assert describe_bounds([Ge(1), Le(5)]) == " from 1 to 5"
+    assert list_types(Annotated[int, Le(5)] | None) == [int]

@@ -26,7 +26,7 @@ from tests.evaluation.make import make_demonstration_dishes
 make_demonstration_dishes(1)
 for seed in range({RUNS}):
     config = {{"model": "sketch", "subjects": {{"kind": "dish", "demonstration": True}}, "images_per_subject": 1}}
-    announce(create_run("generation", {{**config, "seed": seed}}))
+    announce_run(create_run("generation", {{**config, "seed": seed}}))
 """
 WORKERS = "SELECT COUNT(DISTINCT worker) FROM evaluation_batch"
 MAIN_PROCESS = """
