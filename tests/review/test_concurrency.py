@@ -59,7 +59,7 @@ def _copy_to_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with sqlite3.connect(path) as target:
             connection.ensure_connection()
             connection.connection.backup(target)
-            # As the file of a migrated site: SQLite refuses, without waiting, some of several that change the mode at once.
+            # Like the file of a migrated site: SQLite refuses some of several that change the mode at once.
             target.execute("PRAGMA journal_mode=WAL")
     monkeypatch.setitem(connections.settings["default"], "NAME", str(path))
 
