@@ -292,13 +292,13 @@ def test_a_gallery_that_was_never_computed_is_asked_for() -> None:
 
 def test_a_number_that_was_not_measured_stands_at_no_picture() -> None:
     image = held()
-    picture = rows_for([image.pk], User.objects.create_superuser("chief"))[0]
+    row = rows_for([image.pk], User.objects.create_superuser("chief"))[0]
     rows = [
         TidyRow({"model": "painter", "end": "top", "picture": str(image.pk)}, name, Estimate(value, 1, 1))
         for name, value in (("net", 0.5), ("as_printed", None))
     ]
-    [shelf] = group_gallery_shelves(("model", "end", "picture"), rows, {image.pk: picture})
-    assert (shelf.group, shelf.ends) == (("painter",), {"top": [(picture, "net 0.500")]})
+    [shelf] = group_gallery_shelves(("model", "end", "picture"), rows, {image.pk: row})
+    assert (shelf.group, shelf.ends) == (("painter",), {"top": [(row, "net 0.500")]})
 
 
 def test_samples_stand_in_their_order() -> None:
