@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from bench.cards import about, over_cards
+from bench.multi_gpu import about, over_cards
 from evaluation.backends.clip import ClipEncoder
 from evaluation.contracts.backend import Vectors
 from evaluation.contracts.study import ModelData

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.cards import about, over_cards
+from bench.multi_gpu import about, over_cards
 from evaluation.backends import weights
 from evaluation.backends.diffusion import DiffusersPipeline
 from evaluation.backends.standin.images import encode_png

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.cards import about, over_cards
 from bench.clip_throughput import pictures
+from bench.multi_gpu import about, over_cards
 from bench.random_vlm import answerer, questions, spread
 from evaluation.backends.image_decode import decode_image_bytes
 from evaluation.backends.vlm.backend import PictureAnswerer, of_letters

@@ -12,7 +12,7 @@ from evaluation.contracts import table as contracts_table
 from evaluation.models import InputCounter, Plan, PlanAct, Run
 from evaluation.plans.evidence import Data, data_of
 from evaluation.plans.mask import LIFTED, plans_over
-from evaluation.plans.registered import frozen_plans
+from evaluation.plans.plan_status import frozen_plans
 from evaluation.registry import lookup
 from evaluation.tables import store
 

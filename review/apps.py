@@ -29,13 +29,15 @@ class ReviewConfig(AppConfig):
         from collection.signals import dish_restored, dish_withdrawn
         from evaluation.registry import names
         from evaluation.signals import pictures_erased, pictures_renamed
-        from review import receivers, registered
+        from review import receivers, registration
         from review.admin.todo import register_kinds
         from review.models import Exclusion, Review
         from review.seed_data import load_all
         from review.tables import metadata  # noqa: F401 (registers what describes tables of reviews)
 
-        names.register_app_entries(registered.TABLES, registered.DRILLDOWNS, registered.EVIDENCE, registered.OPINIONS)
+        names.register_app_entries(
+            registration.TABLES, registration.DRILLDOWNS, registration.EVIDENCE, registration.OPINIONS
+        )
         register_kinds()
         post_migrate.connect(load_all, sender=self)
         post_delete.connect(removed_review_makes_tables_stale, sender=Review)

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from review.campaigns import prepare_job
-from wwd.base.stopping import is_stopping
+from wwd.base.worker_shutdown import is_stopping
 
 
 @shared_task(time_limit=3000)

@@ -46,7 +46,7 @@ from tests.review.make import FOOD, GOOD, first_image, form_of, make_campaign, m
 from tests.review.phone import LEFT, PROOF
 from wwd.base import errors
 from wwd.base.unavailable import unavailable_response
-from wwd.staff.typing import csrf_failure
+from wwd.staff.resubmission import csrf_failure
 
 NOWHERE = "/nowhere/"
 SPOKEN_BY_REVIEW = ("en", "ar")

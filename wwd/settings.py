@@ -263,7 +263,7 @@ if BEHIND_TLS_PROXY:
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
 # Whether subdomains and browsers' preload lists follow is for the owner of the domain to decide.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-CSRF_FAILURE_VIEW = "wwd.staff.typing.csrf_failure"
+CSRF_FAILURE_VIEW = "wwd.staff.resubmission.csrf_failure"
 
 LOG_FORMAT = env.choice("WWD_LOG_FORMAT", ("console", "json"), "console")
 LOG_LEVEL = env.choice("WWD_LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()

@@ -9,7 +9,7 @@ from collection.access.daily_quotas import DAY, lock_contributor, take_dish, tak
 from collection.access.form_tokens import Proof
 from collection.access.request_info import IN_A_CROWD, Circumstances
 from collection.consent.record import register_contributor, shown_consent
-from collection.dishes.ledger import (
+from collection.dishes.idempotency import (
     Entry,
     content_hash,
     create_ledger_entry,

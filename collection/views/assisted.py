@@ -15,7 +15,7 @@ from collection.access.request_info import in_a_crowd, network_of
 from collection.access.turns import finish_turn
 from collection.consent.readiness import current_opening
 from collection.consent.record import Shown, is_mark, register_contributor, shown_consent
-from collection.dishes.ledger import receipt_of
+from collection.dishes.idempotency import receipt_of
 from collection.dishes.receipts import format_receipt
 from collection.forms import DishForm
 from collection.forms.consent import AloudForm

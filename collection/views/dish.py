@@ -14,7 +14,7 @@ from collection.access.guards import Sent, contributor_for, contributor_from_coo
 from collection.access.request_info import IN_A_CROWD, collect_request_circumstances, in_a_crowd, network_of
 from collection.consent.readiness import goes_on_as
 from collection.consent.record import consent_for, is_mark, register_contributor, shown_consent, wanted_languages
-from collection.dishes.ledger import Entry, content_hash, replayed_receipt
+from collection.dishes.idempotency import Entry, content_hash, replayed_receipt
 from collection.dishes.receipts import format_receipt
 from collection.dishes.submit import submit_correction, submit_dish
 from collection.forms import DishForm

@@ -18,7 +18,7 @@ from collection.access.guards import Sent, find_active_contributor, own_dishes, 
 from collection.access.request_info import collect_request_circumstances
 from collection.consent.readiness import Accepting, get_collection_status, goes_on_as, takes_from
 from collection.consent.record import consent_for, is_mark, shown_consent
-from collection.dishes.ledger import Entry, content_hash, earlier_entry
+from collection.dishes.idempotency import Entry, content_hash, earlier_entry
 from collection.dishes.receipts import format_receipt, read_receipt
 from collection.dishes.submit import submit_dish
 from collection.forms import DishForm

@@ -15,7 +15,7 @@ from collection.access.form_tokens import Proof
 from collection.access.guards import COOKIE_REACH, finished_form
 from collection.consent.readiness import Accepting, get_collection_status
 from collection.consent.record import shown_consent
-from collection.dishes.ledger import content_hash, receipt_of, replayed_receipt
+from collection.dishes.idempotency import content_hash, receipt_of, replayed_receipt
 from collection.dishes.receipts import format_receipt
 from collection.forms import (
     AboutForm,

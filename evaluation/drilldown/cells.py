@@ -18,7 +18,7 @@ from django.utils.module_loading import import_string
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyRow
 from evaluation.plans.mask import Mask, MaskedNameNotFound, mask_of_models
-from evaluation.plans.registered import frozen_plans
+from evaluation.plans.plan_status import frozen_plans
 from evaluation.registry.names import DRILLDOWNS
 from evaluation.suggestions import describe_unknown_name
 from evaluation.tables import read, store

@@ -17,7 +17,7 @@ from evaluation.plans.evidence import Data, data_of, has_overlapping_data, of_ta
 from evaluation.plans.mask_names import Names, kind_of
 from evaluation.plans.mask_pairs import order_masked_pair
 from evaluation.plans.mask_text import Words
-from evaluation.plans.registered import frozen_plans
+from evaluation.plans.plan_status import frozen_plans
 from evaluation.registry.lookup import find_table_spec
 
 LIFTED = (PlanAct.Kind.UNMASKED, PlanAct.Kind.EARLY)

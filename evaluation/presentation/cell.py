@@ -43,7 +43,7 @@ class UnitRow:
 
 
 def build_drilldown_context(request: HttpRequest, cell: Cell, found: Behind, after: int) -> dict[str, Any]:
-    """What `evaluation/pictures/behind.html` needs beside the title."""
+    """What `evaluation/images/behind.html` needs beside the title."""
     asked, user, mask = Asked.of(request), user_of(request), cell.mask
     ids, following = found.page(after)
     told = describe_observations(

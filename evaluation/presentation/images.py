@@ -1,7 +1,7 @@
 """Pictures on researchers' pages: covered until somebody asks, with all that people and machines said of each.
 
 A page that lists pictures puts `context(request, ids)` into its own context and includes
-`evaluation/pictures/rows.html`. Whether somebody may see pictures, answers and own words is decided here.
+`evaluation/images/rows.html`. Whether somebody may see pictures, answers and own words is decided here.
 """
 
 import re
@@ -188,7 +188,7 @@ def opinions_of(image_ids: Sequence[int], user: User) -> Mapping[int, Sequence[O
 def build_image_list_context(
     request: HttpRequest, image_ids: Sequence[int], mask: Mask | None = None
 ) -> dict[str, Any]:
-    """What `evaluation/pictures/rows.html` needs to list these pictures."""
+    """What `evaluation/images/rows.html` needs to list these pictures."""
     asked = Asked.of(request)
     return {"rows": rows_for(image_ids, user_of(request), asked, mask), **build_image_controls(request, asked)}
 

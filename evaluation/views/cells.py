@@ -49,6 +49,6 @@ def show_cell(request: HttpRequest, found: Cell) -> HttpResponse:
         }
     return render(
         request,
-        "evaluation/pictures/behind.html",
+        "evaluation/images/behind.html",
         build_admin_context(request, presentation_cell.title_of(found), **more),
     )

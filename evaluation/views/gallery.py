@@ -52,7 +52,7 @@ def show_gallery(request: HttpRequest, name: str) -> HttpResponse:
     if view.state != "fresh" and store.request_fresh_table(view):
         transaction.on_commit(queue.request_tables)
     more = build_admin_context(request, view.spec.title, view=view, **build_gallery_context(request, view))
-    return render(request, "evaluation/pictures/gallery.html", more)
+    return render(request, "evaluation/images/gallery.html", more)
 
 
 def build_gallery_context(request: HttpRequest, view: store.TableView) -> dict[str, object]:

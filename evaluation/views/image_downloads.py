@@ -83,7 +83,7 @@ def show_download_terms(request: HttpRequest, chosen: Sequence[Taken], mask: Mas
     status = 422 if request.method == "POST" else 200
     return render(
         request,
-        "evaluation/pictures/take.html",
+        "evaluation/images/take.html",
         build_admin_context(request, "Take pictures", **more),
         status=status,
     )

@@ -45,7 +45,7 @@ def show_image(request: HttpRequest, pk: int) -> HttpResponse:
     if not shown["rows"]:
         raise Http404
     title = f"Picture {pk}"
-    return render(request, "evaluation/pictures/one.html", build_admin_context(request, title, **shown))
+    return render(request, "evaluation/images/one.html", build_admin_context(request, title, **shown))
 
 
 @for_researchers
@@ -60,7 +60,7 @@ def subject_pictures(request: HttpRequest, pk: int) -> HttpResponse:
         "grid": grid_of(subject, user, asked, after_of(request)),
         **build_image_controls(request, asked),
     }
-    return render(request, "evaluation/pictures/subject.html", build_admin_context(request, subject.name, **more))
+    return render(request, "evaluation/images/subject.html", build_admin_context(request, subject.name, **more))
 
 
 def after_of(request: HttpRequest) -> int:

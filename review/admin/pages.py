@@ -85,7 +85,7 @@ def add_pictures(request: HttpRequest, pk: int) -> HttpResponse:
             messages.info(request, "Pictures are being prepared. Progress stands below.")
             return redirect("admin:review_campaign_change", campaign.pk)
     context = {**admin.site.each_context(request), "form": form, "campaign": campaign, "opts": Campaign._meta}
-    return render(request, "review/admin/pictures.html", context)
+    return render(request, "review/admin/images.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -47,7 +47,7 @@ class Look:
             "message": "Preview: nothing is stored.",
             "reasons": Assignment.Reason.choices,
         }
-        return render(self.request, "review/picture.html", context)
+        return render(self.request, "review/image.html", context)
 
     def next(self) -> HttpResponse:
         following = Look(self.request, self.campaign, self.images, (self.place + 1) % len(self.images))

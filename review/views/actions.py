@@ -266,7 +266,7 @@ def _picture(
         "speak_at": f"/review/{turn.invitation.code}/pictures/",
         "reasons": Assignment.Reason.choices,
     }
-    response = turn.respond("review/picture.html", given.pk, **{**shared, **context})
+    response = turn.respond("review/image.html", given.pk, **{**shared, **context})
     return disable_compression(response) if context.get("code") else response
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from tests.browser.dish_steps import agree, confirm, fill, photo_file, press, receipt_on, tell, to_photo
 from tests.browser.server import Server
-from tests.browser.walking import agree, confirm, fill, photo_file, press, receipt_on, tell, to_photo
 
 pytestmark = pytest.mark.browser
 

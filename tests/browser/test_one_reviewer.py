@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.dish_steps import look, press
 from tests.browser.server import Server
-from tests.browser.test_turns import page
-from tests.browser.walking import look, press
+from tests.browser.test_finish import page
 
 __all__ = ["page"]
 

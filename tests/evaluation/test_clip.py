@@ -21,7 +21,7 @@ from evaluation.models import Embedding, Outcome, Run
 from evaluation.readers.image_decode import decode_pixels, read_header
 from evaluation.runner import create_run, process_run
 from tests.evaluation.make import make_image, make_model, make_subject
-from tests.evaluation.tiny import make_picture, model_at, save_clip, save_siglip
+from tests.evaluation.tiny_models import make_picture, model_at, save_clip, save_siglip
 
 pytestmark = pytest.mark.torch
 TEXTS = ["a photo of fresh food.", "a photo of dirty food.", "weird", "jollof, with plantain"]

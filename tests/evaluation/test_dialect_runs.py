@@ -12,8 +12,8 @@ from evaluation.models import Model, Outcome, QuestionSet, Run, Unit
 from evaluation.runner import create_run, failure_streaks, leases, loop, process_run, resume_run
 from tests.evaluation.dialect_answers import ANSWERS, Heard, error
 from tests.evaluation.make import make_country, make_dish
-from tests.evaluation.odd import as_bytes, odd_answer
 from tests.evaluation.provider import Answer, Provider
+from tests.evaluation.random_answers import as_bytes, odd_answer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home", "short_waits"), pytest.mark.embedded]
 NUMBER = re.compile(r"Dish n(\d+)n")

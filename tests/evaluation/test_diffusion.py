@@ -20,7 +20,7 @@ from evaluation.contracts.study import ModelData, Result
 from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run
 from evaluation.runner import create_run, process_run
 from tests.evaluation.make import make_dish, make_model
-from tests.evaluation.tiny import model_at, save_stable_diffusion
+from tests.evaluation.tiny_models import model_at, save_stable_diffusion
 
 pytestmark = pytest.mark.torch
 # Between the cosines of the tiny model's pictures with the concept: some are flagged, others are not.

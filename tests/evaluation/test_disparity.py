@@ -11,7 +11,7 @@ from evaluation.metrics.tidy import TidyTable
 from evaluation.registry import derived, lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import compute
-from tests.evaluation.deriving import Row, answers, column, estimates, make_base, make_observations, twice
+from tests.evaluation.derived_tables import Row, answers, column, estimates, make_base, make_observations, twice
 from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
 from tests.review.tables import make_campaign, make_cell
 

@@ -8,7 +8,7 @@ from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.study import ModelData
 from evaluation.models import Outcome, Run, Unit
 from evaluation.runner import create_run, execution, leases, process_run
-from tests.evaluation.fragile import Fragile, WorkerKilled
+from tests.evaluation.failing_study import Fragile, WorkerKilled
 from tests.evaluation.make import make_model
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 @pytest.fixture(autouse=True)
 def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
     monkeypatch.setattr(execution, "loaded", {})
     Fragile.executed.clear()
 

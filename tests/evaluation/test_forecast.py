@@ -11,7 +11,7 @@ from evaluation.models import Batch, GeneratedImage, Model, Outcome, Run, Subjec
 from evaluation.models.cost import Price, price_of
 from evaluation.runner import create_run, forecast_run, import_run, leases, preview_run, process_run, retry_units
 from evaluation.runner.progress import by_label, count_refusals, count_rewritten_prompts
-from tests.evaluation.fragile import Fragile
+from tests.evaluation.failing_study import Fragile
 from tests.evaluation.make import make_country, make_dish, make_model, make_subject, plan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
@@ -21,7 +21,7 @@ TOKENS = {"currency": "USD", "per_million_input": 2, "per_million_output": 10, "
 
 @pytest.fixture(autouse=True)
 def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
     Fragile.executed.clear()
 
 

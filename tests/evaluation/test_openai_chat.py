@@ -16,7 +16,7 @@ from evaluation.runner.catalogue import model_data
 from tests.evaluation.make import make_image, make_subject
 from tests.evaluation.make import make_model as make_any_model
 from tests.evaluation.provider import REFUSAL, SLOW, Provider, error, png, says
-from tests.evaluation.tiny import make_picture
+from tests.evaluation.tiny_models import make_picture
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home")]
 

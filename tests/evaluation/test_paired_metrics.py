@@ -1,4 +1,4 @@
-"""Paired differences: by hand and against scipy; and what has no partner. See also `test_people_tests.py`.
+"""Paired differences: by hand and against scipy; and what has no partner. See also `test_cluster_tests.py`.
 
 By hand: eleven dishes, under the first the values 0 and 1 (mean ½), under the second 1; a twelfth has the first only.
 Difference ½ of 11 pairs, one dish without a partner. All differences are equal: no interval and no test.

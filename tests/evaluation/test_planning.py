@@ -192,7 +192,7 @@ def test_names_of_runs_are_short_and_plain(slug: str) -> None:
 
 
 def test_a_plan_that_names_a_unit_twice_is_refused_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "doubled", "tests.evaluation.fragile:Doubled")
+    monkeypatch.setitem(studies.STUDIES, "doubled", "tests.evaluation.failing_study:Doubled")
     with pytest.raises(ConfigError, match="twice"):
         create_run("doubled", {"acts": ["yes"]})
     assert Run.objects.count() == 0
@@ -266,7 +266,7 @@ def test_shipped_rows_are_added_once_and_never_overwrite_what_staff_changed() ->
 
 
 def test_a_plan_without_units_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
     for made in (create_run, preview_run):
         with pytest.raises(ConfigError, match="The plan holds no unit"):
             made("fragile", {"acts": []})

@@ -16,7 +16,7 @@ from evaluation.contracts.study import StudyConfig
 from evaluation.models import Batch, GeneratedImage, Model, Run, Unit
 from evaluation.presentation.run_form import field_for
 from evaluation.runner import leases
-from tests.evaluation.fragile import Fragile
+from tests.evaluation.failing_study import Fragile
 from tests.evaluation.make import make_country, make_demonstration_dishes, make_dish, make_model
 
 Announced = Callable[[], list[tuple[int, int]]]
@@ -167,7 +167,7 @@ def test_an_unknown_button_does_nothing(researcher: Client, act: str) -> None:
 
 
 def test_what_failed_is_read_opened_and_tried_again(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
     Fragile.executed.clear()
     run = runner.create_run("fragile", {"acts": ["yes", "raise", "raise", "refuse"]})
     finish(run)
@@ -221,7 +221,7 @@ def test_the_page_takes_few_queries_however_many_units(
     admin_client: Client, django_assert_max_num_queries: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also while it is worked on, with prices, refusals and failures; no more than any page of staff may ask."""
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
     Fragile.executed.clear()
     run = runner.create_run("fragile", {"acts": ["yes", "refuse", "raise", "yes"] * 8})
     price = {"currency": "USD", "per_million_input": 2}

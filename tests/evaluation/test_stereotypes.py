@@ -23,7 +23,7 @@ from evaluation.studies.stereotypes.observe import observe_reading_agreement
 from evaluation.studies.stereotypes.study import Stereotypes
 from evaluation.tables import outcomes
 from tests.evaluation.make import make_country, make_image, make_model, make_subject, subject_data
-from tests.evaluation.tiny import make_picture, save_llava
+from tests.evaluation.tiny_models import make_picture, save_llava
 
 pytestmark = pytest.mark.embedded
 

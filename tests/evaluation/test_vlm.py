@@ -17,7 +17,7 @@ from evaluation.backends.vlm.backend import VisionLanguageModel
 from evaluation.backends.vlm.packing import pack_questions
 from evaluation.backends.vlm.tiling import parse_tiling_config
 from evaluation.contracts.backend import Asked, BackendError, DeviceMemoryError, Question
-from tests.evaluation.tiny import make_picture, model_at, save_clip, save_llava
+from tests.evaluation.tiny_models import make_picture, model_at, save_clip, save_llava
 
 pytestmark = pytest.mark.torch
 LETTERS = ("A", "B", "C", "D")

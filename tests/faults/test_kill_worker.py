@@ -18,7 +18,7 @@ import redis
 from django.conf import settings
 
 from evaluation.runner.leases import KILLED
-from tests.faults.site import PICTURES_PER_DISH, TOO_LONG, Site, own_postgres, own_redis
+from tests.faults.installation import PICTURES_PER_DISH, TOO_LONG, Site, own_postgres, own_redis
 
 pytestmark = pytest.mark.embedded
 

@@ -30,8 +30,8 @@ import psycopg2.extras
 import pytest
 
 from tests.browser.server import own_database
-from tests.faults.loops import run
-from tests.faults.reviewing import Line, Person
+from tests.faults.event_loops import run
+from tests.faults.simulated_reviewers import Line, Person
 from tests.wwd.processes import ROOT, environment, gunicorn, manage
 
 logger = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from django.core.management import call_command
 from evaluation.registry import lookup
 from evaluation.tables import compute
 from review.people_machine.registry import PAIRS
-from tests.evaluation.observing import check
+from tests.evaluation.table_observations import check
 from wwd.exchange.published import release_form
 from wwd.exchange.published.reviews import FILE
 

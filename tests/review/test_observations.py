@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.evaluation.observing import check, observed
+from tests.evaluation.table_observations import check, observed
 from tests.review.tables import make_answered, make_campaign, make_cell, make_maker, make_people, make_shown, make_skip
 
 pytestmark = pytest.mark.django_db

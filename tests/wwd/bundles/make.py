@@ -15,8 +15,8 @@ from review.models import Campaign, Review, ReviewerBackground
 from tests.evaluation.make import make_dish
 from tests.evaluation.tables import make_association, make_place_in, picture_result
 from tests.review.tables import make_campaign, make_cell, make_exclusion, make_maker, make_shown, make_skip
-from wwd.exchange.bundles import chosen, making
-from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles import build, table_views
+from wwd.exchange.bundles.build import Request
 
 # Planted where no bundle may hold them.
 SECRET = "Zanzibarina"
@@ -68,7 +68,7 @@ def make_world() -> Campaign:
 def make_bundle(folder: Path, *views: str, name: str = "test", pictures: bool = False) -> Path:
     """The bundle of these views, unpacked; its zip file lies beside it."""
     target = folder / f"{name}.zip"
-    making.write_bundle(Request(name, chosen.parse_views(views or VIEWS), pictures), target)
+    build.write_bundle(Request(name, table_views.parse_views(views or VIEWS), pictures), target)
     with zipfile.ZipFile(target) as packed:
         packed.extractall(folder)
     return folder / f"wwd-{name}"

@@ -12,8 +12,8 @@ from evaluation.images import download_log
 from evaluation.models import ExportJob, ImageDownload, StoredTable
 from tests.evaluation.tables import make_staff
 from tests.wwd.bundles.make import make_world
-from wwd.exchange.bundles import jobs, making
-from wwd.exchange.bundles.chosen import ChosenError
+from wwd.exchange.bundles import build, jobs
+from wwd.exchange.bundles.table_views import ChosenError
 
 pytestmark = pytest.mark.django_db
 BUNDLE, REPORT = "/admin/evaluation/bundle/", "/admin/evaluation/report/"
@@ -104,7 +104,7 @@ def test_masked_tables_are_in_no_bundle(researcher: Client, monkeypatch: pytest.
     def masked(views: Any) -> None:
         raise ChosenError("review.quality is masked by the plan “Before”.")
 
-    monkeypatch.setattr(making, "refuse_masked", masked)
+    monkeypatch.setattr(build, "refuse_masked", masked)
     assert "is masked by the plan" in researcher.post(BUNDLE, ASKED).content.decode()
     assert not ExportJob.objects.exists()
 

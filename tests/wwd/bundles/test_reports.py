@@ -19,16 +19,16 @@ from tests.evaluation.tables import make_place_in
 from tests.review.make import make_picture
 from tests.review.tables import make_campaign, make_people, make_review, make_shown
 from tests.wwd.bundles.make import make_world
-from wwd.exchange.bundles import blurred, chosen, pdf, report
-from wwd.exchange.bundles.fitting import choose_page_layout
-from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles import blurred_images, pdf, report, table_views
+from wwd.exchange.bundles.build import Request
+from wwd.exchange.bundles.page_fit import choose_page_layout
 from wwd.exchange.bundles.pdf import PdfUnavailableError
 
 VIEWS = ("review.quality?country=Kenya", "colours.diversity")
 
 
 def make_request(*views: str, pictures: bool = False) -> Request:
-    return Request("kenya", chosen.parse_views(views or VIEWS), pictures)
+    return Request("kenya", table_views.parse_views(views or VIEWS), pictures)
 
 
 def cells(*values: str, interval: str | None = None) -> tuple[Cell, ...]:
@@ -81,19 +81,19 @@ def test_pictures_are_small_blurred_and_of_public_dishes_alone() -> None:
     shown = make_image(
         make_place_in("Africa"), painter, sha256=content_store.store_content(make_picture("red", (900, 600)))
     )
-    found = blurred.blur_image(shown)
+    found = blurred_images.blur_image(shown)
     assert found is not None and found.address.startswith("data:image/jpeg;base64,")
     hidden = make_dish("Hidden", state="hidden").subjects.create(kind="dish", name="Hidden", source_key="hidden")
     GeneratedImage.objects.create(subject=hidden, model_id=painter.id, sha256="a" * 64, source_key="hidden")
     keys = list(GeneratedImage.objects.values_list("pk", flat=True))
-    assert blurred.select_public_images(keys) == [shown]
+    assert blurred_images.select_public_images(keys) == [shown]
     shown.sha256 = "f" * 64
-    assert blurred.blur_image(shown) is None
+    assert blurred_images.blur_image(shown) is None
 
 
 def test_pictures_come_from_the_whole_length_of_the_list() -> None:
-    assert list(blurred.sample_images_evenly(list(range(80)))) == [0, 10, 20, 30, 40, 50, 60, 70]  # type: ignore[arg-type]
-    assert list(blurred.sample_images_evenly([])) == []
+    assert list(blurred_images.sample_images_evenly(list(range(80)))) == [0, 10, 20, 30, 40, 50, 60, 70]  # type: ignore[arg-type]
+    assert list(blurred_images.sample_images_evenly([])) == []
 
 
 @pytest.mark.django_db
@@ -150,7 +150,7 @@ def test_pictures_of_a_table_stand_in_the_report_where_no_plan_hides_who_made_th
     page, pictures = report.render_standalone_report(request, report.read_fresh_view)
     assert pictures == 1 and page.count("data:image/jpeg;base64,") == 1
     read = read_table("review.quality", {"country": "Kenya"})
-    assert read.table is None and blurred.pictures_of(read) == []
+    assert read.table is None and blurred_images.pictures_of(read) == []
 
 
 @pytest.mark.django_db

@@ -11,9 +11,9 @@ from django.db.models import Count, Exists, OuterRef
 from collection.models import Opening
 from evaluation.models import EarlierOutcome, GeneratedImage, Model, Outcome, Run, Unit
 from review.models import Campaign, Reviewer
-from wwd.exchange.bundles.chosen import View
-from wwd.exchange.bundles.gathering import Needed
+from wwd.exchange.bundles.row_selection import Needed
 from wwd.exchange.bundles.rows import without_address
+from wwd.exchange.bundles.table_views import View
 
 PROMPTS = (
     "image",

@@ -16,10 +16,10 @@ from evaluation import content_store
 from evaluation.images import download_log
 from evaluation.models import ExportJob
 from evaluation.views.tables import build_admin_context, require_permission
-from wwd.exchange.bundles import chosen, jobs, report
-from wwd.exchange.bundles.asking import BundleForm, ExportForm
-from wwd.exchange.bundles.chosen import ChosenError
-from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles import jobs, report, table_views
+from wwd.exchange.bundles.build import Request
+from wwd.exchange.bundles.request_form import BundleForm, ExportForm
+from wwd.exchange.bundles.table_views import ChosenError
 
 RECENT = 30
 ENDINGS = {ExportJob.Kind.BUNDLE: "zip", ExportJob.Kind.REPORT: "pdf"}
@@ -99,7 +99,8 @@ def show_report(request: HttpRequest) -> HttpResponse:
     """A report on the screen, from what is stored; pictures are in the PDF only."""
     try:
         wanted = Request(
-            chosen.check_bundle_name(request.GET.get("name", "report")), chosen.parse_views(request.GET.getlist("view"))
+            table_views.check_bundle_name(request.GET.get("name", "report")),
+            table_views.parse_views(request.GET.getlist("view")),
         )
         made = report.build_report_context(wanted, report.as_stored, on_site=True)
     except ChosenError as error:

@@ -9,8 +9,8 @@ from pathlib import Path
 from django.conf import settings
 
 from wwd.exchange.bundles import report
-from wwd.exchange.bundles.making import Request
-from wwd.exchange.bundles.safely import open_temporary_folder, write_new_file
+from wwd.exchange.bundles.build import Request
+from wwd.exchange.bundles.snapshot import open_temporary_folder, write_new_file
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SECONDS = 300

@@ -26,10 +26,10 @@ from evaluation.tables import store
 from evaluation.tables.store import TableView
 from evaluation.views.tables import model_colours
 from wwd.exchange.bundles import listings, source
-from wwd.exchange.bundles.blurred import Picture, pictures_of
-from wwd.exchange.bundles.chosen import ChosenError, View
-from wwd.exchange.bundles.fitting import Fit, choose_page_layout
-from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles.blurred_images import Picture, pictures_of
+from wwd.exchange.bundles.build import Request
+from wwd.exchange.bundles.page_fit import Fit, choose_page_layout
+from wwd.exchange.bundles.table_views import ChosenError, View
 
 STYLE = "report.css"
 # More lines than this are not read on paper; the bundle and the CSV hold all.

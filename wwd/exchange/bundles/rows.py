@@ -20,9 +20,9 @@ from review import models as review
 from review.redacted_words import redact_text
 from review.unappetising import text_codes
 from wwd.base.planner_statistics import refresh_statistics
-from wwd.exchange.bundles.gathering import Needed
-from wwd.exchange.bundles.people import pseudonymise_reviewers
-from wwd.exchange.bundles.shapes import SHAPES, Shape
+from wwd.exchange.bundles.pseudonyms import pseudonymise_reviewers
+from wwd.exchange.bundles.row_columns import SHAPES, Shape
+from wwd.exchange.bundles.row_selection import Needed
 
 Row = dict[str, Any]
 Change = Callable[[Row], Row]

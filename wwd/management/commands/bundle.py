@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.images import download_log
-from wwd.exchange.bundles import chosen, making
-from wwd.exchange.bundles.chosen import ChosenError
-from wwd.exchange.bundles.making import DataChangedError, Request, TableComputationError
-from wwd.exchange.bundles.verifying import verify_bundle
+from wwd.exchange.bundles import build, table_views
+from wwd.exchange.bundles.build import DataChangedError, Request, TableComputationError
+from wwd.exchange.bundles.table_views import ChosenError
+from wwd.exchange.bundles.verification import verify_bundle
 
 
 class Command(BaseCommand):
@@ -22,7 +22,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        chosen.add_arguments(parser)
+        table_views.add_arguments(parser)
         parser.add_argument("--output", type=Path, help="the file to write; NAME.zip where it is left out")
         parser.add_argument("--images", action="store_true", help="pictures too, those that may leave the platform")
         parser.add_argument("--accept-terms", metavar="USER", help="who takes the pictures and keeps to their terms")
@@ -30,10 +30,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            request = Request(*chosen.read_command_options(options), options["images"])
+            request = Request(*table_views.read_command_options(options), options["images"])
             target = options["output"] or Path(f"{request.name}.zip")
             taker = self.taker(options)
-            making.write_bundle(request, target, self.stderr.write, lambda count: self.note(taker, request, count))
+            build.write_bundle(request, target, self.stderr.write, lambda count: self.note(taker, request, count))
         except (ChosenError, DataChangedError, TableComputationError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
