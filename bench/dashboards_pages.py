@@ -129,7 +129,7 @@ def pages_of(name: str, arguments: list[str]) -> Iterator[Page]:
     """The pages of one address: of every table, of every run, or one where it takes something else."""
     if name in ("behind", "take-cell"):
         yield from cells(name)
-    elif name == "subject-pictures":
+    elif name == "subject-images":
         yield from made(name, {"pk": value_of("subject")})
     elif arguments == ["name"]:
         for table in (

@@ -25,7 +25,7 @@ LETTERS = "ABCD"
 
 
 class NothingConfig(StudyConfig):
-    """So many units, 15 to each of the pictures that there could be; `name` tells runs apart."""
+    """So many units, 15 to each of the images that there could be; `name` tells runs apart."""
 
     units: int
     name: str = ""
@@ -56,10 +56,10 @@ class Nothing(Study):
 
 def units(number: int, model: ModelData, subjects: Sequence[SubjectData]) -> Iterator[UnitPlan]:
     for unit in range(number):
-        picture, question = divmod(unit, QUESTIONS)
-        payload = {"question": f"Q{question}", "order": question % 4, "picture": picture}
-        subject = subjects[picture % len(subjects)]
-        yield UnitPlan(f"{picture:07}-{question:02}", model, subject, payload, affinity=f"{picture:07}")
+        image, question = divmod(unit, QUESTIONS)
+        payload = {"question": f"Q{question}", "order": question % 4, "image_number": image}
+        subject = subjects[image % len(subjects)]
+        yield UnitPlan(f"{image:07}-{question:02}", model, subject, payload, affinity=f"{image:07}")
 
 
 class Idle:

@@ -7,5 +7,5 @@ from wwd.base.worker_shutdown import is_stopping
 
 
 @shared_task(time_limit=3000)
-def prepare_pictures(pk: int) -> None:
+def prepare_images(pk: int) -> None:
     prepare_job.continue_preparation(pk, stop=is_stopping)

@@ -35,8 +35,8 @@ from tests.collection.make import (
     make_contributor,
     make_dish,
     make_photo,
+    make_photo_bytes,
     open_collection,
-    picture,
     stranger,
     tokens,
     unopened,
@@ -172,7 +172,7 @@ def contributor(way: Walk) -> None:
     photo = way.send("photo", more, "/more/", skip="1")
     way.send("photo, none", photo, "/photo/")
     way.send("photo, unreadable", photo, "/photo/", photo=upload(b"no picture"))
-    caption = way.send("caption", photo, "/photo/", photo=upload(picture()))
+    caption = way.send("caption", photo, "/photo/", photo=upload(make_photo_bytes()))
     way.send("caption, errors", caption, "/caption/", caption="")
     thanks = way.send("thanks", caption, "/caption/", caption=WORDS, **TICKS)
     way.send("thanks, errors", thanks, "/about/", year_of_birth="xx", email="a@", alias="0123456789")
@@ -353,7 +353,7 @@ def reviewer(way: Walk) -> None:
     way.get("review, back", back_address(person))
     way.get("review, back, wrong", "/review/back/x/")
     nothing = make_invitation(make_campaign(images=0))
-    way.get("review, no pictures", nothing.get_absolute_url())
+    way.get("review, no images", nothing.get_absolute_url())
 
 
 def wrong(way: Walk) -> None:

@@ -265,9 +265,9 @@ def test_every_public_page_needs_two_requests_and_no_classic_script() -> None:
         html = response.content.decode()
         assert len(re.findall(r'<link rel="stylesheet"', html)) == 1, name
         assert not re.search(r"<script(?![^>]*type=\"module\")|<link[^>]*rel=\"(?:pre|mani)", html), name
-        # Pictures come when they are asked for (review), or when somebody scrolls to them.
-        pictures = re.findall(r"<img (?![^>]*loading=\"lazy\")", html)
-        assert not pictures or name.startswith("review, "), name
+        # Images come when they are asked for (review), or when somebody scrolls to them.
+        images = re.findall(r"<img (?![^>]*loading=\"lazy\")", html)
+        assert not images or name.startswith("review, "), name
 
 
 def bytes_of(response: HttpResponse) -> int:

@@ -202,7 +202,7 @@ EXPORT_DAYS = env.whole("WWD_EXPORT_DAYS", 14, least=1)
 RETENTION_DAYS = env.whole("WWD_RETENTION_DAYS", 3 * 365, least=30)
 # Below this `/readyz` fails: somebody has to make room before pages must refuse.
 LEAST_FREE_MEGABYTES = env.whole("WWD_LEAST_FREE_MEGABYTES", 200)
-# Memory in which all processes of this host decode pictures; a photo that needs more by itself is refused.
+# Memory in which all processes of this host decode images; a photo that needs more by itself is refused.
 DECODE_MEGABYTES = env.whole("WWD_DECODE_MEGABYTES", 400, least=64)
 MAX_PHOTO_BYTES = 15 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024

@@ -1,4 +1,4 @@
-"""Reports on public dishes and pictures. The first three reasons hide at once; a steward decides about all of them.
+"""Reports on public dishes and images. The first three reasons hide at once; a steward decides about all of them.
 
 Whoever reports stays unknown. How much may be hidden at once is decided by `hiding`; what comes beyond waits, shown,
 for a steward. After `MOST_OPEN` open reports of one network about one thing another one adds nothing, and what a
@@ -24,7 +24,7 @@ MOST_OPEN = 10
 
 @dataclass(frozen=True)
 class Target:
-    """What a report is about: a dish, or one picture of it."""
+    """What a report is about: a dish, or one image of it."""
 
     dish: Dish
     photo: Photo | None = None

@@ -103,7 +103,7 @@ def photo_sent(proof: Proof, dish: Dish, sha256: str) -> Photo | None:
 
 
 def submit_photo(proof: Proof, contributor: Contributor, dish: Dish, prepared: Prepared) -> Photo:
-    """The photo's row, once for each form and content. Another picture from the same form takes the place of the draft.
+    """The photo's row, once for each form and content. Another image from the same form takes the place of the draft.
 
     Files are written before the transaction and removed after it where no row names them. Raises PhotoError where the
     dish has enough photos.

@@ -345,7 +345,7 @@ class Photo(models.Model):
 
 
 class PhotoLink(models.Model):
-    """A picture elsewhere, or the statement that none exists (`none_exists`, url empty)."""
+    """An image elsewhere, or the statement that none exists (`none_exists`, url empty)."""
 
     class Kind(models.TextChoices):
         PUBLIC = "public", _("Creative Commons picture")
@@ -423,7 +423,7 @@ class DishIngredient(models.Model):
 
 
 class Report(models.Model):
-    """Somebody says that a public dish or picture should not be shown like this; a steward decides."""
+    """Somebody says that a public dish or image should not be shown like this; a steward decides."""
 
     class Reason(models.TextChoices):
         PERSON = "person", _("I am, or a child is, in it")

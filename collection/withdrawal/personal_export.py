@@ -26,8 +26,8 @@ IN_MEMORY = 4 * 2**20
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A photo as the page names it: a file beside the page, or the small picture within it."""
+class Image:
+    """A photo as the page names it: a file beside the page, or the small image within it."""
 
     address: str
     caption: str
@@ -41,7 +41,7 @@ class Told:
     answers: list[tuple[str, str]]
     earlier: list[tuple[Any, list[tuple[str, str]]]]
     receipts: list[str]
-    pictures: list[Picture]
+    images: list[Image]
 
 
 def file_name() -> str:
@@ -50,7 +50,7 @@ def file_name() -> str:
 
 
 def page_along(contributor: Contributor) -> str:
-    """One page that needs no other file: small pictures are within it."""
+    """One page that needs no other file: small images are within it."""
     return _page(contributor, {photo.pk: _within(photo) for photo in photos_of(contributor)})
 
 
@@ -106,7 +106,7 @@ def _told(dish: Dish, addresses: dict[Any, str]) -> Told:
         list_dish_answers(dish),
         [(change.at, _earlier(change.before)) for change in dish.changes.all()],
         [format_receipt(receipt) for receipt in sent],
-        [Picture(addresses[photo.pk], photo.caption) for photo in photos if addresses.get(photo.pk)],
+        [Image(addresses[photo.pk], photo.caption) for photo in photos if addresses.get(photo.pk)],
     )
 
 

@@ -122,7 +122,7 @@ class KeptInline(admin.StackedInline):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """While names are masked: without what leads to the model, such as seconds, prices and the picture."""
+        """While names are masked: without what leads to the model, such as seconds, prices and the image."""
         masked = reader_mask(request).active
         return [name for name in self.readonly_fields if not (masked and name in TELLING)]
 

@@ -78,7 +78,7 @@ class TableSpec:
         return [metric for metric in self.metrics if metric not in self.undrawn]
 
 
-# Filters that choose what is counted by the labels of a subject, and by the prompt of a picture.
+# Filters that choose what is counted by the labels of a subject, and by the prompt of an image.
 LABELS = ("country", "continent", "language", "kind")
 PROMPT = "prompt"
 NARROWING = (*LABELS, PROMPT)

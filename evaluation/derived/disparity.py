@@ -46,7 +46,7 @@ METRICS: Mapping[str, str] = {
 ENDS = ("lowest", "highest", "worse")
 DRAWN = {"gap": "", "gap_expected": ", by chance"}
 RATERS = (
-    "Regions differ in the people who judged too, not in the pictures alone: p and interval know how much single "
+    "Regions differ in the people who judged too, not in the images alone: p and interval know how much single "
     "people differ, but not whether all people of a region judge more strictly than those of another."
 )
 DISHES = "Regions differ in their dishes and in who described them, not in what models do alone."

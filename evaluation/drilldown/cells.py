@@ -38,7 +38,7 @@ class Cell:
     """One cell as its address names it. `shown`: its groups as the page names them; `groups`: their real names.
 
     `row` is None while the table is first being computed: then nothing can be listed yet. `mask`: for the names on the
-    pictures' rows.
+    images' rows.
     """
 
     view: store.TableView
@@ -91,13 +91,13 @@ class Observed:
 
 @dataclass(frozen=True)
 class Behind:
-    """What a page lists: `keys` gives the distinct values of `field`, ids of pictures or of units, in their order.
+    """What a page lists: `keys` gives the distinct values of `field`, ids of images or of units, in their order.
 
     `observed`: ids of one page → what the cell counted of each. `note`: how what is listed hangs together with the
     number. `by_people`: only those who may read answers see them one by one.
     """
 
-    kind: Literal["pictures", "units"]
+    kind: Literal["images", "units"]
     keys: QuerySet[Any, Any]
     observed: Callable[[Sequence[int]], Iterable[Observed]]
     field: str = "pk"
@@ -162,7 +162,7 @@ def unmask_groups(view: store.TableView, shown: Mapping[str, str]) -> dict[str, 
 
 
 def load_drilldown(cell: Cell) -> Behind:
-    """What stands behind a cell; where its table has no way of its own to say it, the pictures of its groups."""
+    """What stands behind a cell; where its table has no way of its own to say it, the images of its groups."""
     best = max((start for start in DRILLDOWNS if cell.spec.name.startswith(start)), key=len)
     found: Behind = import_string(DRILLDOWNS[best].replace(":", "."))(cell)
     return found

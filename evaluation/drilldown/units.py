@@ -1,4 +1,4 @@
-"""What stands behind tables that count what was asked for: single units, with a picture or without."""
+"""What stands behind tables that count what was asked for: single units, with an image or without."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan

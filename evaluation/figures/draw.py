@@ -47,7 +47,7 @@ def draw_figure(plan: Plan, ending: Ending, width: float) -> bytes:
             sheets = [
                 _sheet(plan, page, width) for page in split_into_pages(plan, width, PAGE if ending == "pdf" else None)
             ]
-            return _as_pdf(sheets) if ending == "pdf" else _as_picture(sheets[0], ending)
+            return _as_pdf(sheets) if ending == "pdf" else _encode_figure(sheets[0], ending)
 
 
 def build_figure_style(plan: Plan) -> Any:
@@ -235,7 +235,7 @@ def _finish(axis: Any, panel: Panel, tall: float, wide: float) -> None:
         axis.spines[side].set_visible(False)
 
 
-def _as_picture(figure: Any, ending: str) -> bytes:
+def _encode_figure(figure: Any, ending: str) -> bytes:
     target = io.BytesIO()
     figure.savefig(target, format=ending, dpi=300, metadata=METADATA[ending])
     return target.getvalue()

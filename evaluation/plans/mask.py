@@ -146,7 +146,7 @@ def masks_run(study: str, slug: str) -> bool:
 
 
 def mask_of_models(plans: Sequence[Plan] | None = None) -> Mask:
-    """The mask of pages about pictures of any run or campaign: that of the oldest masked plan, if there is one."""
+    """The mask of pages about images of any run or campaign: that of the oldest masked plan, if there is one."""
     masked = masked_plans(frozen_plans() if plans is None else plans)
     return Mask(masked[0], any(plan.mask_places for plan in masked)) if masked else NO_MASK
 

@@ -41,6 +41,6 @@ def about_rescaled(base: TableSpec) -> Iterable[str]:
     """The sentence about scores that are for looking at only."""
     if base.rescaled:
         yield (
-            f"Never compared: {', '.join(base.rescaled)}. A score rescaled by min–max moves with every picture that is "
+            f"Never compared: {', '.join(base.rescaled)}. A score rescaled by min–max moves with every image that is "
             "added; the unscaled ones are compared."
         )

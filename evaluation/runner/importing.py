@@ -1,4 +1,4 @@
-"""Answers, pictures and vectors made elsewhere enter as a run whose units are done."""
+"""Answers, images and vectors made elsewhere enter as a run whose units are done."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

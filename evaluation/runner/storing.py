@@ -53,7 +53,7 @@ def is_finite(value: Any) -> bool:
 
 
 def keep_files(results: Iterable[Result]) -> dict[str, str]:
-    """Writes the pictures of `results` and returns unit key → SHA-256. Never called inside a transaction."""
+    """Writes the images of `results` and returns unit key → SHA-256. Never called inside a transaction."""
     held = (result for result in results if result.image and result.image.content)
     return {result.key: content_store.store_content(result.image.content) for result in held if result.image}
 
@@ -105,7 +105,7 @@ def store_results(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batc
 
 
 def store_images(run: Run, pairs: Pairs, hashes: Mapping[str, str]) -> dict[str, GeneratedImage]:
-    """Inserts the pictures, and the records of refused, filtered or absent ones; unit key → row."""
+    """Inserts the images, and the records of refused, filtered or absent ones; unit key → row."""
     rows = {
         unit.key: image_row(run, unit, result, result.image, hashes.get(unit.key, ""))
         for unit, result in pairs
@@ -116,7 +116,7 @@ def store_images(run: Run, pairs: Pairs, hashes: Mapping[str, str]) -> dict[str,
 
 
 def is_image_recorded(result: Result) -> bool:
-    """Whether a picture or its absence is recorded. Where nothing came at all there is nothing to say about it."""
+    """Whether an image or its absence is recorded. Where nothing came at all there is nothing to say about it."""
     return result.state in IMAGE_STATES and not (
         result.state == "empty" and not (result.image and result.image.content)
     )

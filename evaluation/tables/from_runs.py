@@ -60,7 +60,7 @@ def select_narrowing_filters(table: TableSpec, filters: Filters) -> Filters:
 
 def _only(filters: Filters) -> list[str]:
     chosen = "; ".join(f"{name}: {value}" for name, value in sorted(filters.items()))
-    return [f"Only what is about {chosen} was counted, also where pictures are ranked or rescaled."] if chosen else []
+    return [f"Only what is about {chosen} was counted, also where images are ranked or rescaled."] if chosen else []
 
 
 def run_as_kept(run: Run) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def redirect_to_table(view: store.TableView) -> HttpResponse:
 
 
 def build_file_response(content: str | bytes, view: store.TableView, ending: str) -> HttpResponse:
-    """A file whose name says what it holds, and whether it is a demonstration. Pictures may be shown in a page too."""
+    """A file whose name says what it holds, and whether it is a demonstration. Images may be shown in a page too."""
     mark = ".demonstration" if view.table and view.table.demonstration else ""
     disposition = "inline" if ending == "svg" else "attachment"
     headers = {"Content-Disposition": f'{disposition}; filename="{view.spec.name}{mark}.{ending}"'}

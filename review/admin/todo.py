@@ -14,7 +14,7 @@ def register_kinds() -> None:
     )
     register_todo_kind(
         Kind(
-            "reported pictures",
+            "reported images",
             with_permission(
                 "review.view_assignment", lambda: Assignment.objects.filter(state=Assignment.State.REPORTED)
             ),

@@ -1,4 +1,4 @@
-"""What stands behind a cell of `agreement.*`: the pictures that people and the run have in common, with all answers."""
+"""What stands behind a cell of `agreement.*`: the images that people and the run have in common, with all answers."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from review.tables.selection import Opinion
 
 
 def drill_down_people_machine(cell: Cell) -> Behind:
-    """The pictures of a pair and a country; of the table of disagreements, the one picture that its row names."""
+    """The images of a pair and a country; of the table of disagreements, the one image that its row names."""
     made = None if "picture" in cell.groups else find_table_choice(cell)
     run = Run.objects.filter(slug=cell.groups["run"]).first()
     if made is None or run is None:
@@ -27,7 +27,7 @@ def drill_down_people_machine(cell: Cell) -> Behind:
         return (build_observed_answer(question, opinion) for opinion in said)
 
     note = (
-        "These are the pictures that people judged and the run holds. What the machine says of each stands beside it; "
+        "These are the images that people judged and the run holds. What the machine says of each stands beside it; "
         "the number is no mean over them, but says how far the two agree."
     )
     drawn = ~Q(image__image__model__in=real_photographs()) | Q(image__image__model=None)
@@ -35,7 +35,7 @@ def drill_down_people_machine(cell: Cell) -> Behind:
 
 
 def select_image_units(run: Run, reading: str) -> QuerySet[Unit]:
-    """Units of the run about the picture of a review, for the question of the reading where it is one."""
+    """Units of the run about the image of a review, for the question of the reading where it is one."""
     key = Concat(Value("image:"), Cast(OuterRef("image__image"), CharField()))
     code = reading.partition(": ")[2].partition(" = ")[0]
     asked = [Concat(key, Value(f":{code}:0:{how}")) for how in ("generated", "logits")]

@@ -67,7 +67,7 @@ def person_counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
 
 
 def of_persons(made: Chosen) -> Behind:
-    note = "These are the reviews; numbers of pictures per reviewer have n people, each counted once."
+    note = "These are the reviews; numbers of images per reviewer have n people, each counted once."
     return of_reviews(made, person_counts, note=note)
 
 
@@ -87,7 +87,7 @@ def of_controls(made: Chosen) -> Behind:
 
 
 def of_skips(made: Chosen) -> Behind:
-    """Pictures answered, and pictures left out."""
+    """Images answered, and images left out."""
     at = list(skips.METRICS).index(made.cell.metric)
     estimate = made.cell.row.estimate if made.cell.row else None
     unrecorded = estimate is not None and estimate.reason == skips.UNRECORDED
@@ -108,14 +108,14 @@ def of_skips(made: Chosen) -> Behind:
         for reviewer, image, value, what in [*said, *skipped]:
             if unrecorded:
                 yield Observed(
-                    image, None, "it was not recorded which pictures were skipped", who=make_person_label(reviewer)
+                    image, None, "it was not recorded which images were skipped", who=make_person_label(reviewer)
                 )
             else:
                 told = "yes" if value else "no"
                 yield Observed(image, float(value), said=f"{told} ({what})", who=make_person_label(reviewer))
 
     listed = Q(Exists(made.pool.reviews.filter(image=OuterRef("pk")))) | Q(Exists(gone.filter(image=OuterRef("pk"))))
-    return Behind("pictures", shown_in(made.cell).filter(listed), observed, "image_id", by_people=True)
+    return Behind("images", shown_in(made.cell).filter(listed), observed, "image_id", by_people=True)
 
 
 def list_given_assignments(made: Chosen) -> QuerySet[Assignment]:
@@ -125,7 +125,7 @@ def list_given_assignments(made: Chosen) -> QuerySet[Assignment]:
 
 
 def of_agreement(made: Chosen) -> Behind:
-    """Pictures judged for a country by two people or more, with how many pairs of them agree."""
+    """Images judged for a country by two people or more, with how many pairs of them agree."""
     question = next(each for each in QUESTIONS if each.name == made.cell.groups["question"])
 
     def counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
@@ -136,7 +136,7 @@ def of_agreement(made: Chosen) -> Behind:
         for (image, _country), answers in units.items():
             yield measure_pair_agreement(image, answers)
 
-    note = "Each picture counts once: the share of the pairs of its reviewers who gave the same answer."
+    note = "Each image counts once: the share of the pairs of its reviewers who gave the same answer."
     return of_reviews(
         made,
         counts,
@@ -147,7 +147,7 @@ def of_agreement(made: Chosen) -> Behind:
 
 
 def measure_pair_agreement(image: int, answers: Sequence[Hashable]) -> Observed:
-    """The share of pairs of opinions about a picture that are equal."""
+    """The share of pairs of opinions about an image that are equal."""
     n = len(answers)
     if n < 2:
         return Observed(image, None, "only one person answered")

@@ -1,4 +1,4 @@
-"""What people said of pictures, as arrays: one row per opinion, pictures numbered, questions side by side."""
+"""What people said of images, as arrays: one row per opinion, images numbered, questions side by side."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ PACK_AT_ONCE = 20_000
 
 @dataclass(frozen=True)
 class Said:
-    """One question by picture (u,): how many answered, how many of them with yes, their mean level; and the cut.
+    """One question by image (u,): how many answered, how many of them with yes, their mean level; and the cut.
 
-    `unit`, `raters` (m,): picture and person of each answer, in the order of the pictures.
+    `unit`, `raters` (m,): image and person of each answer, in the order of the images.
     """
 
     question: Question
@@ -35,7 +35,7 @@ class Said:
     known: dict[bytes, int] = field(default_factory=dict, compare=False)
 
     def people_of(self, units: Codes) -> int:
-        """How many people answered about `units`, which ascend; counted once for the same pictures."""
+        """How many people answered about `units`, which ascend; counted once for the same images."""
         key = units.tobytes()
         if key not in self.known:
             first, last = (np.searchsorted(self.unit, units, side=side) for side in ("left", "right"))
@@ -51,9 +51,9 @@ class Said:
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Opinions (n,) on pictures (u,), each judged for a country. `dishes`: (u,) numbers in the order of their names.
+    """Opinions (n,) on images (u,), each judged for a country. `dishes`: (u,) numbers in the order of their names.
 
-    `unit`, `raters` (n,): the picture and the person of an opinion; `levels` (n, questions), NaN where it says nothing.
+    `unit`, `raters` (n,): the image and the person of an opinion; `levels` (n, questions), NaN where it says nothing.
     """
 
     questions: tuple[Question, ...]
@@ -79,7 +79,7 @@ class People:
         return Said(question, count, yes, mean, unit[order], raters[order])
 
     def held_out(self, question: Question, label: Label) -> HeldOut:
-        """Each opinion against the others about the same picture."""
+        """Each opinion against the others about the same image."""
         values, unit, raters = self._given(question)
         return held_out(unit, values, question.cut, label, raters)
 

@@ -1,4 +1,4 @@
-"""What is compared with what: a question to people, and what a machine says of the same picture.
+"""What is compared with what: a question to people, and what a machine says of the same image.
 
 One explicit list. A pair that is not in it is not computed; a new one is a line here and in the docs.
 """

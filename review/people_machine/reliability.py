@@ -13,7 +13,7 @@ from review.people_machine.pairing import Cell, Common, Pairing, gather_agreemen
 WHOLE = "whole"
 BIAS = (
     "In samples the calibration error lies above 0 also where the machine is calibrated, the more so the fewer the "
-    "pictures: compare cells of the same size. Intervals are over dishes, the bins held fixed; the error claims "
+    "images: compare cells of the same size. Intervals are over dishes, the bins held fixed; the error claims "
     "none. Bins are listed "
     f"where there are {SMALL_N} labels or more."
 )
@@ -76,7 +76,7 @@ CALIBRATION = TableSpec(
     columns=("question", "reading", "run", "country", "bin"),
     metrics={
         "ece": (
-            f"Expected calibration error: mean over {BINS} bins that hold equally many pictures of the distance "
+            f"Expected calibration error: mean over {BINS} bins that hold equally many images of the distance "
             "between the mean probability and the share of yes among people. Row “whole”."
         ),
         "brier": "Brier score: mean squared distance of the probability from the people’s label. Row “whole”.",

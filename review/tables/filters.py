@@ -29,4 +29,4 @@ def matches_filters(labels: dict[str, list[str]], wanted: Filters) -> bool:
 def about_narrowing(filters: Filters) -> list[str]:
     """A note on what was chosen."""
     chosen = "; ".join(f"{name}: {value}" for name, value in sorted(filters.items()) if name in NARROWING)
-    return [f"Only reviews of pictures of these dishes and prompts: {chosen}."] if chosen else []
+    return [f"Only reviews of images of these dishes and prompts: {chosen}."] if chosen else []

@@ -38,15 +38,15 @@ FIELDS = (
     "reviewer__source_key",
     "reviewer",
 )
-UNRECORDED = "it was not recorded which pictures were skipped"
+UNRECORDED = "it was not recorded which images were skipped"
 ABOUT = (
-    "Bounds: the shares of review.quality if every picture that somebody skipped or reported without an answer had "
+    "Bounds: the shares of review.quality if every image that somebody skipped or reported without an answer had "
     "been called food (the dish) by them, or not. The truth lies between."
 )
 
 
 class Skip(NamedTuple):
-    """A picture that somebody left out; there is no review of it."""
+    """An image that somebody left out; there is no review of it."""
 
     image: int
     country: str
@@ -81,7 +81,7 @@ def compute_skip_table(filters: Filters) -> TidyTable:
 
 
 def observe_skips(filters: Filters) -> Observations:
-    """The pictures answered or skipped; where no assignment was recorded nothing is measured."""
+    """The images answered or skipped; where no assignment was recorded nothing is measured."""
     chosen = select_reviews(filters)
     if chosen.questionnaire is None:
         return build_opinion_observations(tuple(METRICS), (), chosen)
@@ -124,7 +124,7 @@ def filter_assignments(questionnaire: Questionnaire, filters: Filters) -> QueryS
 
 
 def iterate_skips(assigned: QuerySet[Assignment]) -> Iterable[Skip]:
-    """Pictures skipped, or reported before anything was answered."""
+    """Images skipped, or reported before anything was answered."""
     reviewed = Review.objects.filter(reviewer=OuterRef("reviewer"), image=OuterRef("image"), repeat=False)
     rows = assigned.filter(state__in=SKIPPED).exclude(Exists(reviewed))
     for image, country, model, dish, key, reviewer in rows.order_by("pk").values_list(*FIELDS):
@@ -145,7 +145,7 @@ def build_unrecorded_rows(groups: Mapping[str, str], cell: Cell) -> list[TidyRow
 
 
 METRICS = {
-    "skipped": "Share of the pictures answered or skipped that were skipped, or reported without an answer.",
+    "skipped": "Share of the images answered or skipped that were skipped, or reported without an answer.",
     "food_low": "Share of food if everybody who skipped had said no.",
     "food_high": "Share of food if everybody who skipped had said yes.",
     "correct_dish_low": "Share of the correct dish if everybody who skipped had said no.",
@@ -153,7 +153,7 @@ METRICS = {
 }
 SKIPS = TableSpec(
     name="review.skips",
-    title="Skipped pictures, and what they could change",
+    title="Skipped images, and what they could change",
     source="Own; bounds after Manski 1989, J. Hum. Resour. 24:343–360",
     version="2",
     columns=("country", "model"),

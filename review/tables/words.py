@@ -1,4 +1,4 @@
-"""The words that call a picture unappetising, one by one: by the published rule and by a better one."""
+"""The words that call an image unappetising, one by one: by the published rule and by a better one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -96,7 +96,7 @@ def about_language(found: Sequence[tuple[Opinion, Sequence[bool | None]]], codes
 
 WORDS = TableSpec(
     name="review.words",
-    title="Words that call a picture unappetising",
+    title="Words that call an image unappetising",
     source="World Wide recipe, Table 3",
     version="2",
     columns=("country", "model", "word"),

@@ -62,7 +62,7 @@ def save_note(turn: Turn) -> HttpResponse:
 
 
 def save_avoided_content(turn: Turn) -> HttpResponse:
-    """What never to see, from the next picture on."""
+    """What never to see, from the next image on."""
     form = AvoidForm(turn.request.POST)
     if not form.is_valid():
         raise RequestRefusedError(gettext("Choose among the answers that are shown."), 400)

@@ -34,7 +34,7 @@ from review.forms import JoinForm, own_words
 from review.languages import review_languages, spoken_by
 from review.models import Invitation, Reviewer, ReviewerConsent
 from review.views import my_page
-from review.views.actions import PURPOSE, Turn, loaded_anew, next_picture, perform_action
+from review.views.actions import PURPOSE, Turn, loaded_anew, perform_action, show_next_image
 from wwd.base.middleware import disable_compression, never_compress
 
 JOIN = "review.join"
@@ -116,13 +116,13 @@ def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
     if known and known.pk != reviewer.pk:
         finish_turn(known.pk)
     code = rights.first_code(reviewer)
-    return _remember(next_picture(Turn(request, found, reviewer, ""), code=code), reviewer, found)
+    return _remember(show_next_image(Turn(request, found, reviewer, ""), code=code), reviewer, found)
 
 
 @public_form(PURPOSE, "GET")
 @says_no
 def handle_review_turn(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
-    """One picture after another; which button was pressed is in `do`."""
+    """One image after another; which button was pressed is in `do`."""
     found = invitation_for(code)
     if request.method != "POST":
         known = _from_cookies(request, found)
@@ -188,7 +188,7 @@ def open_personal_link(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _etag(request: HttpRequest, token: str) -> str | None:
-    """Of the copy, never of the picture that it was made of."""
+    """Of the copy, never of the image that it was made of."""
     copy = signed_links.copy_of(token)
     return f'"{hashlib.sha256(copy.encode()).hexdigest()[:32]}"' if copy else None
 
@@ -206,7 +206,7 @@ def serve_review_image(request: HttpRequest, token: str) -> HttpResponse:
     if content is None:
         raise Http404
     headers = {
-        "Cache-Control": f"private, max-age={signed_links.PICTURE_SECONDS}",
+        "Cache-Control": f"private, max-age={signed_links.IMAGE_SECONDS}",
         "Cross-Origin-Resource-Policy": "same-origin",
     }
     return HttpResponse(content, content_type="image/jpeg", headers=headers)
@@ -247,7 +247,7 @@ def _welcome(
     *,
     forgotten: bool = False,
 ) -> HttpResponse:
-    """What one agrees to before the first picture. `forgotten`: this answer takes the browser's cookies away."""
+    """What one agrees to before the first image. `forgotten`: this answer takes the browser's cookies away."""
     full = found.limit is not None and found.used >= found.limit
     consent = current_consent()
     draft = draft_beside(consent)

@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.browser.server import Server
-from tests.collection.make import picture
+from tests.collection.make import make_photo_bytes
 
 SHOTS = os.environ.get("WWD_SCREENSHOTS", "")
 CONFIRMATIONS = ("I took this photo", "It may be used", "Nobody can be", "It is a photograph")
@@ -89,7 +89,7 @@ def confirm(page: Page, caption: str = "A bowl of bread and meat") -> None:
 
 def photo_file(folder: Path, kind: str = "HEIF") -> Path:
     path = folder / f"photo.{kind.lower()}"
-    path.write_bytes(picture((800, 600), kind=kind))
+    path.write_bytes(make_photo_bytes((800, 600), kind=kind))
     return path
 
 

@@ -186,7 +186,7 @@ def test_suggestions_that_cannot_be_fetched_leave_the_plain_button(browser: Brow
     context.close()
 
 
-def test_picture_is_reported_without_javascript(plain_context: BrowserContext, server: Server) -> None:
+def test_image_is_reported_without_javascript(plain_context: BrowserContext, server: Server) -> None:
     number = server.ask(
         "photo = make_photo(make_dish('Tepsi', country='Iraq', state='accepted'), 'accepted'); print(photo.dish.number)"
     )

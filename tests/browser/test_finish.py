@@ -114,14 +114,14 @@ def test_reviewer_finishes_on_the_leaderboard_or_in_the_review_and_the_invitatio
     if page.get_by_label("No. I begin now").count():
         page.get_by_label("No. I begin now").check()
     press(page, "Begin")
-    picture = page.url
+    image = page.url
     page.goto(f"{server.url}/leaderboard/")
     if not finish_is_offered(page):
         send_again(page)
     press(page, FINISH)
     page.goto(invitation)
     assert "You have begun on this phone" not in page.content() and not finish_is_offered(page)
-    assert picture
+    assert image
 
 
 def test_receipt_and_return_code_stand_on_one_page(page: Page, server: Server) -> None:

@@ -63,7 +63,7 @@ def begin(page: Page, live_server: LiveServer) -> None:
 
 
 def show(page: Page) -> None:
-    """Shows the picture; where scripts run the page stays."""
+    """Shows the image; where scripts run the page stays."""
     page.get_by_role("button", name=_("Show"), exact=True).click()
     page.locator(".frame img").wait_for()
 
@@ -97,7 +97,7 @@ def test_way_of_a_reviewer_is_readable_for_everybody(page: Page, live_server: Li
     press(page, "My own page")
     sound(page, "mine")
     press(page, "Go on")
-    for _picture in range(4):
+    for _image in range(4):
         press(page, "Skip")
     sound(page, "done")
     assert Review.objects.get().disturbing

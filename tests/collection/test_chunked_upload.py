@@ -18,7 +18,7 @@ from pytest_django import Settings
 from collection.access.form_tokens import Proof
 from collection.models import Contributor, Dish, Photo, PhotoPart
 from collection.photos import chunked_upload
-from tests.collection.make import make_contributor, make_dish, page, picture, stranger, upload
+from tests.collection.make import make_contributor, make_dish, make_photo_bytes, page, stranger, upload
 
 pytestmark = pytest.mark.django_db
 STEP = 20_000
@@ -224,7 +224,7 @@ def test_parts_of_one_photo_leave_those_of_another_alone() -> None:
     phone = Phone()
     phone.send_all()
     first = phone.sha256
-    phone.data = picture()
+    phone.data = make_photo_bytes()
     phone.sha256 = hashlib.sha256(phone.data).hexdigest()
     phone.send_all()
     chunked_upload.delete_photo_parts(phone.dish, first)

@@ -1,4 +1,4 @@
-"""Decoding pictures takes memory from one budget of the whole host; who finds none is told to try again."""
+"""Decoding images takes memory from one budget of the whole host; who finds none is told to try again."""
 
 import io
 import subprocess
@@ -16,7 +16,7 @@ from collection.access.form_tokens import Proof
 from collection.models import Dish, Photo
 from collection.photos import chunked_upload, process
 from evaluation.images import files
-from tests.collection.make import make_contributor, make_dish, open_collection, page, picture, stranger, upload
+from tests.collection.make import make_contributor, make_dish, make_photo_bytes, open_collection, page, stranger, upload
 from tests.collection.test_photos import png_of
 from tests.wwd.processes import ROOT, environment
 from wwd.base.decode_memory import PART, DecodeMemoryFullError, get_decode_budget, room_for
@@ -92,7 +92,7 @@ def test_a_photo_for_which_there_is_no_memory_is_asked_for_again(monkeypatch: py
     open_collection()
     person = make_contributor()
     dish = make_dish(contributor=person)
-    data = picture()
+    data = make_photo_bytes()
     part = chunked_upload.read_part(process.hashlib.sha256(data).hexdigest(), "0", data)
     chunked_upload.store_photo_part(dish, part)
     token = Proof.new("photo", person.pk, dish.pk).token
@@ -111,12 +111,12 @@ def test_what_a_decoder_would_need_is_known_before_a_pixel_is_decoded(monkeypatc
         raise AssertionError("a pixel was decoded")
 
     monkeypatch.setattr(process, "convert_to_upright_rgb", never)
-    for data in (png_of(8_001, 8_001), picture((5100, 5100), "WEBP")):
+    for data in (png_of(8_001, 8_001), make_photo_bytes((5100, 5100), "WEBP")):
         with pytest.raises(process.PhotoError, match="more pixels"):
             process.prepare_photo(data)
 
 
-def test_a_large_picture_is_made_small_in_bands_and_looks_the_same() -> None:
+def test_a_large_image_is_made_small_in_bands_and_looks_the_same() -> None:
     for mode in ("RGB", "RGBA", "L", "P", "I;16", "CMYK"):
         whole = Image.linear_gradient("L").resize((4001, 3333)).convert("I" if mode == "I;16" else mode)
         if mode == "I;16":
@@ -134,14 +134,14 @@ def test_a_large_picture_is_made_small_in_bands_and_looks_the_same() -> None:
 def test_a_large_photo_on_its_side_is_turned_and_keeps_its_colours() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
-    prepared = process.prepare_photo(picture((6600, 3300), "PNG", exif=exif))
+    prepared = process.prepare_photo(make_photo_bytes((6600, 3300), "PNG", exif=exif))
     assert (prepared.width, prepared.height) == (800, 1600)
 
 
-def test_pictures_of_staff_take_from_the_same_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_of_staff_take_from_the_same_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "room_for", lambda size: room_for(size, seconds=0))
     with room_for(get_decode_budget()), pytest.raises(DecodeMemoryFullError):
-        files.reduce_image(picture(kind="PNG"), 320)
+        files.reduce_image(make_photo_bytes(kind="PNG"), 320)
 
 
 def test_no_decoder_of_this_process_takes_more_than_128_million_pixels() -> None:

@@ -43,7 +43,7 @@ def download(contributor: Contributor, how: str, prefix: str = "") -> Any:
     return stranger().post(f"{prefix}/return/dishes/", {"proof": proof, "download": how})
 
 
-def test_page_shows_the_dishes_with_pictures_within_and_loads_nothing() -> None:
+def test_page_shows_the_dishes_with_images_within_and_loads_nothing() -> None:
     contributor, _dish = with_photos()
     response = download(contributor, "page")
     assert response.headers["Content-Disposition"] == 'attachment; filename="my-dishes.html"'

@@ -64,7 +64,7 @@ def test_only_accepted_photos_stand_on_the_page(client: Client, state: str, show
     assert (f"/pictures/{photo.pk}/report/" in text) is shown
 
 
-def test_dish_and_every_picture_can_be_reported_from_the_page(client: Client) -> None:
+def test_dish_and_every_image_can_be_reported_from_the_page(client: Client) -> None:
     dish = accepted()
     photos = [make_photo(dish, Photo.State.ACCEPTED) for _ in range(2)]
     text = text_of(client, f"/dishes/{dish.number}/")

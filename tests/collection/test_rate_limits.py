@@ -30,9 +30,9 @@ from tests.collection.make import (
     make_contributor,
     make_dish,
     make_photo,
+    make_photo_bytes,
     make_steward,
     page,
-    picture,
     stranger,
     tokens,
     upload,
@@ -311,24 +311,24 @@ def test_a_dish_takes_ten_photos_and_says_so() -> None:
     contributor = make_contributor()
     dish = make_dish(contributor=contributor)
     for number in range(daily_quotas.PHOTOS_OF_A_DISH):
-        make_photo(dish, data=picture((40 + number, 30)))
+        make_photo(dish, data=make_photo_bytes((40 + number, 30)))
     proof = Proof.new("photo", contributor.pk, dish.pk).token
-    text = page(stranger(), "/photo/", {"proof": proof, "photo": upload(picture())})
+    text = page(stranger(), "/photo/", {"proof": proof, "photo": upload(make_photo_bytes())})
     assert "This dish has 10 photos" in text and Photo.objects.count() == 10
     with pytest.raises(PhotoError), transaction.atomic():
         daily_quotas.take_photo(dish)
     other = make_dish("Mafé", contributor=contributor)
     proof = Proof.new("photo", contributor.pk, other.pk).token
-    assert "This dish has" not in page(stranger(), "/photo/", {"proof": proof, "photo": upload(picture())})
+    assert "This dish has" not in page(stranger(), "/photo/", {"proof": proof, "photo": upload(make_photo_bytes())})
 
 
 def test_the_tenth_photo_sent_twice_is_the_same_one() -> None:
     contributor = make_contributor()
     dish = make_dish(contributor=contributor)
     for number in range(daily_quotas.PHOTOS_OF_A_DISH - 1):
-        make_photo(dish, data=picture((40 + number, 30)))
+        make_photo(dish, data=make_photo_bytes((40 + number, 30)))
     form = {"proof": Proof.new("photo", contributor.pk, dish.pk).token}
-    texts = [page(stranger(), "/photo/", {**form, "photo": upload(picture())}) for _ in range(2)]
+    texts = [page(stranger(), "/photo/", {**form, "photo": upload(make_photo_bytes())}) for _ in range(2)]
     assert all("This dish has" not in text for text in texts) and Photo.objects.count() == 10
 
 
@@ -393,10 +393,10 @@ def test_photo_that_came_beside_the_last_one_is_refused_and_leaves_no_file() -> 
     contributor = make_contributor()
     dish = make_dish(contributor=contributor)
     for number in range(daily_quotas.PHOTOS_OF_A_DISH):
-        make_photo(dish, data=picture((40 + number, 30)))
+        make_photo(dish, data=make_photo_bytes((40 + number, 30)))
     before = default_storage.listdir("photos")[1]
     with pytest.raises(PhotoError, match="This dish has 10 photos"):
-        submit_photo(Proof.new("photo", contributor.pk, dish.pk), contributor, dish, prepare_photo(picture()))
+        submit_photo(Proof.new("photo", contributor.pk, dish.pk), contributor, dish, prepare_photo(make_photo_bytes()))
     assert default_storage.listdir("photos")[1] == before and Photo.objects.count() == 10
 
 

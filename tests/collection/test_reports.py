@@ -44,7 +44,7 @@ def reload(row: Dish | Photo) -> Dish | Photo:
 
 
 @pytest.mark.parametrize("reason", HIDING)
-def test_reported_picture_is_hidden_at_once_and_the_dish_stays(client: Client, reason: str) -> None:
+def test_reported_image_is_hidden_at_once_and_the_dish_stays(client: Client, reason: str) -> None:
     photo = public_photo()
     assert "Your report arrived" in send(photo, reason, words="It is my daughter.")
     assert reload(photo).state == Photo.State.HIDDEN

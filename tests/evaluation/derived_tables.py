@@ -30,13 +30,13 @@ def make_observations(rows: Iterable[Row], column: str = "country", images: Iter
     """Rows as observations of the one metric `food`; raters where people are named."""
     held = list(rows)
     values, dishes, people, places, models = zip(*held, strict=True) if held else ((), (), (), (), ())
-    pictures = np.array(list(images) or [0] * len(held), dtype=np.int64)
+    images = np.array(list(images) or [0] * len(held), dtype=np.int64)
     return Observations(
         values={"food": np.array(values, dtype=np.float64)},
         groups={column: Labels.of(places), "model": Labels.each(models)},
         dishes=hash_labels(dishes),
         raters=hash_labels(people) if any(people) else None,
-        images=pictures,
+        images=images,
         units=none_of(len(held)),
         reviews=none_of(len(held)),
         notes=("Said under the table.",),

@@ -11,7 +11,7 @@ from evaluation import cached_counts
 from evaluation.models import KeptReport, Run, Unit
 from evaluation.presentation import run as presentation_run
 from evaluation.tasks import recompute_tables
-from tests.evaluation.tables import make_association, make_place_in, picture_result
+from tests.evaluation.tables import image_result, make_association, make_place_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """A run of seven units, of which five already are too many to be counted in a request."""
     place = make_place_in("Africa")
-    made = make_association(*(picture_result(place, "painter", 1, n, failed=n == 0) for n in range(5)))
+    made = make_association(*(image_result(place, "painter", 1, n, failed=n == 0) for n in range(5)))
     monkeypatch.setattr(cached_counts, "LARGE", 5)
     return made
 

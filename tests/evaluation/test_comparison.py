@@ -42,17 +42,17 @@ def under(model: str, rows: Iterable[Row], **changes: float) -> list[Row]:
 PAINTED = answers("Kenya", "painter", 12, (1, 0))
 
 
-def make_picture(
+def make_image_bytes(
     subject: SubjectData, model: str, *, run: Run | None = None, prompt: PromptTemplate | None = None
 ) -> GeneratedImage:
     return make_image(subject, make_model(model), run=run, prompt=prompt)
 
 
-def scored(pictures: Sequence[tuple[GeneratedImage, SubjectData, float]]) -> list[tuple[UnitPlan, Result]]:
-    """Each picture with the net score that it gets: on the axis of the good word, or of the bad one."""
+def scored(images: Sequence[tuple[GeneratedImage, SubjectData, float]]) -> list[tuple[UnitPlan, Result]]:
+    """Each image with the net score that it gets: on the axis of the good word, or of the bad one."""
     encoder = make_model("encoder", role="encoder", backend="stored")
     found = []
-    for image, subject, score in pictures:
+    for image, subject, score in images:
         key = image_key(image.pk)
         vector = (1.0, 0.0) if score > 0 else (0.0, 1.0)
         plan = UnitPlan(key, encoder, subject, image_payload(image.pk), key)
@@ -61,9 +61,9 @@ def scored(pictures: Sequence[tuple[GeneratedImage, SubjectData, float]]) -> lis
 
 
 def make_scores(
-    pictures: Sequence[tuple[GeneratedImage, SubjectData, float]], slug: str = "vectors", **values: Any
+    images: Sequence[tuple[GeneratedImage, SubjectData, float]], slug: str = "vectors", **values: Any
 ) -> Run:
-    run, _new = import_run("association", slug, {"images": "test"}, [*word_results(), *scored(pictures)])
+    run, _new = import_run("association", slug, {"images": "test"}, [*word_results(), *scored(images)])
     Run.objects.filter(pk=run.pk).update(**values)
     return run
 
@@ -133,15 +133,15 @@ def test_models_are_compared_only_within_a_prompt_and_prompts_within_a_model() -
     """Painter: prompt 1 good, prompt 2 bad. Sketcher: prompt 1 bad. A photograph of each dish: good."""
     one, two = make_prompt("1"), make_prompt("2")
     make_model("real", role="camera")
-    pictures = []
+    images = []
     for subject in dishes():
-        pictures += [
-            (make_picture(subject, "painter", prompt=one), subject, 1.0),
-            (make_picture(subject, "painter", prompt=two), subject, -1.0),
-            (make_picture(subject, "sketcher", prompt=one), subject, -1.0),
+        images += [
+            (make_image_bytes(subject, "painter", prompt=one), subject, 1.0),
+            (make_image_bytes(subject, "painter", prompt=two), subject, -1.0),
+            (make_image_bytes(subject, "sketcher", prompt=one), subject, -1.0),
             (make_image(subject, make_model("real", role="camera")), subject, 1.0),
         ]
-    make_scores(pictures)
+    make_scores(images)
     found = table("compare.association.scores", measure="net", continent="all")
     differences = {
         tuple(row.groups[name] for name in ("compared", "within", "first", "second")): row.estimate.value
@@ -165,17 +165,17 @@ def test_models_are_compared_only_within_a_prompt_and_prompts_within_a_model() -
         ({"parameters": {}}, "parameters"),
     ],
 )
-def test_pictures_of_a_model_by_different_definitions_are_not_compared(other: dict[str, Any], part: str) -> None:
+def test_images_of_a_model_by_different_definitions_are_not_compared(other: dict[str, Any], part: str) -> None:
     definition = {"revision": "a", "prompt_sha256": "1", "parameters": {"steps": 50}}
     runs = [make_run("first", **definition), make_run("second", **{**definition, **other})]
-    pictures = []
+    images = []
     for number, subject in enumerate(dishes()):
-        pictures.append((make_picture(subject, "painter", run=runs[number % 2]), subject, 1.0))
-        pictures.append((make_picture(subject, "sketcher", run=runs[0]), subject, 1.0))
-    make_scores(pictures)
+        images.append((make_image_bytes(subject, "painter", run=runs[number % 2]), subject, 1.0))
+        images.append((make_image_bytes(subject, "sketcher", run=runs[0]), subject, 1.0))
+    make_scores(images)
     found = table("compare.association.scores")
     assert found.rows == ()
-    sentence = f"painter is not compared: its own pictures differ in {part}."
+    sentence = f"painter is not compared: its own images differ in {part}."
     assert sentence in found.notes
 
 
@@ -188,20 +188,20 @@ def test_models_may_differ_in_what_is_their_own_but_not_in_how_they_were_asked()
     )
     subjects = dishes()
     for run, rows in ((same, 1), (other, 0)):
-        pictures = [(make_picture(subject, "painter", run=first), subject, 1.0) for subject in subjects]
-        pictures += [(make_picture(subject, f"by-{run.slug}", run=run), subject, 1.0) for subject in subjects]
-        make_scores(pictures, slug=f"vectors-{run.slug}")
+        images = [(make_image_bytes(subject, "painter", run=first), subject, 1.0) for subject in subjects]
+        images += [(make_image_bytes(subject, f"by-{run.slug}", run=run), subject, 1.0) for subject in subjects]
+        make_scores(images, slug=f"vectors-{run.slug}")
         found = table("compare.association.scores", run=f"vectors-{run.slug}")
         assert bool(found.rows) == bool(rows), run
-    assert any("painter are not compared: their pictures differ in prompt hash." in note for note in found.notes)
+    assert any("painter are not compared: their images differ in prompt hash." in note for note in found.notes)
 
 
 def two_runs(**definition: Any) -> None:
-    """Two runs over the same pictures; in the second every score is the lowest."""
+    """Two runs over the same images; in the second every score is the lowest."""
     subjects = dishes()
-    images = [make_picture(subject, "painter") for subject in subjects]
+    images = [make_image_bytes(subject, "painter") for subject in subjects]
     make_scores([(image, subject, 1.0) for image, subject in zip(images, subjects, strict=True)], "first")
-    more = [make_picture(subject, "painter") for subject in subjects]
+    more = [make_image_bytes(subject, "painter") for subject in subjects]
     make_scores([(image, subject, -1.0) for image, subject in zip(more, subjects, strict=True)], "second", **definition)
 
 
@@ -217,7 +217,7 @@ def test_two_runs_of_a_study_are_paired_by_dish() -> None:
 def test_a_model_of_one_run_alone_is_paired_with_nothing() -> None:
     subjects = dishes()
     for slug, names in (("first", ("painter", "sketcher")), ("second", ("painter",))):
-        make_scores([(make_picture(each, name), each, 1.0) for each in subjects for name in names], slug)
+        make_scores([(make_image_bytes(each, name), each, 1.0) for each in subjects for name in names], slug)
     found = table("compare.association.scores", run="first", **{"with": "second"})
     assert {row.groups["within"] for row in found.rows} == {"painter"}
 
@@ -227,7 +227,7 @@ def test_a_model_of_one_run_alone_is_paired_with_nothing() -> None:
     [
         ({"study_version": "2"}, "study version"),
         ({"definition": {"revision": "b"}}, "model revision"),
-        ({"definition": {"encoder": "other", "prompt": "A picture of {descriptor}."}}, "encoder, prompt"),
+        ({"definition": {"encoder": "other", "prompt": "An image of {descriptor}."}}, "encoder, prompt"),
     ],
 )
 def test_runs_of_different_definitions_are_refused_and_the_part_is_named(changed: dict[str, Any], part: str) -> None:
@@ -236,7 +236,7 @@ def test_runs_of_different_definitions_are_refused_and_the_part_is_named(changed
     assert (found.rows, found.notes) == ((), (f"first and second are not compared: they differ in {part}.",))
 
 
-def test_runs_whose_pictures_were_prepared_differently_are_refused() -> None:
+def test_runs_whose_images_were_prepared_differently_are_refused() -> None:
     two_runs()
     Embedding.objects.filter(outcome__unit__run__slug="second").exclude(image=None).update(preprocessing="crop")
     found = table("compare.association.scores", run="first", **{"with": "second"})
@@ -317,14 +317,14 @@ def test_few_dishes_have_a_difference_but_no_interval_and_no_test() -> None:
     assert (found["p"].value, found["p"].reason[:22]) == (None, "fewer than 10 dishes: ")
 
 
-def test_behind_a_difference_stand_the_pictures_of_a_model_in_a_place(client: Client) -> None:
+def test_behind_a_difference_stand_the_images_of_a_model_in_a_place(client: Client) -> None:
     subjects = dishes()
-    make_scores([(make_picture(subject, name), subject, 1.0) for subject in subjects for name in ("one", "two")])
+    make_scores([(make_image_bytes(subject, name), subject, 1.0) for subject in subjects for name in ("one", "two")])
     for name in ("association.scores", "compare.association.scores"):
         compute.compute_and_store(name, {})
     client.force_login(make_staff())
     names = {"compared": "models", "within": "", "first": "one", "second": "two"}
-    for place, seen in (("Africa", "all pictures of two here"), ("all", "choose a row with a place")):
+    for place, seen in (("Africa", "all images of two here"), ("all", "choose a row with a place")):
         groups = {"measure": "net", "group": "taste", "continent": place, **names}
         query = {**{f"cell.{name}": value for name, value in groups.items()}, "metric": "second_mean"}
         page = client.get("/admin/evaluation/tables/compare.association.scores/behind/", query).content.decode()

@@ -5,7 +5,7 @@ import pytest
 from evaluation import counters
 from evaluation.models import InputCounter, StoredTable
 from evaluation.tables import compute, read, store
-from tests.evaluation.tables import make_association, make_place_in, picture_result
+from tests.evaluation.tables import image_result, make_association, make_place_in
 from tests.threads import together
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True), pytest.mark.embedded]
@@ -18,7 +18,7 @@ def test_changes_at_the_same_moment_are_all_counted() -> None:
 
 
 def test_a_table_wanted_once_is_computed_by_one_of_many_workers() -> None:
-    make_association(picture_result(make_place_in("Africa"), "painter", 1, 0))
+    make_association(image_result(make_place_in("Africa"), "painter", 1, 0))
     store.request_fresh_table(read.read_stored_table(NAME, {}))
     assert sum(together(6, compute.recompute_wanted)) == 1
     assert read.read_stored_table(NAME, {}).state == "fresh"

@@ -178,7 +178,7 @@ def test_a_provider_that_fails_for_every_subject_pauses_the_run(server: Provider
 
 
 def test_subjects_are_counted_and_not_calls(server: Provider) -> None:
-    """Eight pictures of one subject fail one after the other; the run goes on to the others."""
+    """Eight images of one subject fail one after the other; the run goes on to the others."""
     make_dish("Dish n0n")
     make_dish("Dish n1n")
     add_model(server, "image_generator")

@@ -110,7 +110,7 @@ def test_leftovers_of_a_killed_writer_are_removed() -> None:
 
 
 @pytest.mark.django_db
-def test_files_beside_the_pictures_are_never_touched() -> None:
+def test_files_beside_the_images_are_never_touched() -> None:
     default_storage.save("photos/orphan.jpg", ContentFile(b"photo"))
     assert content_store.remove_orphans(timedelta(0)) == 0
     assert default_storage.exists("photos/orphan.jpg")
@@ -124,7 +124,7 @@ def test_a_file_that_is_gone_when_its_turn_comes_is_passed_over() -> None:
 
 
 @pytest.mark.django_db
-def test_no_picture_at_all_is_no_error() -> None:
+def test_no_image_at_all_is_no_error() -> None:
     assert content_store.remove_orphans() == 0
 
 

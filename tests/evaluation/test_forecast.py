@@ -43,7 +43,7 @@ def half(run: Run) -> None:
 @pytest.mark.parametrize(
     ("given", "spent"),
     [
-        # 3 pictures at 0.04.
+        # 3 images at 0.04.
         (CENTS, 0.12),
         # 5,000 × 2 / 1e6 + 200 × 10 / 1e6 = 0.010 + 0.002.
         (TOKENS, 0.012),
@@ -203,4 +203,4 @@ def test_refusals_and_rewritten_prompts_are_counted_per_country() -> None:
     ]
     [row] = count_rewritten_prompts(run)
     assert (row.label, row.n, row.name_kept, row.countries_kept) == ("Ghana", 1, 1, 0)
-    assert GeneratedImage.objects.count() == 1, "where nothing came, no picture is recorded"
+    assert GeneratedImage.objects.count() == 1, "where nothing came, no image is recorded"

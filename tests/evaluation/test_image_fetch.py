@@ -25,7 +25,7 @@ def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["good", "moved"])
-def test_a_picture_is_fetched_also_where_it_moved(provider: Provider, what: str) -> None:
+def test_an_image_is_fetched_also_where_it_moved(provider: Provider, what: str) -> None:
     assert fetch_url(f"{provider.url}/pictures/{what}?sig=a%2Bb", local=True) == png()
 
 
@@ -33,7 +33,7 @@ def test_a_picture_is_fetched_also_where_it_moved(provider: Provider, what: str)
     ("what", "sentence", "again"),
     [
         ("expired", "answered 403", False),
-        ("page", "no picture but text/html", False),
+        ("page", "no image but text/html", False),
         ("circle", "leads on and on", False),
         ("cut", "could not be fetched|only in part", True),
         ("busy", "answered 503", True),
@@ -45,14 +45,14 @@ def test_what_cannot_be_fetched_says_why(provider: Provider, what: str, sentence
     assert caught.value.again == again
 
 
-def test_a_picture_that_drips_in_ends_after_the_time_in_all(provider: Provider) -> None:
+def test_an_image_that_drips_in_ends_after_the_time_in_all(provider: Provider) -> None:
     started = time.monotonic()
     with pytest.raises(FetchError):
         fetch_url(f"{provider.url}/pictures/drip", local=True, seconds=0.5)
     assert time.monotonic() - started < 10
 
 
-def test_a_picture_that_is_too_large_is_left(provider: Provider) -> None:
+def test_an_image_that_is_too_large_is_left(provider: Provider) -> None:
     with pytest.raises(FetchError, match="larger than"):
         fetch_url(f"{provider.url}/pictures/good", local=True, most=100)
 

@@ -1,4 +1,4 @@
-"""Pages of pictures: who may see what, what is shown where there is no picture, hostile addresses."""
+"""Pages of images: who may see what, what is shown where there is no image, hostile addresses."""
 
 import csv
 import io
@@ -31,8 +31,8 @@ from evaluation.views.gallery import group_gallery_shelves
 from tests.collection.make import make_contributor
 from tests.evaluation.drilldown import check
 from tests.evaluation.make import make_dish, make_image, make_model, make_subject
-from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
-from tests.review.make import make_picture
+from tests.evaluation.tables import image_result, make_association, make_place_in, make_staff
+from tests.review.make import make_image_bytes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 TAKE = "evaluation.add_imagedownload"
@@ -51,15 +51,15 @@ def signed_in(*permissions: str, name: str = "researcher") -> Client:
 
 
 def held(name: str = "Waakye", model: str = "painter", **values: Any) -> GeneratedImage:
-    """A picture whose file is here."""
-    given = {"sha256": content_store.store_content(make_picture()), "media_type": "image/png", "seed": 7, **values}
+    """An image whose file is here."""
+    given = {"sha256": content_store.store_content(make_image_bytes()), "media_type": "image/png", "seed": 7, **values}
     return make_image(make_subject(name), make_model(model), **given)
 
 
-def scores(pictures: int = 12) -> str:
+def scores(images: int = 12) -> str:
     """A stored table of association; the query of its first cell."""
     place = make_place_in("Africa")
-    make_association(*(picture_result(place, "painter", 1, number) for number in range(pictures)))
+    make_association(*(image_result(place, "painter", 1, number) for number in range(images)))
     compute.compute_and_store("association.scores", {})
     return "?" + urlencode({"cell.group": "taste", "cell.continent": "Africa", "cell.model": "painter"})
 
@@ -85,7 +85,7 @@ def test_owner_stranger_signed_out_and_wrong_method() -> None:
         assert researcher.post(page).status_code == 405, page
 
 
-def test_contents_are_for_those_who_may_see_pictures() -> None:
+def test_contents_are_for_those_who_may_see_images() -> None:
     address = f"/admin/evaluation/pictures/{held().pk}/small.jpg"
     assert Client().get(address).status_code == 302
     assert signed_in().get(address).status_code == 403
@@ -95,10 +95,10 @@ def test_contents_are_for_those_who_may_see_pictures() -> None:
     assert signed_in(SEE, name="other").get(address.replace("small", "huge")).status_code == 404
 
 
-def test_who_may_not_see_pictures_is_told_so_and_gets_no_address() -> None:
+def test_who_may_not_see_images_is_told_so_and_gets_no_address() -> None:
     image = held()
     page = signed_in().get(f"/admin/evaluation/pictures/{image.pk}/?show=all").content.decode()
-    assert "Your account may not see pictures" in page
+    assert "Your account may not see images" in page
     assert ".jpg" not in page
 
 
@@ -110,10 +110,10 @@ def test_who_may_not_see_pictures_is_told_so_and_gets_no_address() -> None:
         ({"state": "not_held", "sha256": ""}, "not held"),
         ({"state": "erased", "sha256": ""}, "erased"),
         ({"sha256": ""}, "not held"),
-        ({"sha256": "0" * 64}, "The file of the picture is missing"),
+        ({"sha256": "0" * 64}, "The file of the image is missing"),
     ],
 )
-def test_what_is_no_picture_says_what_it_is_and_is_never_a_broken_image(values: dict[str, str], words: str) -> None:
+def test_what_is_no_image_says_what_it_is_and_is_never_a_broken_image(values: dict[str, str], words: str) -> None:
     image = held(**values)
     client = signed_in(SEE)
     page = client.get(f"/admin/evaluation/pictures/{image.pk}/?show=all").content.decode()
@@ -123,12 +123,12 @@ def test_what_is_no_picture_says_what_it_is_and_is_never_a_broken_image(values: 
 
 
 def test_a_damaged_file_says_so() -> None:
-    image = held(sha256=content_store.store_content(b"no picture at all"))
+    image = held(sha256=content_store.store_content(b"no image at all"))
     page = signed_in(SEE).get(f"/admin/evaluation/pictures/{image.pk}/?show={image.pk}").content.decode()
     assert "missing in the storage" in page and "<img" not in page
 
 
-def test_prompt_as_sent_and_as_rewritten_stand_beside_the_picture() -> None:
+def test_prompt_as_sent_and_as_rewritten_stand_beside_the_image() -> None:
     image = held(prompt_sent="A photo of Waakye", prompt_revised="A <b>warm</b> photo")
     page = signed_in().get(f"/admin/evaluation/pictures/{image.pk}/").content.decode()
     assert "A photo of Waakye" in page and "A &lt;b&gt;warm&lt;/b&gt; photo" in page and "seed 7" in page
@@ -169,7 +169,7 @@ def test_a_table_that_is_not_computed_yet_says_so() -> None:
     assert "being computed" in response.content.decode()
 
 
-def test_pages_follow_each_other_and_hold_each_picture_once() -> None:
+def test_pages_follow_each_other_and_hold_each_image_once() -> None:
     page, client, seen = f"{TABLES}association.scores/behind/{scores(30)}", signed_in(), []
     while page:
         text = client.get(page).content.decode()
@@ -179,15 +179,15 @@ def test_pages_follow_each_other_and_hold_each_picture_once() -> None:
     assert len(seen) == len(set(seen)) == 30
 
 
-def test_the_fifty_nearest_pictures_stand_behind_a_share() -> None:
+def test_the_fifty_nearest_images_stand_behind_a_share() -> None:
     places = [make_place_in("Africa"), make_place_in("Asia")]
-    make_association(*(picture_result(places[number % 3 == 0], "painter", 60 - number, number) for number in range(60)))
+    make_association(*(image_result(places[number % 3 == 0], "painter", 60 - number, number) for number in range(60)))
     view = compute.compute_and_store("association.descriptors", {})
     assert check(view) == 2
 
 
 def asked(image: GeneratedImage, question: str, shift: int, said: str, **values: Any) -> tuple[UnitPlan, Result]:
-    """A question about a picture, and what was answered; probabilities with `numbers`."""
+    """A question about an image, and what was answered; probabilities with `numbers`."""
     reading = "logits" if "numbers" in values else "generated"
     key = f"image:{image.pk}:{question}:{shift}:{reading}"
     payload = {"image": image.pk, "question": question, "options": ["Yes", "No"], "shift": shift, "reading": reading}
@@ -218,10 +218,10 @@ def test_answers_that_could_not_be_read_are_listed_with_the_reason() -> None:
     assert "not read: no answer" in client.get(f"/admin/evaluation/pictures/{unread.pk}/").text
 
 
-def test_what_failed_is_told_beside_its_picture() -> None:
+def test_what_failed_is_told_beside_its_image() -> None:
     place = make_place_in("Africa")
-    lost = picture_result(place, "painter", failed=True)
-    make_association(picture_result(place, "painter", 1, 0), lost)
+    lost = image_result(place, "painter", failed=True)
+    make_association(image_result(place, "painter", 1, 0), lost)
     image = GeneratedImage.objects.get(pk=lost[0].payload["image"])
     key = f"image:{image.pk}"
     pixels = make_model("pixels", role="pixels", backend="pixels")
@@ -234,17 +234,17 @@ def test_what_failed_is_told_beside_its_picture() -> None:
     assert "it has no vector" in signed_in(name="b").get(f"{TABLES}association.scores/behind/{query}").text
 
 
-def test_a_picture_whose_score_is_about_another_one_or_has_no_words_shows_none() -> None:
+def test_an_image_whose_score_is_about_another_one_or_has_no_words_shows_none() -> None:
     place = make_place_in("Africa")
-    (plan, _), (other, vector) = (picture_result(place, "painter", 1, 0) for _ in range(2))
+    (plan, _), (other, vector) = (image_result(place, "painter", 1, 0) for _ in range(2))
     given = [(plan, replace(vector, key=plan.key)), (replace(other, key="other"), replace(vector, key="other"))]
     import_run("association", "wordless", {"images": "test"}, given)
     images = GeneratedImage.objects.filter(pk__in=[each.payload["image"] for each in (plan, other)]).order_by("pk")
     assert collect_machine_scores([images[0]]) == collect_machine_scores(list(images)) == {}
 
 
-def test_pictures_without_a_subject_are_no_words_of_a_run() -> None:
-    plan, result = picture_result(make_place_in("Africa"), "painter", 1, 0)
+def test_images_without_a_subject_are_no_words_of_a_run() -> None:
+    plan, result = image_result(make_place_in("Africa"), "painter", 1, 0)
     run = make_association((replace(plan, subject=None), result))
     assert len(words_of([run])[run.pk]) == 2
 
@@ -256,20 +256,20 @@ def test_a_table_whose_run_is_gone_lists_nothing_and_says_so() -> None:
     assert "There is no finished run of it." in page
 
 
-def test_numbers_about_no_group_of_pictures_list_none() -> None:
+def test_numbers_about_no_group_of_images_list_none() -> None:
     held()
     compute.compute_and_store("overview.totals", {})
     page = signed_in().get(f"{TABLES}overview.totals/behind/?cell.what=dishes").text
-    assert "This number is no mean over single pictures" in page
+    assert "This number is no mean over single images" in page
     assert '<li id="p' not in page
 
 
 @pytest.mark.parametrize("few", [0, 1000])
-def test_the_pictures_of_a_group_are_those_of_its_subjects(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_images_of_a_group_are_those_of_its_subjects(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Alike for many subjects with a label as for few."""
     monkeypatch.setattr(studies, "FEW", few)
     africa, asia = make_place_in("Africa"), make_place_in("Asia")
-    make_association(*(picture_result(place, "painter", 1, 0) for place in (africa, asia)))
+    make_association(*(image_result(place, "painter", 1, 0) for place in (africa, asia)))
     found = studies.with_label(GeneratedImage.objects.all(), "continent", "Africa")
     assert [image.subject_id for image in found] == [africa.id]
 
@@ -290,7 +290,7 @@ def test_a_gallery_that_was_never_computed_is_asked_for() -> None:
     assert StoredTable.objects.get(name="association.top").wanted_at is not None
 
 
-def test_a_number_that_was_not_measured_stands_at_no_picture() -> None:
+def test_a_number_that_was_not_measured_stands_at_no_image() -> None:
     image = held()
     row = rows_for([image.pk], User.objects.create_superuser("chief"))[0]
     rows = [
@@ -330,7 +330,7 @@ def shared_photo(licence: str = "CC BY 4.0", state: str = Photo.State.ACCEPTED) 
     assert dish.contributor
     ConsentText.objects.filter(contributor=dish.contributor).update(licence_photos=licence)
     confirmed = dict.fromkeys(("taken_by_me", "may_be_shared", "no_people", "is_photograph"), True)
-    file = default_storage.save("photos/kenkey", ContentFile(make_picture(kind="JPEG")))
+    file = default_storage.save("photos/kenkey", ContentFile(make_image_bytes(kind="JPEG")))
     names = {"file": file, "thumbnail": "photos/kenkey-small.jpg"}
     return Photo.objects.create(dish=dish, width=96, height=64, state=state, **names, **confirmed)
 
@@ -351,7 +351,7 @@ def test_a_contributors_photo_stands_beside_where_consent_and_moderation_allow_i
     assert photo.thumbnail not in signed_in(name="blind").get(f"{page}?show=all").content.decode()
 
 
-def test_a_photograph_that_is_no_longer_shared_is_not_shown_as_a_picture() -> None:
+def test_a_photograph_that_is_no_longer_shared_is_not_shown_as_an_image() -> None:
     photo = shared_photo()
     image = image_of(photo)
     user = User.objects.create_superuser("chief")
@@ -365,7 +365,7 @@ def test_a_photograph_from_a_folder_is_nobodys_photo_here() -> None:
     assert rows_for([image.pk], User.objects.create_superuser("chief"))[0].why == ""
 
 
-def test_pictures_are_taken_away_after_the_terms_and_with_a_log() -> None:
+def test_images_are_taken_away_after_the_terms_and_with_a_log() -> None:
     image, client = held(), signed_in(SEE, TAKE)
     address = f"/admin/evaluation/pictures/{image.pk}/take/"
     asked = client.get(address).content.decode()
@@ -373,29 +373,29 @@ def test_pictures_are_taken_away_after_the_terms_and_with_a_log() -> None:
     assert client.post(address).status_code == 422
     assert not ImageDownload.objects.exists()
     taken = client.post(address, {"terms": "1"})
-    assert taken.content == make_picture()
+    assert taken.content == make_image_bytes()
     assert ImageDownload.objects.get().number == 1
     assert signed_in(SEE, name="looker").post(address, {"terms": "1"}).status_code == 403
     assert signed_in(TAKE, name="taker").post(address, {"terms": "1"}).status_code == 403
     assert ImageDownload.objects.count() == 1
 
 
-def test_an_archive_holds_the_pictures_of_a_cell_the_terms_and_why_others_are_not_there() -> None:
+def test_an_archive_holds_the_images_of_a_cell_the_terms_and_why_others_are_not_there() -> None:
     query, client = scores(4), signed_in(SEE, TAKE)
     there = GeneratedImage.objects.order_by("pk")[0]
     GeneratedImage.objects.filter(pk=there.pk).update(
-        sha256=content_store.store_content(make_picture()), media_type="image/png"
+        sha256=content_store.store_content(make_image_bytes()), media_type="image/png"
     )
     sent = client.post(f"{TABLES}association.scores/behind/take/{query}", {"terms": "1"})
     archive = zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content)))  # type: ignore[attr-defined]
     assert sorted(archive.namelist()) == sorted([f"picture-{there.pk}.png", "terms.txt", "README.txt", *LISTS])
     rows = list(csv.DictReader(io.StringIO(archive.read("pictures.csv").decode())))
-    assert [row["why not"] for row in rows].count("not held: the picture was never given to us") == 3
+    assert [row["why not"] for row in rows].count("not held: the image was never given to us") == 3
     assert ImageDownload.objects.get().number == 1
     assert "not for training" in archive.read("terms.txt").decode()
 
 
-def test_a_picture_without_its_file_and_a_cell_without_numbers_are_not_taken_away() -> None:
+def test_an_image_without_its_file_and_a_cell_without_numbers_are_not_taken_away() -> None:
     client, query = signed_in(SEE, TAKE), scores(1)
     lost = held(sha256="0" * 64)
     assert client.post(f"/admin/evaluation/pictures/{lost.pk}/take/", {"terms": "1"}).status_code == 404
@@ -404,15 +404,15 @@ def test_a_picture_without_its_file_and_a_cell_without_numbers_are_not_taken_awa
     assert not ImageDownload.objects.exists()
 
 
-def test_a_full_archive_says_so_of_the_pictures_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_archive_says_so_of_the_images_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     images = [held("Waakye"), held("Kenkey")]
-    monkeypatch.setattr(archive, "MOST_BYTES", len(make_picture()))
+    monkeypatch.setattr(archive, "MOST_BYTES", len(make_image_bytes()))
     file, taken = archive.pack_archive(archive.choose_archive_images([image.pk for image in images]))
     file.close()
     assert [(bool(each.file), each.why) for each in taken] == [(True, ""), (False, "The archive was full.")]
 
 
-def test_the_pictures_behind_what_was_asked_for_are_taken_away_too() -> None:
+def test_the_images_behind_what_was_asked_for_are_taken_away_too() -> None:
     make_dish("Waakye")
     run = runner.create_run("generation", {"model": "sketch", "images_per_subject": 2})
     runner.process_run(run.pk, "tests")

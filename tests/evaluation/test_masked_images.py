@@ -1,4 +1,4 @@
-"""Pages of pictures while a plan masks names: no model by its name, and nothing is taken away."""
+"""Pages of images while a plan masks names: no model by its name, and nothing is taken away."""
 
 import re
 
@@ -12,8 +12,8 @@ from evaluation.models import GeneratedImage, ImageDownload, StoredTable
 from evaluation.tables import compute, read
 from tests.evaluation.make import make_model
 from tests.evaluation.plans import make_frozen
-from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
-from tests.review.make import make_picture
+from tests.evaluation.tables import image_result, make_association, make_place_in, make_staff
+from tests.review.make import make_image_bytes
 
 pytestmark = pytest.mark.django_db
 NAME = "association.scores"
@@ -33,17 +33,17 @@ def client() -> Client:
 
 @pytest.fixture
 def masked() -> list[str]:
-    """A masked plan with the pictures of two models that came after it; pages about them."""
+    """A masked plan with the images of two models that came after it; pages about them."""
     for slug, title in (("alpha-1", "Alpha One"), ("beta-2", "Beta Two")):
         make_model(slug, title=title)
     make_frozen(masked=True, mask_seed="0123456789abcdef")
     place = make_place_in("Africa")
-    pictures = [picture_result(place, slug, n + 1, n) for slug in ("alpha-1", "beta-2") for n in range(12)]
-    make_association(*pictures, slug="alpha-1-run")
+    images = [image_result(place, slug, n + 1, n) for slug in ("alpha-1", "beta-2") for n in range(12)]
+    make_association(*images, slug="alpha-1-run")
     GeneratedImage.objects.update(
         prompt_revised="As Alpha One would draw it",
         seed=41,
-        sha256=content_store.store_content(make_picture()),
+        sha256=content_store.store_content(make_image_bytes()),
         media_type="image/png",
     )
     compute.compute_and_store("association.top", {})
@@ -59,7 +59,7 @@ def masked() -> list[str]:
     ]
 
 
-def test_no_page_of_pictures_names_a_masked_model(client: Client, masked: list[str]) -> None:
+def test_no_page_of_images_names_a_masked_model(client: Client, masked: list[str]) -> None:
     for page in masked:
         response = client.get(page)
         assert response.status_code == 200, page
@@ -67,7 +67,7 @@ def test_no_page_of_pictures_names_a_masked_model(client: Client, masked: list[s
         assert "seed 41" not in response.text
 
 
-def test_masked_cells_list_the_pictures_of_the_model_behind_the_letter(client: Client, masked: list[str]) -> None:
+def test_masked_cells_list_the_images_of_the_model_behind_the_letter(client: Client, masked: list[str]) -> None:
     counted = [client.get(page).text.count("counted: ") for page in masked if "/behind/" in page]
     assert set(counted) == {12}
 

@@ -17,7 +17,7 @@ from evaluation.readers import text_cleaning
 from evaluation.runner import create_run, inputs, leases, process_run
 from evaluation.runner.storing import clean_result
 from tests.evaluation.make import make_country, make_dish, make_image, make_model, make_subject
-from tests.evaluation.provider import Answer, Provider, pictures, says
+from tests.evaluation.provider import Answer, Provider, image_answer, says
 from wwd.base.db_connections import retry_on_lost_connection
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
@@ -171,7 +171,7 @@ def make_provided(server: Provider, role: str, dishes: int, **parameters: Any) -
 @pytest.mark.parametrize("value", [7, None, ["x"], {"a": 1}, "\x00\ud800", float("nan"), float("inf"), 10**400, True])
 @pytest.mark.parametrize("role", ["image_generator", "chat"])
 def test_odd_values_beside_a_good_answer_lose_no_batch(server: Provider, role: str, value: Any) -> None:
-    good = says("rice") if role == "chat" else pictures()
+    good = says("rice") if role == "chat" else image_answer()
     status, _, body = good
     usage = dict.fromkeys(("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens"), value)
     odd = {**body, "usage": usage, "model": value, "system_fingerprint": value, "created": value, "id": value}

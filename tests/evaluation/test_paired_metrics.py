@@ -22,7 +22,7 @@ def make_pairs(rows: list[Row], *, people: bool = False, weights: Any = None) ->
 
 
 def of_differences(differences: Any) -> Pairs:
-    """One picture of each dish under both: 0, and the difference."""
+    """One image of each dish under both: 0, and the difference."""
     rows = [(0.0, f"{n:03}", "", False) for n in range(len(differences))]
     return make_pairs([*rows, *((float(d), f"{n:03}", "", True) for n, d in enumerate(differences))])
 

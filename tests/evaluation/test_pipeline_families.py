@@ -62,12 +62,12 @@ def requests() -> list[ImageRequest]:
 
 def pixels(result: Result) -> np.ndarray:
     assert result.image is not None and result.state == "done", result
-    with Image.open(io.BytesIO(result.image.content)) as picture:
-        return np.asarray(picture).astype(int)
+    with Image.open(io.BytesIO(result.image.content)) as image:
+        return np.asarray(image).astype(int)
 
 
 def by_the_library(backend: DiffusersPipeline, request: ImageRequest) -> np.ndarray:
-    """The picture as the library's pipeline gives it for a prompt and a seed, asked as its makers show."""
+    """The image as the library's pipeline gives it for a prompt and a seed, asked as its makers show."""
     import torch
 
     family, side = backend.family, int(SETTINGS["size"])
@@ -82,14 +82,14 @@ def by_the_library(backend: DiffusersPipeline, request: ImageRequest) -> np.ndar
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_picture_is_the_librarys_alone_and_in_a_batch(name: str, folders: Folders) -> None:
+def test_an_image_is_the_librarys_alone_and_in_a_batch(name: str, folders: Folders) -> None:
     backend, most = load(folders(name)), FAMILIES[name].tolerance
     together = [pixels(result) for result in backend.generate(requests())]
-    for request, picture in zip(requests(), together, strict=True):
+    for request, image in zip(requests(), together, strict=True):
         [alone] = backend.generate([request])
-        assert np.abs(pixels(alone) - picture).max() <= most
-        assert np.abs(by_the_library(backend, request) - picture).max() <= most
-    assert np.abs(together[0] - together[3]).mean() > 5, "two seeds give one picture"
+        assert np.abs(pixels(alone) - image).max() <= most
+        assert np.abs(by_the_library(backend, request) - image).max() <= most
+    assert np.abs(together[0] - together[3]).mean() > 5, "two seeds give one image"
     [other] = backend.generate([ImageRequest("u0", PROMPTS[1], "", seed=100)])
     assert np.abs(pixels(other) - together[0]).max() > 2 * most, "the prompt changes nothing"
 
@@ -177,7 +177,7 @@ def test_what_a_family_cannot_do_is_said_before_its_weights_are_opened(
     assert weights(opened) == set()
 
 
-def test_what_is_drawn_during_the_steps_comes_from_the_pictures_own_generator(folders: Folders, tmp_path: Path) -> None:
+def test_what_is_drawn_during_the_steps_comes_from_the_images_own_generator(folders: Folders, tmp_path: Path) -> None:
     """Pipelines of flows hand their schedulers no generator."""
     folder = renamed(folders("FluxPipeline"), tmp_path, "scheduler/scheduler_config.json", stochastic_sampling=True)
     backend = load(folder)
@@ -215,9 +215,9 @@ BASE = {"architectures": ["LlamaModel"]}
         ("vqa", "llava-next", save_llava, LLAVA, "of the family llava. Supported: llava_next"),
         ("vqa", "llava-next", save_llava, QWEN_VL, "of the family qwen2_5_vl. Supported: llava_next"),
         ("vqa", "llava-next", save_clip, {}, "of the family clip. Supported: llava_next"),
-        ("vqa", "llava-next", "FluxPipeline", {}, "FluxPipeline, which draws pictures. Supported: llava_next"),
+        ("vqa", "llava-next", "FluxPipeline", {}, "FluxPipeline, which draws images. Supported: llava_next"),
         ("encoder", "clip", save_llava, {}, "of the family llava_next. Supported: clip, siglip"),
-        ("encoder", "clip", "FluxPipeline", {}, "FluxPipeline, which draws pictures. Supported: clip, siglip"),
+        ("encoder", "clip", "FluxPipeline", {}, "FluxPipeline, which draws images. Supported: clip, siglip"),
         ("chat", "transformers", save_chat, QWEN_VL, "family qwen2_5_vl. .* Did you mean .*qwen"),
         ("chat", "transformers", save_chat, {"model_type": ["llama"]}, "of the family ..llama"),
         ("chat", "transformers", save_chat, BASE, "saved as LlamaModel, which writes no answers"),
@@ -320,7 +320,7 @@ def row(folder: Path, role: str, backend: str, **parameters: Any) -> str:
 @pytest.mark.parametrize("name", ["StableDiffusionPipeline", "FluxPipeline", "SanaPipeline"])
 def test_the_check_finds_a_whole_pipeline(name: str, folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:
     slug = row(folders(name), "image_generator", "diffusers", **SETTINGS)
-    assert f"tiny: backend diffusers, family {name}, pictures of 32 × 32 pixels.\n" == checked(capsys, slug)
+    assert f"tiny: backend diffusers, family {name}, images of 32 × 32 pixels.\n" == checked(capsys, slug)
 
 
 @pytest.mark.django_db

@@ -47,7 +47,7 @@ def test_the_second_call_waits_and_another_key_does_not() -> None:
 
 
 @pytest.mark.django_db
-def test_a_call_for_several_pictures_takes_their_share() -> None:
+def test_a_call_for_several_images_takes_their_share() -> None:
     rate_limit.wait_for_slot("a", 60, amount=10)
     assert 10 < rate_limit.compute_wait_seconds("a") <= 600 / 54
 

@@ -42,7 +42,7 @@ def beginning(tokenizer: Any) -> Any:
     return tokenizer
 
 
-def test_the_picture_stands_where_the_template_puts_it() -> None:
+def test_the_image_stands_where_the_template_puts_it() -> None:
     tokenizer = letters_tokenizer()
     made = wording(tokenizer)
     assert tokenizer.decode(made.before) == "user: "
@@ -89,7 +89,7 @@ def test_a_free_question_has_no_letters() -> None:
 
 
 @pytest.mark.parametrize("template", ["{{ messages[0]['content'][1]['text'] }}", "<image><image>"])
-def test_a_template_without_one_place_for_the_picture_is_refused_at_once(template: str) -> None:
+def test_a_template_without_one_place_for_the_image_is_refused_at_once(template: str) -> None:
     with pytest.raises(BackendError, match="exactly one place"):
         wording(letters_tokenizer(), template)
 

@@ -114,7 +114,7 @@ def test_other_units_cannot_be_tried_again(wanted: list[str]) -> None:
         runner.retry_units(run, wanted)
 
 
-def test_a_refused_picture_keeps_its_record_beside_the_one_that_is_made_later() -> None:
+def test_a_refused_image_keeps_its_record_beside_the_one_that_is_made_later() -> None:
     dish = make_dish()
     run = runner.create_run("generation", {"model": "sketch", "images_per_subject": 1}, slug="mine")
     unit = Unit.objects.get(run=run)
@@ -178,7 +178,7 @@ def chain() -> tuple[Run, Run]:
     return generation, association
 
 
-def test_a_chain_goes_on_with_the_pictures_of_the_run_before(announced: Announced) -> None:
+def test_a_chain_goes_on_with_the_images_of_the_run_before(announced: Announced) -> None:
     generation, association = chain()
     assert (association.state, association.units.count()) == ("waiting", 0)
     runner.process_run(generation.pk, "a")
@@ -186,9 +186,9 @@ def test_a_chain_goes_on_with_the_pictures_of_the_run_before(announced: Announce
     assert state_of(association) == "planned"
     runner.process_run(association.pk, "a")
     assert state_of(association) == "done"
-    pictures = set(GeneratedImage.objects.filter(run=generation).values_list("pk", flat=True))
-    assert {row.image_id for row in outcomes.iterate_outcomes(association) if row.image_id} == pictures
-    assert len(pictures) == 2
+    images = set(GeneratedImage.objects.filter(run=generation).values_list("pk", flat=True))
+    assert {row.image_id for row in outcomes.iterate_outcomes(association) if row.image_id} == images
+    assert len(images) == 2
 
 
 def test_a_run_that_waits_is_not_planned_before_its_turn_and_only_once() -> None:

@@ -172,9 +172,9 @@ def letters_tokenizer() -> Any:
 
 
 def save_stable_diffusion(folder: Path, *, checker: float | None = None, seed: int = 0) -> Path:
-    """A Stable Diffusion of 32 pixels whose pictures differ by prompt and by seed.
+    """A Stable Diffusion of 32 pixels whose images differ by prompt and by seed.
 
-    `checker`: the cosine with one concept from which on its safety checker flags a picture; without it, it has none.
+    `checker`: the cosine with one concept from which on its safety checker flags an image; without it, it has none.
     """
     import torch
     from diffusers import AutoencoderKL, DDIMScheduler, StableDiffusionPipeline, UNet2DConditionModel
@@ -222,15 +222,17 @@ def model_at(folder: Path, role: str, backend: str, **parameters: object) -> Mod
     return ModelData(1, "tiny", role, backend, str(folder), "", parameters)
 
 
-def make_picture(width: int = 96, height: int = 64, *, seed: int = 0, form: str = "PNG", mode: str = "RGB") -> bytes:
+def make_image_bytes(
+    width: int = 96, height: int = 64, *, seed: int = 0, form: str = "PNG", mode: str = "RGB"
+) -> bytes:
     """Soft colours with grain, as a photograph has them."""
     random = np.random.default_rng(seed)
     small = Image.fromarray(random.integers(0, 256, (5, 7, 3), dtype=np.uint8))
     soft = np.asarray(small.resize((width, height), Image.Resampling.BICUBIC), dtype=np.int16)
     grain = random.integers(-20, 21, (height, width, 3))
     stream = io.BytesIO()
-    picture = Image.fromarray(np.clip(soft + grain, 0, 255).astype(np.uint8)).convert(mode)
-    picture.save(stream, form)
+    image = Image.fromarray(np.clip(soft + grain, 0, 255).astype(np.uint8)).convert(mode)
+    image.save(stream, form)
     return stream.getvalue()
 
 

@@ -410,7 +410,7 @@ PIPELINES: Mapping[str, Callable[[], Any]] = {
 
 
 def save_pipeline(name: str, folder: Path) -> Path:
-    """A pipeline of this family whose pictures differ by prompt and by seed."""
+    """A pipeline of this family whose images differ by prompt and by seed."""
     import torch
 
     if name == "StableDiffusionPipeline":

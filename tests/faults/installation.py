@@ -22,7 +22,7 @@ import redis
 from tests.wwd.processes import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PICTURES_PER_DISH = 5
+IMAGES_PER_DISH = 5
 TOO_LONG = 90.0
 
 PLAN = """
@@ -36,7 +36,7 @@ make_demonstration_dishes({dishes})
 config = {{
     "model": "sketch",
     "subjects": {{"kind": "dish", "demonstration": True}},
-    "images_per_subject": {pictures},
+    "images_per_subject": {images},
 }}
 run = create_run("{study}", config, slug="killed")
 announce_run(run)
@@ -92,10 +92,10 @@ class Site:
         return done.stdout
 
     def plan(self, units: int, study: str = "generation") -> int:
-        """Plans and announces a run of so many pictures; returns its id."""
+        """Plans and announces a run of so many images; returns its id."""
         self.units = units
-        dishes = units // PICTURES_PER_DISH
-        printed = self.run(PLAN.format(dishes=dishes, pictures=PICTURES_PER_DISH, study=study))
+        dishes = units // IMAGES_PER_DISH
+        printed = self.run(PLAN.format(dishes=dishes, images=IMAGES_PER_DISH, study=study))
         return int(printed.splitlines()[-1])
 
     def count(self) -> dict[str, Any]:

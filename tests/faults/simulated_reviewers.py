@@ -115,7 +115,7 @@ class Line:
 
 @dataclass
 class Person:
-    """Somebody who judges pictures of one country. `said` are the marks in the own words of answers that arrived.
+    """Somebody who judges images of one country. `said` are the marks in the own words of answers that arrived.
 
     `expire` lets the reservation of whoever came with an invitation run out.
     """
@@ -147,16 +147,16 @@ class Person:
             await self._press(form, "", country=self.country, begun="no")
 
     async def review_everything(self) -> int:
-        """Takes pictures until there are no more; returns how many pages that were."""
+        """Takes images until there are no more; returns how many pages that were."""
         taken = 0
         if self.way_back:
             await self._press(self.way_back, "next")
-        while await self.one_picture():
+        while await self.one_image():
             taken += 1
         return taken
 
-    async def one_picture(self) -> bool:
-        """Judges or skips the picture on the page; false where there is none."""
+    async def one_image(self) -> bool:
+        """Judges or skips the image on the page; false where there is none."""
         onward = Page(self.page)
         covered = onward.form_with("show")
         if covered is None:

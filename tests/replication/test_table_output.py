@@ -15,7 +15,7 @@ from wwd.exchange.published.source import Report
 pytestmark = pytest.mark.django_db
 LIST = "/admin/evaluation/tables/"
 ANSWERED = [name for name in TABLES if name.startswith("knowledge.")]
-# Rankings of all pictures take long, and so do answers of language models, nine tenths of all rows.
+# Rankings of all images take long, and so do answers of language models, nine tenths of all rows.
 LONG = ["association.descriptors", *ANSWERED]
 NAMES = [name for name in TABLES if name not in LONG]
 

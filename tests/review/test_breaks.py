@@ -1,4 +1,4 @@
-"""Kindness: rests, milder pictures, reasons afterwards, taking back, what one never wants to see."""
+"""Kindness: rests, milder images, reasons afterwards, taking back, what one never wants to see."""
 
 import re
 from io import BytesIO
@@ -10,7 +10,7 @@ from django.test import Client
 from PIL import Image
 
 from review.assignment import report_assignment, reserve_image, skip_assignment
-from review.breaks import PICTURES
+from review.breaks import IMAGES
 from review.campaigns.service import prepare_campaign_images, save_review
 from review.models import Assignment, ContentTag, Review, Reviewer, SupportContact
 from tests.review.make import GOOD, make_campaign, make_image, make_invitation, make_reviewer
@@ -24,7 +24,7 @@ def phone_in(images: int = 6, **more: Any) -> Phone:
     return joined(make_invitation(make_campaign(images=images, **more)))
 
 
-def test_two_distressing_pictures_in_a_row_bring_a_rest_that_stays_until_somebody_goes_on() -> None:
+def test_two_distressing_images_in_a_row_bring_a_rest_that_stays_until_somebody_goes_on() -> None:
     phone = phone_in()
     assert "Time for a rest" not in phone.answer(DISTURBING)
     assert "hard to look at" in phone.answer(DISTURBING)
@@ -58,21 +58,21 @@ def test_what_counts_as_distressing(first: object, second: object, rest: bool) -
     assert ("Time for a rest" in phone.page) is rest
 
 
-def test_twenty_pictures_bring_a_rest() -> None:
-    campaign = make_campaign(images=PICTURES + 1, repeat_percent=0)
+def test_twenty_images_bring_a_rest() -> None:
+    campaign = make_campaign(images=IMAGES + 1, repeat_percent=0)
     phone = joined(make_invitation(campaign))
     reviewer = Reviewer.objects.get()
-    for _ in range(PICTURES - 1):
+    for _ in range(IMAGES - 1):
         given = reserve_image(reviewer)
         assert given
         save_review(reviewer, given.image, GOOD)
     assert "Time for a rest" not in phone.press("next")
     page = phone.answer()
     assert "You have seen many pictures." in page
-    assert "20 of 21 pictures are done" in page
+    assert "20 of 21 images are done" in page
 
 
-def test_milder_is_offered_where_something_is_tagged_and_leaves_tagged_pictures_out() -> None:
+def test_milder_is_offered_where_something_is_tagged_and_leaves_tagged_images_out() -> None:
     campaign = make_campaign(images=6)
     phone = joined(make_invitation(campaign))
     handled = Assignment.objects.get().image
@@ -106,7 +106,7 @@ def test_skip_is_one_tap_and_its_reason_comes_afterwards_and_belongs_to_it() -> 
     assert (left.reason, Assignment.objects.exclude(reason="").count()) == ("unknown", 1)
 
 
-def test_telling_why_keeps_what_was_typed_for_the_next_picture() -> None:
+def test_telling_why_keeps_what_was_typed_for_the_next_image() -> None:
     phone = phone_in()
     phone.press("skip")
     page = phone.say_why("unknown", **{"q-quality": "2"})
@@ -114,7 +114,7 @@ def test_telling_why_keeps_what_was_typed_for_the_next_picture() -> None:
 
 
 @pytest.mark.parametrize("left", ["", "forged", "somebody else's"])
-def test_reason_for_a_picture_of_somebody_else_is_refused(left: str) -> None:
+def test_reason_for_an_image_of_somebody_else_is_refused(left: str) -> None:
     phone, other = phone_in(), phone_in()
     for one in (phone, other):
         one.press("skip")
@@ -183,7 +183,7 @@ def test_content_that_somebody_never_wants_to_see_is_never_given_to_them() -> No
     assert reserve_image(make_reviewer(campaign)) is not None
 
 
-def test_two_reports_hide_a_picture_in_every_campaign_and_one_only_in_its_own() -> None:
+def test_two_reports_hide_an_image_in_every_campaign_and_one_only_in_its_own() -> None:
     image = make_image()
     campaigns = [make_campaign(images=0) for _ in range(3)]
     for campaign in campaigns:
@@ -198,7 +198,7 @@ def test_two_reports_hide_a_picture_in_every_campaign_and_one_only_in_its_own() 
     assert reserve_image(make_reviewer(campaigns[2])) is None
 
 
-def test_larger_picture_comes_on_request_and_is_larger() -> None:
+def test_larger_image_comes_on_request_and_is_larger() -> None:
     phone = phone_in()
     page = phone.press("larger")
     address = re.search(r"/review/picture/[^\"]+", page)

@@ -1,4 +1,4 @@
-"""What a campaign needs before it opens; pictures prepared by workers; real photographs; looking first; preview."""
+"""What a campaign needs before it opens; images prepared by workers; real photographs; looking first; preview."""
 
 import re
 from datetime import timedelta
@@ -30,8 +30,8 @@ from review.models import (
     ReviewerConsent,
     SupportContact,
 )
-from review.tasks import prepare_pictures
-from tests.review.make import FOOD, GOOD, make_campaign, make_image, make_invitation, make_picture
+from review.tasks import prepare_images
+from tests.review.make import FOOD, GOOD, make_campaign, make_image, make_image_bytes, make_invitation
 from tests.review.make import form_of as answers_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
@@ -88,15 +88,15 @@ def test_everything_that_is_missing_is_listed_by_one_function() -> None:
         "Fill in the reference of the ethics approval.",
         "Let a named person confirm a consent and warning text.",
         "Name a support contact with a telephone number for Nigeria.",
-        "Look at the first pictures of ada.",
-        "Look at the first pictures of bob.",
+        "Look at the first images of ada.",
+        "Look at the first images of bob.",
     ]
 
 
 def test_opening_is_refused_with_the_list_until_nothing_is_missing(staff: Client, boss: User) -> None:
     campaign = make_campaign(images=1, state="draft")
     address = f"/admin/review/campaign/{campaign.pk}/change/"
-    assert "Look at the first pictures of painter." in staff.get(address).content.decode()
+    assert "Look at the first images of painter." in staff.get(address).content.decode()
     page = staff.post(address, form_of(campaign, state="open")).content.decode()
     assert "The campaign cannot open yet." in page
     assert "Name a support contact" in page
@@ -155,25 +155,25 @@ def test_taking_the_contact_away_holds_the_campaign_back_at_once_and_says_so(sta
     assert "Name a support contact with a telephone number for Nigeria." in page
 
 
-def test_every_picture_of_a_model_can_be_looked_at_and_the_page_says_how_many_were(staff: Client) -> None:
+def test_every_image_of_a_model_can_be_looked_at_and_the_page_says_how_many_were(staff: Client) -> None:
     campaign = make_campaign(images=FIRST + 1, state="draft")
     address = f"/admin/review/campaign/{campaign.pk}/look/{campaign.images.all()[0].image.model_id}/"
     page = staff.get(address).content.decode()
     assert page.count('class="blurred"') == FIRST
-    assert f"0 of {FIRST + 1} pictures were looked at. This is page 1 of 2." in page
+    assert f"0 of {FIRST + 1} images were looked at. This is page 1 of 2." in page
     onward = staff.post(address, {"on": "1"})
     assert onward.headers["Location"] == f"{address}?page=2"
     page = staff.get(onward.headers["Location"]).content.decode()
-    assert f"{FIRST} of {FIRST + 1} pictures were looked at. This is page 2 of 2." in page
+    assert f"{FIRST} of {FIRST + 1} images were looked at. This is page 2 of 2." in page
     (name,) = re.findall(r'name="(tags-[^"]+)"', page)[:1]
     staff.post(f"{address}?page=2", {name: ["insects"]})
     assert ContentTag.objects.get().kind == "insects"
     page = staff.get(f"/admin/review/campaign/{campaign.pk}/change/").content.decode()
-    assert f"{FIRST + 1} of {FIRST + 1} pictures were looked at" in page
+    assert f"{FIRST + 1} of {FIRST + 1} images were looked at" in page
 
 
-def test_campaign_without_pictures_cannot_open() -> None:
-    assert list_missing_steps(make_campaign(images=0))[-1] == "Add pictures."
+def test_campaign_without_images_cannot_open() -> None:
+    assert list_missing_steps(make_campaign(images=0))[-1] == "Add images."
 
 
 def test_demonstration_may_open_without() -> None:
@@ -233,7 +233,7 @@ def test_no_campaign_becomes_an_import_by_hand(staff: Client) -> None:
     assert not Campaign.objects.filter(slug="by-hand").exists()
 
 
-def test_pictures_are_asked_for_in_a_request_and_prepared_outside_it(
+def test_images_are_asked_for_in_a_request_and_prepared_outside_it(
     staff: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
     campaign, run = make_campaign(images=0, state="draft"), make_run("Nigeria", "Nigeria", "Kenya", "Peru")
@@ -245,7 +245,7 @@ def test_pictures_are_asked_for_in_a_request_and_prepared_outside_it(
         assert staff.post(address, sent).status_code == 302
     asked = Preparation.objects.get()
     assert (len(announced), asked.total, campaign.images.count()) == (1, 4, 0)
-    prepare_pictures(asked.pk)
+    prepare_images(asked.pk)
     asked.refresh_from_db()
     assert (asked.done, asked.added, asked.left_out) == (4, 3, {"another country": 1})
     assert asked.finished_at is not None
@@ -253,7 +253,7 @@ def test_pictures_are_asked_for_in_a_request_and_prepared_outside_it(
 
 
 @pytest.mark.parametrize(("chosen", "expected"), [({"model": "bob"}, 2), ({"dishes": ["Only this"]}, 1), ({}, 4)])
-def test_pictures_are_chosen_by_model_and_dish(chosen: dict[str, object], expected: int) -> None:
+def test_images_are_chosen_by_model_and_dish(chosen: dict[str, object], expected: int) -> None:
     campaign = make_campaign(images=0)
     images = [make_image("bob"), make_image("bob"), make_image("ada"), make_image("ada", name="Only this")]
     if "model" in chosen:
@@ -300,7 +300,7 @@ def test_a_worker_stops_where_another_one_went_on_meanwhile(monkeypatch: pytest.
     assert asked.finished_at is not None
 
 
-def test_pictures_cannot_be_added_while_the_campaign_is_open(staff: Client) -> None:
+def test_images_cannot_be_added_while_the_campaign_is_open(staff: Client) -> None:
     campaign, run = make_campaign(images=0), make_run("Nigeria")
     page = staff.post(f"/admin/review/campaign/{campaign.pk}/pictures/", {"run": run.pk}).content.decode()
     assert "Set it back to draft first." in page
@@ -313,12 +313,12 @@ def make_photo(country: str = "Nigeria", *, consent: bool = True, **changes: obj
     number = Dish.objects.count() + 500
     dish = Dish.objects.create(number=number, contributor=person, local_name="Ẹ̀bà", ingredients="x", state="accepted")
     DishCountry.objects.create(dish=dish, name=country, country=Country.objects.filter(name=country).first())
-    path = default_storage.save(f"photos/{number}.jpg", ContentFile(make_picture("green", (300, 200), "JPEG")))
+    path = default_storage.save(f"photos/{number}.jpg", ContentFile(make_image_bytes("green", (300, 200), "JPEG")))
     yes = dict.fromkeys(("taken_by_me", "may_be_shared", "no_people", "is_photograph"), True)
     return Photo.objects.create(**{"dish": dish, "file": path, "state": "accepted", **yes, **changes})
 
 
-def test_real_photographs_are_added_by_their_share_and_look_like_every_other_picture() -> None:
+def test_real_photographs_are_added_by_their_share_and_look_like_every_other_image() -> None:
     campaign = make_campaign(images=4, real_percent=20)
     make_photo()
     make_photo()
@@ -340,7 +340,7 @@ def test_photo_without_consent_acceptance_or_of_another_country_is_left_out(phot
     assert not GeneratedImage.objects.filter(model__role=Role.CAMERA).exists()
 
 
-def test_looking_first_is_recorded_with_tags_in_every_country_of_the_picture(staff: Client) -> None:
+def test_looking_first_is_recorded_with_tags_in_every_country_of_the_image(staff: Client) -> None:
     campaign = make_campaign(images=0, state="draft")
     image = make_image()
     for country in ("Nigeria", "Benin"):
@@ -360,14 +360,14 @@ def test_looking_first_is_recorded_with_tags_in_every_country_of_the_picture(sta
     assert not ContentTag.objects.exists()
 
 
-def test_there_is_nothing_to_look_at_of_a_model_without_pictures(staff: Client) -> None:
+def test_there_is_nothing_to_look_at_of_a_model_without_images(staff: Client) -> None:
     campaign, other = make_campaign(images=1, state="draft"), make_image("other")
     assert staff.get(f"/admin/review/campaign/{campaign.pk}/look/{other.model_id}/").status_code == 404
 
 
-def test_preview_of_a_campaign_without_pictures_says_so(staff: Client) -> None:
+def test_preview_of_a_campaign_without_images_says_so(staff: Client) -> None:
     shown = staff.get(f"/admin/review/campaign/{make_campaign(images=0).pk}/preview/")
-    assert shown.status_code == 404 and "The campaign has no pictures yet." in shown.content.decode()
+    assert shown.status_code == 404 and "The campaign has no images yet." in shown.content.decode()
 
 
 def test_preview_asks_what_depends_on_the_first_answers_and_goes_on(staff: Client) -> None:

@@ -67,7 +67,7 @@ def test_a_demonstration_is_not_listed_beside_what_people_said() -> None:
     assert check(compute.compute_and_store("review.quality", {}))
 
 
-def test_pictures_left_out_stand_beside_those_answered() -> None:
+def test_images_left_out_stand_beside_those_answered() -> None:
     campaign = make_campaign()
     reviews = make_cell(campaign, dishes=3, reviewers=2)
     make_answered(reviews)
@@ -81,7 +81,7 @@ def test_where_no_skips_were_recorded_each_row_says_so() -> None:
     view = compute.compute_and_store("review.skips", {})
     assert view.table
     found = everything(cells.load_drilldown(cell_of("review.skips", view.table.rows[0])))
-    assert {each.why for each in found} == {"it was not recorded which pictures were skipped"}
+    assert {each.why for each in found} == {"it was not recorded which images were skipped"}
 
 
 def test_real_photographs_and_second_answers_stand_behind_controls() -> None:
@@ -130,4 +130,4 @@ def test_cell_of_a_table_that_is_not_stored_lists_what_belongs_to_its_group(name
     spec = lookup.find_table_spec(name)
     groups = {column: {"country": "Kenya", "model": "Dalle2"}.get(column, "any") for column in spec.columns}
     found = cells.load_drilldown(cell_of(name, TidyRow(groups, next(iter(spec.metrics)), Estimate(None, 0, 0))))
-    assert everything(found) == [] and "no mean over single pictures" in found.note
+    assert everything(found) == [] and "no mean over single images" in found.note

@@ -8,7 +8,7 @@ from PIL.JpegImagePlugin import JpegImageFile
 
 from evaluation import content_store
 from review.campaigns.image_copies import MAX_BYTES, SIDE, CopyError, keep_copies, review_copy
-from tests.review.make import make_picture
+from tests.review.make import make_image_bytes
 
 
 def noise(side: int = 900) -> bytes:
@@ -29,7 +29,7 @@ def with_metadata() -> bytes:
     exif = Image.Exif()
     exif[0x010E] = "secret prompt"
     exif[0x0112] = 6
-    return make_picture("blue", (300, 200), "JPEG", exif=exif, comment=b"secret model", dpi=(72, 72))
+    return make_image_bytes("blue", (300, 200), "JPEG", exif=exif, comment=b"secret model", dpi=(72, 72))
 
 
 def palette() -> bytes:
@@ -39,11 +39,11 @@ def palette() -> bytes:
 
 
 SOURCES = {
-    "small PNG": make_picture("red", (96, 64)),
+    "small PNG": make_image_bytes("red", (96, 64)),
     "large JPEG with metadata": with_metadata(),
     "noise": noise(),
     "palette": palette(),
-    "WebP": make_picture("white", (1024, 1024), "WEBP"),
+    "WebP": make_image_bytes("white", (1024, 1024), "WEBP"),
 }
 
 
@@ -74,12 +74,12 @@ def test_copy_carries_no_metadata(source: str) -> None:
 
 
 def test_orientation_is_applied_and_transparency_becomes_white() -> None:
-    picture = Image.new("RGB", (400, 200), "white")
-    picture.paste("black", (0, 0, 200, 200))
+    image = Image.new("RGB", (400, 200), "white")
+    image.paste("black", (0, 0, 200, 200))
     exif = Image.Exif()
     exif[0x0112] = 6
     out = BytesIO()
-    picture.save(out, "JPEG", exif=exif)
+    image.save(out, "JPEG", exif=exif)
     turned = review_copy(out.getvalue())
     assert brightness(turned, 256, 20) < 30 < 220 < brightness(turned, 256, 490)
     clear = BytesIO()
@@ -87,11 +87,11 @@ def test_orientation_is_applied_and_transparency_becomes_white() -> None:
     assert abs(brightness(review_copy(clear.getvalue()), 9, 9) - 255) < 4
 
 
-def test_same_picture_gives_the_same_copy() -> None:
+def test_same_image_gives_the_same_copy() -> None:
     assert review_copy(SOURCES["noise"]) == review_copy(SOURCES["noise"])
 
 
-@pytest.mark.parametrize("content", [b"", b"no picture", make_picture()[:60]])
+@pytest.mark.parametrize("content", [b"", b"no picture", make_image_bytes()[:60]])
 def test_what_cannot_be_read_is_a_copy_error(content: bytes) -> None:
     with pytest.raises(CopyError, match="cannot be read"):
         review_copy(content)

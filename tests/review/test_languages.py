@@ -50,8 +50,8 @@ def test_whole_way_keeps_the_language_of_the_address_without_cookies() -> None:
     assert language_of(page) == "ar" and f'action="{address}pictures/"' in page
     shown = {"proof": PROOF.findall(page)[0], "do": "show"}
     page = Client(headers=ENGLISH).post(f"{address}pictures/", shown).content.decode()
-    picture = re.findall(r'<img src="([^"]+)"', page)[0]
-    assert Client().get(picture).headers["Content-Type"] == "image/jpeg"
+    image = re.findall(r'<img src="([^"]+)"', page)[0]
+    assert Client().get(image).headers["Content-Type"] == "image/jpeg"
 
 
 def test_language_is_changed_amid_the_questions_and_the_answers_stay() -> None:

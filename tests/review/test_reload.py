@@ -15,39 +15,39 @@ CHOSEN = 'name="q-familiarity" value="very"'
 
 
 def in_second_step(browser: Client, answers: dict[str, str] = FOOD) -> tuple[str, str]:
-    """The address of the pictures, and the page that asks the second questions."""
+    """The address of the images, and the page that asks the second questions."""
     address = make_invitation().get_absolute_url()
     page = browser.get(address).content.decode()
     choices = {"country": "Nigeria", "role": "volunteer", "adult": "on", "agree": "on"}
     page = browser.post(address, {"proof": PROOF.findall(page)[0], **choices}).content.decode()
-    pictures = f"{address}pictures/"
-    page = browser.post(pictures, {"proof": PROOF.findall(page)[0], "do": "show"}).content.decode()
+    images = f"{address}pictures/"
+    page = browser.post(images, {"proof": PROOF.findall(page)[0], "do": "show"}).content.decode()
     sent = {"proof": PROOF.findall(page)[0], "do": "answer", "page": "1", "shown": "1", **form_of(answers)}
-    return pictures, browser.post(pictures, sent).content.decode()
+    return images, browser.post(images, sent).content.decode()
 
 
-def test_address_of_the_pictures_shows_the_second_questions_to_whom_the_browser_knows() -> None:
+def test_address_of_the_images_shows_the_second_questions_to_whom_the_browser_knows() -> None:
     browser = Client()
-    pictures, page = in_second_step(browser)
+    images, page = in_second_step(browser)
     assert SECOND in page
     before = Assignment.objects.count()
-    again = browser.get(pictures)
+    again = browser.get(images)
     assert again.status_code == 200 and again.headers["Cache-Control"] == "no-store"
     text = again.content.decode()
     assert SECOND in text and CHOSEN in text and "The picture is covered." in text
     assert Assignment.objects.count() == before
     sent = {"proof": PROOF.findall(text)[0], "do": "answer", "page": "2", **form_of(GOOD)}
-    assert "Your answers are kept." in browser.post(pictures, sent).content.decode()
+    assert "Your answers are kept." in browser.post(images, sent).content.decode()
     assert Review.objects.count() == 1
     assert not Assignment.objects.exclude(begun={}).exists()
 
 
-def test_address_of_the_pictures_gives_nobody_a_new_picture() -> None:
+def test_address_of_the_images_gives_nobody_a_new_image() -> None:
     browser = Client()
-    pictures, _page = in_second_step(browser)
+    images, _page = in_second_step(browser)
     Assignment.objects.update(state="expired")
-    assert browser.get(pictures).status_code == 302
-    assert Client().get(pictures).status_code == 302
+    assert browser.get(images).status_code == 302
+    assert Client().get(images).status_code == 302
 
 
 def test_going_on_from_the_invitation_or_own_page_asks_the_second_questions_without_cookies() -> None:
@@ -71,7 +71,7 @@ def test_free_words_are_not_kept_before_somebody_keeps_their_answers() -> None:
 
 
 @pytest.mark.parametrize("button", ["skip", "report"])
-def test_what_was_begun_is_forgotten_with_the_picture(button: str) -> None:
+def test_what_was_begun_is_forgotten_with_the_image(button: str) -> None:
     phone: Phone = joined()
     phone.press("show")
     phone.press("answer", page="1", shown="1", **form_of(FOOD))

@@ -12,7 +12,7 @@ from evaluation.tables import compute
 from review.campaigns.service import save_review
 from review.models import Exclusion, Note, ReviewerBackground, SupportContact
 from tests.collection.make import make_contributor, make_dish, make_photo
-from tests.evaluation.tables import make_association, make_place_in, picture_result
+from tests.evaluation.tables import image_result, make_association, make_place_in
 from tests.review.make import NOT_FOOD, first_image, make_campaign, make_reviewer
 
 PERSONAL = "Adwoa Private"
@@ -44,10 +44,10 @@ def make_world() -> Run:
     Report.objects.create(dish=dish, reason="wrong", words="It is spelled otherwise.")
     make_dish("Thieboudienne", "Senegal", state=Dish.State.ACCEPTED)
     make_review()
-    run = make_association(*(picture_result(make_place_in("Africa"), "painter", 1, n) for n in range(12)))
+    run = make_association(*(image_result(make_place_in("Africa"), "painter", 1, n) for n in range(12)))
     compute.compute_and_store("association.scores", {})
     operator = User.objects.create_superuser("chief", password="a long enough secret")
-    download_log.record_download(operator, "all pictures", 3)
+    download_log.record_download(operator, "all images", 3)
     return run
 
 

@@ -97,7 +97,7 @@ def test_missing_columns_are_named_with_what_is_there() -> None:
 
 
 @pytest.mark.django_db
-def test_pictures_that_are_taken_come_with_an_exact_list_one_for_spreadsheets_and_json_lines() -> None:
+def test_images_that_are_taken_come_with_an_exact_list_one_for_spreadsheets_and_json_lines() -> None:
     model = make_model()
     for place, name in enumerate([*FORMULAS[:4], *MISSING[:5]]):
         make_image(make_subject(name), model, sha256=str(place) * 64)

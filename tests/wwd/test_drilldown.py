@@ -18,7 +18,7 @@ from evaluation.registry.names import READ_ANSWERS, TABLES
 from evaluation.tables import compute, read
 from tests.evaluation.drilldown import cell_of, check
 from tests.evaluation.tables import make_staff
-from tests.review.make import make_picture
+from tests.review.make import make_image_bytes
 from tests.wwd.demonstration import demonstration as demonstration
 from wwd.exchange.demo.loading import KEY
 
@@ -26,9 +26,9 @@ pytestmark = pytest.mark.django_db
 COUNTED = [
     name for name in TABLES if name.split(".")[0] in ("association", "colours", "generation", "review", "stereotypes")
 ]
-# Nobody skipped anything there, there are no photographs, and too few pictures for a ranking.
+# Nobody skipped anything there, there are no photographs, and too few images for a ranking.
 EMPTY = ("review.controls", "association.descriptors")
-# Its numbers are no means over pictures: it opens those of its group.
+# Its numbers are no means over images: it opens those of its group.
 OTHER = "agreement.labels"
 MOST_QUERIES = 15
 
@@ -81,7 +81,7 @@ def test_a_filter_goes_on_to_what_stands_behind(name: str, filters: dict[str, st
 
 
 @pytest.mark.parametrize("name", [*COUNTED, OTHER])
-def test_every_table_opens_its_pictures_within_few_queries(
+def test_every_table_opens_its_images_within_few_queries(
     name: str, stored: None, django_assert_max_num_queries: object
 ) -> None:
     view = read.read_stored_table(name, {})
@@ -101,13 +101,13 @@ def test_the_page_of_a_table_leads_behind_each_of_its_cells(stored: None) -> Non
     assert f'href="behind/{link.partition("behind/")[2]}"'.replace("&", "&amp;") in page
 
 
-def test_a_picture_has_no_address_before_somebody_asks_for_it(stored: None) -> None:
+def test_an_image_has_no_address_before_somebody_asks_for_it(stored: None) -> None:
     client, page = researcher(SEE), address("review.quality")
     before = client.get(page).content.decode()
     assert "The picture is covered." in before
     assert ".jpg" not in before
     image = int(before.partition('id="p')[2].partition('"')[0])
-    GeneratedImage.objects.all().update(sha256=content_store.store_content(make_picture()))
+    GeneratedImage.objects.all().update(sha256=content_store.store_content(make_image_bytes()))
     after = client.get(f"{page}&show={image}").content.decode()
     assert after.count("<img") == 1
     assert f'src="/admin/evaluation/pictures/{image}/small.jpg"' in after
@@ -115,7 +115,7 @@ def test_a_picture_has_no_address_before_somebody_asks_for_it(stored: None) -> N
     assert client.get(f"/admin/evaluation/pictures/{image}/small.jpg").headers["Content-Type"] == "image/jpeg"
 
 
-def test_prompt_seed_scores_and_reviews_stand_beside_a_picture(stored: None) -> None:
+def test_prompt_seed_scores_and_reviews_stand_beside_an_image(stored: None) -> None:
     page = address("review.quality")
     shown = researcher(SEE, READ_ANSWERS).get(page).content.decode()
     for words in ("Prompt as sent", "A photograph of", "seed ", "net score", "Machine: stereotypes", "counted: "):

@@ -77,7 +77,7 @@ LISTS: Mapping[str, set[str]] = {
 }
 # Researchers' pages, by name, that a group may open; the rest is refused.
 RUNNING = {"start", "steer"}
-TAKING = {"take-cell", "take-picture"}
+TAKING = {"take-cell", "take-image"}
 PAGES = {str(pattern.name) for pattern in urls.urlpatterns if isinstance(pattern, URLPattern)}
 OPEN: Mapping[str, set[str]] = {
     "researcher": PAGES - RUNNING,

@@ -46,8 +46,8 @@ def total(made: TidyTable, metric: str) -> int:
     return sum(row.estimate.n for row in made.rows if row.metric == metric)
 
 
-def pictures(**labels: str) -> list[int]:
-    """Pictures of the demonstration whose dish has these labels."""
+def images(**labels: str) -> list[int]:
+    """Images of the demonstration whose dish has these labels."""
     rows = GeneratedImage.objects.filter(run__slug=loading.GENERATION).select_related("subject")
     return [row.pk for row in rows if all(value in row.subject.labels[name] for name, value in labels.items())]
 
@@ -66,22 +66,22 @@ def test_every_study_and_every_table_of_reviews_has_these_filters() -> None:
 
 @pytest.mark.parametrize("labels", [{"language": "hin"}, {"kind": "main_sides"}, {"continent": "Asia", "kind": "soup"}])
 def test_reviews_of_dishes_with_a_label_are_counted_and_no_others(labels: dict[str, str]) -> None:
-    expected = Review.objects.filter(image__image__in=pictures(**labels)).count()
+    expected = Review.objects.filter(image__image__in=images(**labels)).count()
     assert total(table("review.quality", **labels), "food") == expected
     assert total(table("review.words", **labels), "as_published") == expected * 17
 
 
 @pytest.mark.parametrize("labels", [{"language": "hin"}, {"continent": "Africa"}])
 def test_outcomes_about_dishes_with_a_label_are_counted_and_no_others(labels: dict[str, str]) -> None:
-    assert table("generation.counts", **labels).about["counted"]["done"] == len(pictures(**labels)) > 0
+    assert table("generation.counts", **labels).about["counted"]["done"] == len(images(**labels)) > 0
 
 
-def test_words_belong_to_every_choice_so_that_chosen_pictures_can_be_scored() -> None:
+def test_words_belong_to_every_choice_so_that_chosen_images_can_be_scored() -> None:
     made = table("association.scores", language="hin")
-    assert {row.estimate.n for row in made.rows} == {len(pictures(language="hin"))}
+    assert {row.estimate.n for row in made.rows} == {len(images(language="hin"))}
 
 
-def test_prompts_choose_pictures_and_reviews_of_them() -> None:
+def test_prompts_choose_images_and_reviews_of_them() -> None:
     assert table("generation.counts", prompt=PROMPT).rows == table("generation.counts").rows
     assert table("stereotypes.answers", prompt=PROMPT).rows == table("stereotypes.answers").rows
     assert not table("generation.counts", prompt="another").rows
@@ -96,7 +96,7 @@ def test_observations_are_chosen_by_the_same_filters(name: str) -> None:
 
 def test_a_table_says_what_was_chosen_and_keeps_what_else_there_is() -> None:
     for name, note in {
-        "review.quality": "Only reviews of pictures of these dishes and prompts: language: hin.",
+        "review.quality": "Only reviews of images of these dishes and prompts: language: hin.",
         "generation.counts": "Only what is about language: hin was counted",
     }.items():
         made = table(name, language="hin")
@@ -108,8 +108,8 @@ def test_a_table_says_what_was_chosen_and_keeps_what_else_there_is() -> None:
 def test_a_table_keeps_its_run_its_circumstances_and_how_much_was_counted() -> None:
     about = table("generation.counts").about
     assert about["run"]["slug"] == loading.GENERATION
-    assert about["circumstances"]["backend"] == {"sketch": len(pictures())}
-    assert about["counted"]["outcomes"] == about["counted"]["done"] == len(pictures())
+    assert about["circumstances"]["backend"] == {"sketch": len(images())}
+    assert about["counted"]["outcomes"] == about["counted"]["done"] == len(images())
     reviews = table("review.quality").about
     assert reviews["counted"]["reviews"] == Review.objects.count()
     assert reviews["questionnaire"] == "e2 1"

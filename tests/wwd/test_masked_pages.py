@@ -20,8 +20,8 @@ from review.campaigns.service import prepare_campaign_images
 from review.models import Campaign
 from tests.evaluation.make import make_model
 from tests.evaluation.plans import make_frozen
-from tests.evaluation.tables import make_association, make_place_in, picture_result
-from tests.review.make import make_picture
+from tests.evaluation.tables import image_result, make_association, make_place_in
+from tests.review.make import make_image_bytes
 from tests.wwd import staff_rows
 from tests.wwd.test_groups import lists
 from wwd.exchange.bundles import urls as bundles
@@ -55,15 +55,15 @@ def run() -> Run:
         make_model(slug, title=title, identifier=maker)
     make_frozen(masked=True, mask_seed="0123456789abcdef", slug="the-plan")
     place = make_place_in("Africa")
-    pictures = [picture_result(place, slug, n + 1, n) for slug in ("alpha-1", "beta-2") for n in range(3)]
-    run = make_association(*pictures, slug="alpha-1-run")
+    images = [image_result(place, slug, n + 1, n) for slug in ("alpha-1", "beta-2") for n in range(3)]
+    run = make_association(*images, slug="alpha-1-run")
     told = {"revision": "c0ffee123456", "price": {"USD": 93.71}, "parameters": {"steps": 4}}
     Model.objects.filter(slug__in=["alpha-1", "beta-2"]).update(**told)
     said = {"model": "Alpha One", "cost": 93.71, "revision": "c0ffee123456"}
     Run.objects.filter(pk=run.pk).update(config={"models": ["alpha-1"]}, definition=said, problem="alpha1 is away")
     GeneratedImage.objects.update(
         prompt_revised="As ALPHA-1 would draw it",
-        sha256=content_store.store_content(make_picture()),
+        sha256=content_store.store_content(make_image_bytes()),
         media_type="image/png",
     )
     unit = Unit.objects.filter(run=run).latest("pk")
@@ -111,7 +111,7 @@ def addresses(run: Run) -> Iterator[str]:
         known = {key: values[key] for key in pattern.pattern.converters}
         if "plan" in str(pattern.name) and "slug" in known:
             known["slug"] = "the-plan"
-        if pattern.name == "subject-pictures":
+        if pattern.name == "subject-images":
             known["pk"] = image.subject_id
         if pattern.name == "fetch":
             known["pk"] = 1

@@ -68,9 +68,7 @@ class World:
             "collection:report-photo": self.photo.pk,
             "collection:recording": RECORDING,
             "collection:photo-file": self.photo.file.removeprefix("photos/"),
-            "review:picture": resolve(signed_links.picture_address(first_image(self.reviewer.campaign))).kwargs[
-                "token"
-            ],
+            "review:picture": resolve(signed_links.image_address(first_image(self.reviewer.campaign))).kwargs["token"],
             "review:back": resolve(signed_links.back_address(self.reviewer)).kwargs["token"],
             "review:invitation": self.invitation.code,
             "review:pictures": self.invitation.code,
@@ -232,14 +230,14 @@ def test_a_shared_page_has_a_card_in_its_language_that_no_preview_cuts(code: str
     assert 'name="robots"' not in text
 
 
-def test_the_picture_of_a_card_is_small_and_no_browser_loads_it() -> None:
+def test_the_image_of_a_card_is_small_and_no_browser_loads_it() -> None:
     text = Client().get("/").content.decode()
     name = "card.png"
     place = Path(settings.BASE_DIR, "static", name)
     assert card(text)["image"] == f"http://testserver/static/{name}"
     assert place.stat().st_size <= 100_000
-    with Image.open(place) as picture:
-        assert picture.size == (1200, 630)
+    with Image.open(place) as image:
+        assert image.size == (1200, 630)
     assert text.count(name) == 1
     assert name not in Path(settings.BASE_DIR, "static", "site.css").read_text()
 

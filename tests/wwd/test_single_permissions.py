@@ -21,11 +21,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 # Which pages of our own ask for a permission, by the names of their addresses. A page that is missing fails a test.
 PAGES: Mapping[str, str] = {
     "evaluation.view_storedtable": """
-        tables table csv spreadsheet json figure pdf png behind gallery picture subject-pictures precision
+        tables table csv spreadsheet json figure pdf png behind gallery image subject-images precision
         bundle reports read fetch
     """,
-    "evaluation.view_generatedimage": "picture-file take-cell take-picture",
-    "evaluation.add_imagedownload": "take-cell take-picture",
+    "evaluation.view_generatedimage": "image-file take-cell take-image",
+    "evaluation.add_imagedownload": "take-cell take-image",
     "evaluation.add_run": "start",
     "evaluation.view_run": "run",
     "evaluation.change_run": "steer",
@@ -37,7 +37,7 @@ PAGES: Mapping[str, str] = {
     "collection.change_report": "undo-reports",
     "collection.change_withdrawal": "undo-reports",
     "collection.change_consenttext": "collection_consenttext_recording",
-    "review.change_campaign": "review_campaign_pictures review_campaign_look",
+    "review.change_campaign": "review_campaign_images review_campaign_look",
     "review.view_campaign": "review_campaign_preview",
     "review.view_reviewer": "review_reviewer_report",
     # Tables or dishes: each of two permissions is enough, and the page shows what each may see. How many texts are

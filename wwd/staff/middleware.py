@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -12,7 +13,6 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
-from resubmission import Any
 
 from wwd.staff import resubmission, second_factor
 

@@ -331,7 +331,7 @@ def test_the_command_writes_a_bundle_and_tries_it(world: Campaign, tmp_path: Pat
     assert out.getvalue() == f"{digest}  {tmp_path / 'x.zip'}\nequal      tables/generation.counts.csv\n"
 
 
-def test_pictures_are_refused_to_nobody_in_particular(world: Campaign, tmp_path: Path) -> None:
+def test_images_are_refused_to_nobody_in_particular(world: Campaign, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="not for training"):
         call_command("bundle", "test", "generation.counts", images=True, output=tmp_path / "x.zip")
     assert list(tmp_path.iterdir()) == []

@@ -264,7 +264,7 @@ def test_a_script_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     assert running.poll() is not None
 
 
-def test_a_report_is_made_by_its_task_and_says_how_many_pictures_it_holds(settings: Settings, tmp_path: Path) -> None:
+def test_a_report_is_made_by_its_task_and_says_how_many_images_it_holds(settings: Settings, tmp_path: Path) -> None:
     printing = tmp_path / "chromium"
     printing.write_text("""#!/bin/sh
 for word in "$@"; do case "$word" in --print-to-pdf=*) printf '%%PDF-1.7' > "${word#--print-to-pdf=}";; esac; done

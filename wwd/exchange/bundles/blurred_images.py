@@ -1,4 +1,4 @@
-"""Pictures in a report: few, only where somebody wishes them, and blurred in the file itself."""
+"""Images in a report: few, only where somebody wishes them, and blurred in the file itself."""
 
 import base64
 import io
@@ -14,29 +14,29 @@ from evaluation.readers.image_decode import ImageError, decode_reduced
 from evaluation.tables import observe
 from evaluation.tables.store import TableView
 
-MOST_PICTURES = 8
+MOST_IMAGES = 8
 SIDE = 200
 BLUR = 9
 
 
 @dataclass(frozen=True)
-class Picture:
-    """`address` holds the whole picture; `model` is empty for a photograph."""
+class BlurredImage:
+    """`address` holds the whole image; `model` is empty for a photograph."""
 
     address: str
     dish: str
     model: str
 
 
-def pictures_of(read: TableView) -> Sequence[Picture]:
-    """Some of the pictures behind a table, one dish after the other. None while a plan hides who made them."""
+def select_blurred_images(read: TableView) -> Sequence[BlurredImage]:
+    """Some of the images behind a table, one dish after the other. None while a plan hides who made them."""
     if read.mask.active or read.table is None:
         return []
     found = observe.observe_table(read.spec, read.stored)
     if found is None:
         return []
     keys = sorted({int(key) for key in found.images.tolist() if key})
-    return [picture for image in sample_images_evenly(select_public_images(keys)) if (picture := blur_image(image))]
+    return [blurred for image in sample_images_evenly(select_public_images(keys)) if (blurred := blur_image(image))]
 
 
 def select_public_images(keys: Sequence[int]) -> list[GeneratedImage]:
@@ -49,12 +49,12 @@ def select_public_images(keys: Sequence[int]) -> list[GeneratedImage]:
 
 def sample_images_evenly(images: Sequence[GeneratedImage]) -> Iterable[GeneratedImage]:
     """At most eight, from the whole length of the list."""
-    many = min(MOST_PICTURES, len(images))
+    many = min(MOST_IMAGES, len(images))
     return [images[place * len(images) // many] for place in range(many)]
 
 
-def blur_image(image: GeneratedImage) -> Picture | None:
-    """The picture, small and blurred; None where its file is missing or cannot be read."""
+def blur_image(image: GeneratedImage) -> BlurredImage | None:
+    """The image, small and blurred; None where its file is missing or cannot be read."""
     try:
         small = decode_reduced(content_store.read_content(image.sha256), SIDE)
     except (OSError, ImageError):
@@ -63,7 +63,7 @@ def blur_image(image: GeneratedImage) -> Picture | None:
     out = io.BytesIO()
     small.filter(ImageFilter.GaussianBlur(BLUR)).save(out, "JPEG", quality=60)
     address = f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"
-    return Picture(address, image.subject.name, image.model.title if image.model else "")
+    return BlurredImage(address, image.subject.name, image.model.title if image.model else "")
 
 
 NOT_SHOWN = tuple(state for state in Dish.State.values if state != Dish.State.ACCEPTED)

@@ -55,7 +55,7 @@ class Computed:
 
 @dataclass(frozen=True)
 class Request:
-    """What a bundle is to hold. `pictures`: those that may leave the platform too."""
+    """What a bundle is to hold. `images`: those that may leave the platform too."""
 
     name: str
     views: tuple[View, ...]
@@ -65,9 +65,9 @@ class Request:
 def write_bundle(
     request: Request, target: Path, step: Step = lambda text: None, noted: Callable[[int], object] = lambda count: None
 ) -> int:
-    """Writes the bundle to `target`, whole or not at all; returns how many pictures it holds.
+    """Writes the bundle to `target`, whole or not at all; returns how many images it holds.
 
-    `step` hears what is being done, `noted` how many pictures there are before the file is anybody's.
+    `step` hears what is being done, `noted` how many images there are before the file is anybody's.
     Raises ChosenError, DataChangedError, TableComputationError, and OSError where the disk is full.
     """
     refuse_masked(request.views)
@@ -108,7 +108,7 @@ def write_archive(request: Request, path: Path, step: Step) -> int:
         computed = list(compute_views(request.views, step))
         step("Rows are being collected.")
         needed = row_selection.gather_needed_rows(request.views)
-        held = images.add_bundle_images(archive, needed) if request.pictures else 0
+        held = images.add_bundle_images(archive, needed) if request.images else 0
         add_tables(archive, computed)
         plans = add_plans(archive, computed)
         add_rows(archive, needed, step)

@@ -1,4 +1,4 @@
-"""Pictures in a bundle: only those that may leave the platform, which is for evaluation and not for training."""
+"""Images in a bundle: only those that may leave the platform, which is for evaluation and not for training."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from wwd.exchange.bundles.row_selection import Needed
 
 
 def may_leave(needed: Needed) -> Iterator[GeneratedImage]:
-    """Held pictures of dishes that are still shown. Photographs only where their contributor lets others use them."""
+    """Held images of dishes that are still shown. Photographs only where their contributor lets others use them."""
     public = Q(subject__dish=None) | Q(subject__dish__state=Dish.State.ACCEPTED)
     photographs = list_shared_photo_ids()
     for part in needed.chunks(GeneratedImage):
@@ -33,12 +33,12 @@ def list_shared_photo_ids() -> set[str]:
 
 
 def photograph_of(image: GeneratedImage) -> str:
-    """The random id in the key of a picture that is a photograph (`evaluation/ingest/photographs.py`)."""
+    """The random id in the key of an image that is a photograph (`evaluation/ingest/photographs.py`)."""
     return image.source_key.rpartition("/")[2].removeprefix("photo:").replace("-", "")
 
 
 def add_bundle_images(archive: Archive, needed: Needed) -> int:
-    """Adds each picture once, by its SHA-256; returns how many. What is missing in the storage is left out."""
+    """Adds each image once, by its SHA-256; returns how many. What is missing in the storage is left out."""
     added: set[str] = set()
     for image in may_leave(needed):
         if image.sha256 in added:

@@ -48,7 +48,7 @@ def start_export_job(kind: str, request: Request, by: AbstractBaseUser | None) -
         "kind": kind,
         "name": request.name,
         "views": [view.address for view in request.views],
-        "pictures": request.pictures,
+        "pictures": request.images,
         "language": translation.get_language() or "en",
     }
     asked = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

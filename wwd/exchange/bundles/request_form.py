@@ -26,7 +26,7 @@ class Choice:
 
 
 class ExportForm(forms.Form):
-    """A name, tables: ticked, written with filters, or those of plans, and whether pictures come along."""
+    """A name, tables: ticked, written with filters, or those of plans, and whether images come along."""
 
     name = forms.CharField(max_length=60, label="Name")
     plan = forms.ModelChoiceField(
@@ -43,13 +43,13 @@ class ExportForm(forms.Form):
     )
     pictures = forms.BooleanField(required=False)
 
-    def __init__(self, data: Any = None, *, views: Sequence[str] = (), pictures_label: str = "") -> None:
-        """`views`: what is filled in at first, as lines; `pictures_label` is empty where nobody may take pictures."""
+    def __init__(self, data: Any = None, *, views: Sequence[str] = (), images_label: str = "") -> None:
+        """`views`: what is filled in at first, as lines; `images_label` is empty where nobody may take images."""
         plain = [line for line in views if "?" not in line]
         super().__init__(data, initial={"filtered": "\n".join(line for line in views if "?" in line)})
         self.ticked = set(data.getlist("table") if data is not None else plain)
-        self.fields["pictures"].label = pictures_label
-        if not pictures_label:
+        self.fields["pictures"].label = images_label
+        if not images_label:
             del self.fields["pictures"]
 
     def tables(self) -> Iterable[Choice]:

@@ -123,7 +123,7 @@ def campaigns_of(views: Sequence[View]) -> set[str]:
 
 
 def add_run(needed: Needed, run: Run) -> None:
-    """A run with its units, outcomes, labels, vectors, and the pictures that it made or looked at."""
+    """A run with its units, outcomes, labels, vectors, and the images that it made or looked at."""
     needed.add(Run, [run.pk])
     needed.add_rows(evaluation.RunLabel.objects.filter(run=run).exclude(subject__dish__state=GONE))
     units = Unit.objects.filter(run=run).exclude(subject__dish__state=GONE)
@@ -143,7 +143,7 @@ def add_run(needed: Needed, run: Run) -> None:
 
 
 def add_reviews(needed: Needed, campaigns: set[str]) -> None:
-    """Reviews that their people left with us, what these people were given, and the pictures of both."""
+    """Reviews that their people left with us, what these people were given, and the images of both."""
     reviews = Review.objects.present().exclude(image__image__subject__dish__state=GONE)
     given = Assignment.objects.filter(Q(reviewer__withdrawn_at=None) | Q(reviewer__keep_answers=True))
     given = given.exclude(image__image__subject__dish__state=GONE)
@@ -173,10 +173,10 @@ def add_dishes(needed: Needed) -> None:
 
 
 def add_what_these_name(needed: Needed) -> None:
-    """Subjects, dishes, prompts and makers of pictures; countries, because tables put places into their order."""
-    pictures = list(needed.chunks(GeneratedImage))
+    """Subjects, dishes, prompts and makers of images; countries, because tables put places into their order."""
+    parts = list(needed.chunks(GeneratedImage))
     needed.keys[GeneratedImage] = set()
-    for part in pictures:
+    for part in parts:
         images = part.exclude(subject__dish__state=GONE)
         needed.add_rows(images)
         needed.add_named(Subject, images, "subject")

@@ -24,8 +24,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         table_views.add_arguments(parser)
         parser.add_argument("--output", type=Path, help="the file to write; NAME.zip where it is left out")
-        parser.add_argument("--images", action="store_true", help="pictures too, those that may leave the platform")
-        parser.add_argument("--accept-terms", metavar="USER", help="who takes the pictures and keeps to their terms")
+        parser.add_argument("--images", action="store_true", help="images too, those that may leave the platform")
+        parser.add_argument("--accept-terms", metavar="USER", help="who takes the images and keeps to their terms")
         parser.add_argument("--no-check", action="store_true", help="do not compute the tables again to try the bundle")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -44,20 +44,20 @@ class Command(BaseCommand):
             self.check_bundle(target)
 
     def taker(self, options: dict[str, Any]) -> User | None:
-        """Who takes pictures along; None where there are none. Raises CommandError, with the terms."""
+        """Who takes images along; None where there are none. Raises CommandError, with the terms."""
         if not options["images"]:
             return None
         found = User.objects.filter(username=options["accept_terms"] or "", is_active=True).first()
         if found is None or not found.has_perm(f"evaluation.{download_log.PERMISSION}"):
             terms = "\n".join(f"- {sentence}" for sentence in download_log.TERMS)
             raise CommandError(
-                f"{terms}\nPictures are handed out to somebody who keeps to these terms: --accept-terms USER, a user "
-                "who may take pictures."
+                f"{terms}\nImages are handed out to somebody who keeps to these terms: --accept-terms USER, a user "
+                "who may take images."
             )
         return found
 
     def note(self, taker: User | None, request: Request, count: int) -> None:
-        """Writes down who takes pictures, before the file has its name."""
+        """Writes down who takes images, before the file has its name."""
         if taker:
             download_log.record_download(taker, f"bundle {request.name}", count)
 

@@ -24,7 +24,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         table_views.add_arguments(parser)
         parser.add_argument("--output", type=Path, help="a file ending in .pdf or .html; NAME.pdf where it is left out")
-        parser.add_argument("--pictures", action="store_true", help="some pictures behind each table, blurred")
+        parser.add_argument("--pictures", action="store_true", help="some images behind each table, blurred")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
