@@ -22,7 +22,7 @@ from review.models import Campaign, Reviewer
 
 OURS = ("auth", "collection", "evaluation", "review")
 # Figures are drawn once and kept; files are no pages.
-FILES = {"csv", "figure", "pdf", "png", "picture-file", "fetch"}
+FILES = {"csv", "figure", "pdf", "png", "image-file", "fetch"}
 # Tables of other tables' observations: those of one table of reviews, and of one of a study.
 DERIVED = tuple(
     f"{kind}.{base}" for base in ("review.quality", "stereotypes.answers_country") for kind in derived.KINDS
@@ -103,7 +103,7 @@ def of_staff() -> Iterator[Page]:
         look = reverse("admin:review_campaign_look", args=[campaign.pk, 1001])
         yield Page(f"page look {campaign.pk}", look)
         yield Page(f"page look {campaign.pk} page=50", f"{look}?page=50")
-        for name in ("pictures", "preview"):
+        for name in ("images", "preview"):
             yield Page(f"page {name} {campaign.pk}", reverse(f"admin:review_campaign_{name}", args=[campaign.pk]))
     if reviewer := Reviewer.objects.order_by("pk").first():
         yield Page("page reviewer report", reverse("admin:review_reviewer_report", args=[reviewer.pk]))
@@ -127,7 +127,7 @@ def researchers() -> Iterator[Page]:
 
 def pages_of(name: str, arguments: list[str]) -> Iterator[Page]:
     """The pages of one address: of every table, of every run, or one where it takes something else."""
-    if name in ("behind", "take-cell"):
+    if name in ("drilldown", "take-cell"):
         yield from cells(name)
     elif name == "subject-images":
         yield from made(name, {"pk": value_of("subject")})
@@ -164,7 +164,7 @@ def cells(name: str) -> Iterator[Page]:
             query = cell_query({}, row.groups, row.metric)
             for page in made(name, {"name": table}):
                 yield Page(f"{page.name} {query}", page.address + query)
-                if name == "behind":
+                if name == "drilldown":
                     yield Page(f"{page.name} {query} on", f"{page.address}{query}&after=5000")
 
 
@@ -194,7 +194,7 @@ def unseen(name: str) -> Iterator[dict[str, str]]:
     values = {"country": "Angola", "continent": "Africa", "model": "bench-one", "run": "bench-4", "label": "any"}
     for keeps in (True, False):
         for wanted, value in values.items():
-            if wanted in spec.filters and spec.keeps_rows(wanted) == keeps:
+            if wanted in spec.filters and spec.only_selects_rows(wanted) == keeps:
                 known = options.get(wanted, [value])
                 yield {wanted: value if value in known else known[0]}
                 break

@@ -1,6 +1,10 @@
 """Researchers' pages inside the admin."""
 
+from collections.abc import Callable
+
+from django.http import HttpResponseBase
 from django.urls import path
+from django.views.generic import RedirectView
 
 from evaluation.views import (
     cells,
@@ -16,6 +20,13 @@ from evaluation.views import (
 )
 
 app_name = "evaluation"
+
+
+def redirect_to(name: str) -> Callable[..., HttpResponseBase]:
+    """A view that answers an earlier address of a page with its present one; the query stays."""
+    return RedirectView.as_view(pattern_name=f"evaluation:{name}", permanent=True, query_string=True)
+
+
 urlpatterns = [
     path("overview/", overview.show_overview, name="overview"),
     path("runs/start/", runs.start_run, name="start"),
@@ -44,4 +55,12 @@ urlpatterns = [
     path("plans/<slug:slug>/freeze/", plans.freeze_plan, name="plan-freeze"),
     path("plans/<slug:slug>/unmask/", plans.unmask_plan, name="plan-unmask"),
     path("plans/<slug:slug>/plan.json", plans.as_json, name="plan-json"),
+]
+# Addresses until November 2026: bookmarks and printed reports name them.
+FORMER_ADDRESSES = [
+    path("tables/<str:name>/behind/", redirect_to("drilldown")),
+    path("tables/<str:name>/behind/take/", redirect_to("take-cell")),
+    path("pictures/<int:pk>/", redirect_to("image")),
+    path("pictures/<int:pk>/take/", redirect_to("take-image")),
+    path("subjects/<int:pk>/pictures/", redirect_to("subject-images")),
 ]

@@ -221,7 +221,7 @@ def mark_shown(assignment: Assignment) -> None:
     Assignment.objects.filter(pk=assignment.pk, shown_at=None).update(shown_at=Now())
 
 
-def keep_begun(assignment: Assignment, chosen: dict[str, str | list[str]]) -> None:
+def store_first_page(assignment: Assignment, chosen: dict[str, str | list[str]]) -> None:
     """Remembers what was chosen on the first page of questions, so that whoever loads anew is asked the second one."""
     Assignment.objects.filter(pk=assignment.pk, state=State.RESERVED).update(begun=chosen)
 

@@ -15,7 +15,7 @@ from evaluation.receivers import erased_key
 from review.assignment import hold_images
 from review.models import Assignment, Campaign, CampaignImage, Review, ReviewChange
 
-STANDING = "campaign"
+PROGRESS_KIND = "campaign"
 COPIES = ("copy_sha256", "large_sha256")
 
 
@@ -30,7 +30,7 @@ def release_reserved_images(dishes: Sequence[int], **signal: Any) -> None:
 def count_again(dishes: Sequence[int]) -> None:
     """What a worker counted of large campaigns names the dishes: it is not shown until it is counted without these."""
     campaigns = CampaignImage.objects.filter(image__subject__dish__in=dishes).values_list("campaign", flat=True)
-    names = [f"{STANDING}:{pk}" for pk in campaigns.distinct()]
+    names = [f"{PROGRESS_KIND}:{pk}" for pk in campaigns.distinct()]
     KeptReport.objects.filter(name__in=names).update(content=None, counted_at=None)
 
 

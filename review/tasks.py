@@ -6,6 +6,6 @@ from review.campaigns import prepare_job
 from wwd.base.worker_shutdown import is_stopping
 
 
-@shared_task(time_limit=3000)
+@shared_task(name="review.tasks.prepare_pictures", time_limit=3000)
 def prepare_images(pk: int) -> None:
     prepare_job.continue_preparation(pk, stop=is_stopping)

@@ -84,7 +84,7 @@ def nothing_prepared() -> Iterator[None]:
     """Each test renders its pages and reads the month's key anew, as a fresh process does."""
     yield
     prepared_pages._pages.clear()
-    request_info._kept.clear()
+    request_info._month_keys.clear()
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from collection.views.bulk_rollback import undo_reports
 from collection.views.takeback import takebacks
+from evaluation.urls import FORMER_ADDRESSES
 from wwd import health
 from wwd.staff.log_in import EntryForm, log_in
 from wwd.staff.views import second_factor_page, set_up
@@ -24,6 +25,7 @@ urlpatterns = [
     path("review/", include("review.urls")),
     path("admin/evaluation/", include("evaluation.urls")),
     path("admin/evaluation/", include("wwd.exchange.bundles.urls")),
+    path("admin/evaluation/", include(FORMER_ADDRESSES)),
     path("admin/takeback/", takebacks, name="takeback"),
     path("admin/undo-reports/", undo_reports, name="undo-reports"),
     path("admin/translations/", translations, name="translations"),

@@ -54,6 +54,6 @@ return_large_blocks()
 sys.setswitchinterval(0.001)
 
 if settings.DATABASE_VENDOR == "postgresql":
-    from wwd.base.postgresql.base import kept
+    from wwd.base.postgresql.base import idle_connections
 
-    kept.most = settings.WEB_CONNECTIONS
+    idle_connections.most = settings.WEB_CONNECTIONS

@@ -46,7 +46,7 @@ def file_report(target: Target, reason: str, words: str, network: str = "") -> R
     None where this network has enough open ones about it.
     """
     Dish.objects.select_for_update().get(pk=target.dish.pk)
-    asks = reason in HIDING and not kept_before(target, reason)
+    asks = reason in HIDING and not was_dismissed_before(target, reason)
     hid = asks and report_limits.may_hide_at_once(network) and hide_reported_target(target)
     mine = target.reports.filter(state=Report.State.OPEN, network=network)
     if not hid and mine.count() >= MOST_OPEN:
@@ -62,7 +62,7 @@ def file_report(target: Target, reason: str, words: str, network: str = "") -> R
     )
 
 
-def kept_before(target: Target, reason: str) -> bool:
+def was_dismissed_before(target: Target, reason: str) -> bool:
     """A steward looked at this reason before and decided that it stays."""
     return target.reports.filter(reason=reason, state=Report.State.DISMISSED).exists()
 

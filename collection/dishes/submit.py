@@ -175,7 +175,7 @@ class NameTakenError(Exception):
 
 
 @transaction.atomic
-def save_about(contributor: Contributor, answers: dict[str, Any]) -> None:
+def store_personal_details(contributor: Contributor, answers: dict[str, Any]) -> None:
     """Personal details with the moment of their own consent; what was told before is replaced. Raises
     NameTakenError.
     """

@@ -159,7 +159,7 @@ class CaptionForm(forms.Form):
     )
 
 
-class AboutForm(forms.Form):
+class PersonalDetailsForm(forms.Form):
     """Personal details. All optional; they are kept only with a consent of their own."""
 
     alias = LineField(

@@ -21,7 +21,7 @@ from collection.forms import DishForm
 from collection.forms.consent import AloudForm
 from collection.models import Ambassador, Contributor, ReturnCode
 from collection.views.consent import beside_page, require_open_collection
-from collection.views.pages import consent_spent, dish_page, kept_page, next_person, not_known
+from collection.views.pages import consent_spent, dish_page, next_person, not_known, show_unsaved_page
 from collection.vocabularies.places import translate_place_name
 from wwd.base.middleware import disable_compression
 
@@ -96,7 +96,7 @@ def show_paper_slip(request: HttpRequest, sent: Sent) -> HttpResponse:
         return redirect("collection:describe")
     person = contributor_for(sent)
     if person is None:
-        return kept_page(request)
+        return show_unsaved_page(request)
     if person.consent_way != Contributor.Way.SPOKEN:
         raise Http404
     dishes = [(dish, format_receipt(receipt_of(dish))) for dish in recent_dishes(person).order_by("created_at")]

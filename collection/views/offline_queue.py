@@ -85,7 +85,7 @@ def save_queued_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     seal = request.POST.get("seal", "")
     if known := earlier_entry(form, content_hash(asked.content)):
         if known.same and known.submission.contributor_id == person:
-            return_codes.keep_seal(person, ReturnCode.Kind.CONTRIBUTOR, seal)
+            return_codes.store_phone_code(person, ReturnCode.Kind.CONTRIBUTOR, seal)
         return respond_with_receipt(known, sent)
     contributor = find_active_contributor(person)
     if contributor is None and (not newcomer or shown_consent(token) is None or has_gone(person)):
@@ -96,7 +96,7 @@ def save_queued_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     try:
         with transaction.atomic():
             entry = submit_dish(proof, asked.content, collect_request_circumstances(request, proof), number_in(request))
-            return_codes.keep_seal(person, ReturnCode.Kind.CONTRIBUTOR, seal)
+            return_codes.store_phone_code(person, ReturnCode.Kind.CONTRIBUTOR, seal)
     except QuotaReachedError as reached:
         return build_form_response(form, 429, error=str(reached), later=True)
     return respond_with_receipt(entry, sent)

@@ -18,7 +18,7 @@ from evaluation.readers import text_cleaning
 from evaluation.readers.image_decode import as_sent
 
 Message = Mapping[str, Any]
-ABOUT_IMAGES = {"temperature": 0, "max_tokens": 32}
+IMAGE_OPTIONS = {"temperature": 0, "max_tokens": 32}
 MOST_LETTERS = 500_000
 FILTERED = "The provider's filter held the answer back."
 EMPTY = "The provider's answer holds no words."
@@ -41,11 +41,11 @@ class OpenAIChat:
             raise BackendError("A provider gives words, no probabilities. Accepted reading: generated.")
         for each in asked:
             image = {"type": "image_url", "image_url": {"url": data_url(each.image)}}
-            yield map(partial(self.about, image), each.questions)
+            yield map(partial(self.ask_about_image, image), each.questions)
 
-    def about(self, image: Mapping[str, Any], question: Question) -> Answer:
+    def ask_about_image(self, image: Mapping[str, Any], question: Question) -> Answer:
         content = [image, {"type": "text", "text": question.text}]
-        return self.chat([{"role": "user", "content": content}], ABOUT_IMAGES)
+        return self.chat([{"role": "user", "content": content}], IMAGE_OPTIONS)
 
     def converse(self, conversations: Sequence[Conversation]) -> Iterator[Answer]:
         """See `Chat`. Providers take no seed of ours: each sample is a call, answered before the next is paid for."""

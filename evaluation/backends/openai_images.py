@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
-from evaluation.backends.provider import CallFailedError, Provider, Told
+from evaluation.backends.provider import CallFailedError, Provider, ProviderAnswer
 from evaluation.backends.provider_dialects import Verdict, judge_part
 from evaluation.contracts.backend import ImageRequest
 from evaluation.contracts.study import ImageResult, ModelData, Result
@@ -83,7 +83,7 @@ class OpenAIImages:
         )
 
 
-def rows_of(told: Told) -> list[Mapping[str, Any]]:
+def rows_of(told: ProviderAnswer) -> list[Mapping[str, Any]]:
     given = told.body.get("data")
     return [row for row in given if isinstance(row, dict)] if isinstance(given, list) else []
 

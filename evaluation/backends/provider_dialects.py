@@ -233,7 +233,7 @@ def read_node(name: str, value: Any, found: Signs) -> None:
             found.add("code", shorten_value(value))
     if name in NUMBERED and (status := status_in(value)):
         found.statuses.append(status)
-    if name in WORDS and isinstance(value, str) and not looks_like_json(value):
+    if name in WORDS and isinstance(value, str) and not is_json_like(value):
         found.words.append(value)
     if name in ("param", "loc") and (param := param_of(value)):
         found.add("param", "content" if param in content_params() else "option")
@@ -301,11 +301,11 @@ def iterate_json_fields(
             yield from iterate_json_fields(
                 item, name if name in WORDS and isinstance(item, str) else "", depth + 1, room
             )
-    elif isinstance(value, str) and looks_like_json(value):
+    elif isinstance(value, str) and is_json_like(value):
         yield from iterate_json_fields(parse_json_or_none(value), "", depth + 1, room)
 
 
-def looks_like_json(text: str) -> bool:
+def is_json_like(text: str) -> bool:
     return text.lstrip()[:1] in ("{", "[") and isinstance(parse_json_or_none(text), dict | list)
 
 

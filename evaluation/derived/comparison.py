@@ -120,7 +120,7 @@ def compute_comparisons(base: TableSpec, filters: Filters) -> TidyTable:
     rows = list(rows_of(base, made, refused))
     people = () if made.found.raters is None else (PEOPLE,)
     nothing = () if rows or refused else (NOTHING,)
-    notes = (HOW, *people, *nothing, *refused, *derived.about_rescaled(base), *made.found.notes)
+    notes = (HOW, *people, *nothing, *refused, *derived.describe_rescaled(base), *made.found.notes)
     return TidyTable(table.name, table.version, table.columns, tuple(rows), notes, made.found.demonstration)
 
 

@@ -211,7 +211,7 @@ def notes_of(base: TableSpec, found: Observations) -> Iterator[str]:
     if found.raters is not None:
         yield RATERS
     yield SMALL
-    yield from derived.about_rescaled(base)
+    yield from derived.describe_rescaled(base)
     without = [measure for measure in found.values if measure not in base.worse]
     if without and base.worse:
         yield f"Neither end is the worse one: {', '.join(without)}."

@@ -90,7 +90,7 @@ class Observed:
 
 
 @dataclass(frozen=True)
-class Behind:
+class Drilldown:
     """What a page lists: `keys` gives the distinct values of `field`, ids of images or of units, in their order.
 
     `observed`: ids of one page → what the cell counted of each. `note`: how what is listed hangs together with the
@@ -161,8 +161,8 @@ def unmask_groups(view: store.TableView, shown: Mapping[str, str]) -> dict[str, 
         raise CellNotFound(str(error)) from error
 
 
-def load_drilldown(cell: Cell) -> Behind:
+def load_drilldown(cell: Cell) -> Drilldown:
     """What stands behind a cell; where its table has no way of its own to say it, the images of its groups."""
     best = max((start for start in DRILLDOWNS if cell.spec.name.startswith(start)), key=len)
-    found: Behind = import_string(DRILLDOWNS[best].replace(":", "."))(cell)
+    found: Drilldown = import_string(DRILLDOWNS[best].replace(":", "."))(cell)
     return found

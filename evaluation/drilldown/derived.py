@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from evaluation.drilldown.cells import Behind, Cell, load_drilldown
+from evaluation.drilldown.cells import Cell, Drilldown, load_drilldown
 from evaluation.metrics.observations import ALL
 from evaluation.models import GeneratedImage
 from evaluation.registry import derived, lookup
 from evaluation.tables import read
 
 
-def drill_down_disparity(cell: Cell) -> Behind:
+def drill_down_disparity(cell: Cell) -> Drilldown:
     """The group at one end: the highest for its own number, else the lowest."""
     end = "highest" if cell.metric == "highest_value" else "lowest"
     group = cell.view.mask.real(cell.groups["by"], cell.groups[end])
@@ -20,7 +20,7 @@ def drill_down_disparity(cell: Cell) -> Behind:
     return of_base(cell, {cell.groups["by"]: group}, note)
 
 
-def drill_down_comparison(cell: Cell) -> Behind:
+def drill_down_comparison(cell: Cell) -> Drilldown:
     """The images of one side in one place: the second's for its own number, else the first's."""
     side = "second" if cell.metric == "second_mean" else "first"
     if cell.groups["compared"] != "models" or ALL in cell.groups.values():
@@ -31,7 +31,7 @@ def drill_down_comparison(cell: Cell) -> Behind:
     return of_base(cell, {"model": model}, note)
 
 
-def of_base(cell: Cell, groups: Mapping[str, str], note: str) -> Behind:
+def of_base(cell: Cell, groups: Mapping[str, str], note: str) -> Drilldown:
     """What stands behind the cell of these groups, and of the groups that it shares, in the table it comes from."""
     name = derived.base_of(cell.spec.name)
     base = lookup.find_table_spec(name)
@@ -47,5 +47,5 @@ def of_base(cell: Cell, groups: Mapping[str, str], note: str) -> Behind:
     return replace(found, note=f"{note} {found.note}".strip())
 
 
-def build_empty_drilldown(note: str) -> Behind:
-    return Behind("images", GeneratedImage.objects.none(), lambda ids: (), note=note)
+def build_empty_drilldown(note: str) -> Drilldown:
+    return Drilldown("images", GeneratedImage.objects.none(), lambda ids: (), note=note)

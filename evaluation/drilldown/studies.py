@@ -9,7 +9,7 @@ from collection.models import Dish
 from evaluation import studies
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import LABELS, PROMPT
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.metrics.observations import ALL
 from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run, RunLabel, Unit
 from evaluation.models import Model as Maker
@@ -80,7 +80,7 @@ def load_outcome_data(cell: Cell, outcomes: QuerySet[Outcome]) -> list[OutcomeDa
     return [outcome_data(row, labels, {image: maker} if (image := image_of(row)) else {}) for row in rows]
 
 
-def about_images(run: Run, ids: Sequence[int]) -> QuerySet[Outcome]:
+def select_image_outcomes(run: Run, ids: Sequence[int]) -> QuerySet[Outcome]:
     return Outcome.objects.filter(unit__run=run, unit__payload__image__in=list(ids), unit__state__in=FINAL)
 
 
@@ -109,28 +109,30 @@ def with_missing(ids: Sequence[int], found: Iterable[Observed], why: str) -> Ite
         yield Observed(of, None, why)
 
 
-def build_drilldown_without_run() -> Behind:
+def build_drilldown_without_run() -> Drilldown:
     """Where there is no run any more."""
-    return Behind("images", GeneratedImage.objects.none(), lambda ids: (), note="There is no finished run of it.")
+    return Drilldown("images", GeneratedImage.objects.none(), lambda ids: (), note="There is no finished run of it.")
 
 
-def of_run(made: Callable[[Cell, Run], Behind]) -> Callable[[Cell], Behind]:
+def of_run(made: Callable[[Cell, Run], Drilldown]) -> Callable[[Cell], Drilldown]:
     """A source that needs the run of the table."""
 
-    def source(cell: Cell) -> Behind:
+    def source(cell: Cell) -> Drilldown:
         run = run_of(cell)
         return made(cell, run) if run else build_drilldown_without_run()
 
     return source
 
 
-def drill_down_single_image(cell: Cell) -> Behind:
+def drill_down_single_image(cell: Cell) -> Drilldown:
     """The one image of a row."""
     named = cell.groups["picture"]
     rows = GeneratedImage.objects.filter(pk=int(named)) if named.isdigit() else GeneratedImage.objects.none()
     value = cell.row.estimate.value if cell.row else None
     said = "" if value is None else format_number(value, DIGITS)
-    return Behind("images", rows.exclude(WITHDRAWN), lambda ids: [Observed(image, value, said=said) for image in ids])
+    return Drilldown(
+        "images", rows.exclude(WITHDRAWN), lambda ids: [Observed(image, value, said=said) for image in ids]
+    )
 
 
 def with_label(rows: QuerySet[GeneratedImage], dimension: str, value: str) -> QuerySet[GeneratedImage]:
@@ -143,7 +145,7 @@ def with_label(rows: QuerySet[GeneratedImage], dimension: str, value: str) -> Qu
     return rows.filter(Exists(same.filter(subject=OuterRef("subject"))))
 
 
-def drill_down_group(cell: Cell) -> Behind:
+def drill_down_group(cell: Cell) -> Drilldown:
     """For a table whose numbers count no single images: the one that its row names, or those of its groups."""
     if "picture" in cell.groups:
         return drill_down_single_image(cell)
@@ -157,4 +159,4 @@ def drill_down_group(cell: Cell) -> Behind:
         if (value := cell.groups.get(column, ALL)) != ALL:
             rows = with_label(rows, column, value)
     note = "This number is no mean over single images. What is listed are the images of its group, if it has one."
-    return Behind("images", rows, lambda ids: (), note=note)
+    return Drilldown("images", rows, lambda ids: (), note=note)

@@ -204,8 +204,8 @@ def _bar(axis: Any, estimate: Estimate, colour: str, at: float) -> None:
     if estimate.value is None:
         axis.text(0, at, " –", va="center", size=NAMES, color=palette.INK)
         return
-    look = {"hatch": "//////", "hatchcolor": palette.choose_contrast_colour(colour)} if estimate.small else {}
-    axis.barh(at, estimate.value, ROW * 0.8, color=colour, edgecolor=palette.INK, linewidth=0.3, **look)
+    style = {"hatch": "//////", "hatchcolor": palette.choose_contrast_colour(colour)} if estimate.small else {}
+    axis.barh(at, estimate.value, ROW * 0.8, color=colour, edgecolor=palette.INK, linewidth=0.3, **style)
     if estimate.low is not None and estimate.high is not None:
         ends = (estimate.low, estimate.high)
         axis.hlines(at, *ends, color="white", linewidth=2.2)

@@ -10,7 +10,7 @@ from evaluation import content_store
 from evaluation.images import files as images_files
 from evaluation.images.download_log import TERMS
 from evaluation.models import GeneratedImage
-from wwd.base.csv_files import ABOUT_CSV, csv_text, json_lines
+from wwd.base.csv_files import CSV_NOTE, csv_text, json_lines
 
 MOST_IMAGES = 200
 MOST_BYTES = 300_000_000
@@ -73,7 +73,7 @@ def pack_archive(chosen: Sequence[Taken]) -> tuple[IO[bytes], list[Taken]]:
         archive.writestr("pictures.csv", csv_text(COLUMNS, rows))
         archive.writestr("pictures.spreadsheet.csv", csv_text(COLUMNS, rows, spreadsheet=True))
         archive.writestr("pictures.jsonl", "".join(json_lines(COLUMNS, rows)))
-        archive.writestr("README.txt", f"{ABOUT_CSV}\n")
+        archive.writestr("README.txt", f"{CSV_NOTE}\n")
     out.seek(0)
     return out, done
 

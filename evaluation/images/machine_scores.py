@@ -35,7 +35,7 @@ def collect_machine_scores(images: Sequence[GeneratedImage]) -> dict[int, list[S
     wanted = {image.pk: image for image in images}
     found: dict[tuple[int, int], Outcomes] = defaultdict(list)
     runs: dict[int, Run] = {}
-    for outcome in outcomes_about(wanted):
+    for outcome in select_outcomes_of_images(wanted):
         image = image_of(outcome)
         if image in wanted:
             maker = wanted[image].model
@@ -53,7 +53,7 @@ def collect_machine_scores(images: Sequence[GeneratedImage]) -> dict[int, list[S
     return dict(scores)
 
 
-def outcomes_about(images: Iterable[int]) -> Iterable[Outcome]:
+def select_outcomes_of_images(images: Iterable[int]) -> Iterable[Outcome]:
     """Outcomes that made these images, or looked at them."""
     ids = list(images)
     # Two indexes, joined: a database that is asked for “this or that” of two tables reads both of them whole.

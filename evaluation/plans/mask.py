@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evaluation.contracts.table import About, Filters, TableSpec
+from evaluation.contracts.table import Filters, TableMetadata, TableSpec
 from evaluation.metrics.ordering import in_order
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Plan, PlanAct
@@ -151,7 +151,7 @@ def mask_of_models(plans: Sequence[Plan] | None = None) -> Mask:
     return Mask(masked[0], any(plan.mask_places for plan in masked)) if masked else NO_MASK
 
 
-def mask_metadata(found: About, mask: Mask) -> About:
+def mask_metadata(found: TableMetadata, mask: Mask) -> TableMetadata:
     """`found` without names that a plan hides. What a run was made with would tell its model, so it is left out."""
     kept = {key: value for key, value in found.items() if key in ("options", "counted", "questionnaire")}
     hidden = {

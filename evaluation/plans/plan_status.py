@@ -7,7 +7,7 @@ from evaluation.metrics.tidy import TidyTable
 from evaluation.models import Plan
 from evaluation.plans.evidence import data_of, has_overlapping_data, of_table
 from evaluation.plans.freezing import is_plan_intact
-from evaluation.plans.marks import Listed, Standing, mark_planned_rows
+from evaluation.plans.marks import Listed, PlanStatus, mark_planned_rows
 
 
 def frozen_plans() -> list[Plan]:
@@ -30,7 +30,7 @@ def list_planned_analyses(plan: Plan, table: str) -> list[Listed]:
 
 def mark_registered_rows(
     spec: TableSpec, filters: Mapping[str, str], table: TidyTable, plans: Iterable[Plan]
-) -> tuple[TidyTable, Standing]:
+) -> tuple[TidyTable, PlanStatus]:
     """`table` of `filters` with what `plans` planned of it."""
     held = list(plans)
     data = of_table(spec, filters)

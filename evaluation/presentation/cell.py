@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.models import Outcome, Unit
 from evaluation.plans.mask import Mask
 from evaluation.presentation.images import (
@@ -42,8 +42,8 @@ class UnitRow:
         return str(self.unit.payload.get("question", ""))
 
 
-def build_drilldown_context(request: HttpRequest, cell: Cell, found: Behind, after: int) -> dict[str, Any]:
-    """What `evaluation/images/behind.html` needs beside the title."""
+def build_drilldown_context(request: HttpRequest, cell: Cell, found: Drilldown, after: int) -> dict[str, Any]:
+    """What `evaluation/images/drilldown.html` needs beside the title."""
     asked, user, mask = Asked.of(request), user_of(request), cell.mask
     ids, following = found.page(after)
     told = describe_observations(

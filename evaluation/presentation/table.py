@@ -24,8 +24,8 @@ MOST_LINES = 500
 class Cell:
     """One number as shown. `exact` has every digit; `value` is None where nothing was measured.
 
-    `behind`: the query of the page that lists what stands behind it. `exploratory`: other numbers of the table were
-    planned, this one was not.
+    `drilldown_query`: the query of its drill-down page. `exploratory`: other numbers of the table were planned, this
+    one was not.
     """
 
     value: str | None
@@ -35,7 +35,7 @@ class Cell:
     interval: str | None
     small: bool
     reason: str
-    behind: str = ""
+    drilldown_query: str = ""
     exploratory: bool = False
 
     @property
@@ -43,8 +43,8 @@ class Cell:
         """The cell of the table. Not a template: a page has thousands of them."""
         dash = f'<abbr title="{escape(self.reason)}">—</abbr>'
         said = dash if self.value is None else f'<data value="{escape(self.exact)}">{escape(self.value)}</data>'
-        if self.behind:
-            said = f'<a href="behind/{escape(self.behind)}">{said}</a>'
+        if self.drilldown_query:
+            said = f'<a href="drilldown/{escape(self.drilldown_query)}">{said}</a>'
         if self.interval or self.reason:
             said += f' <span class="interval">[{escape(self.interval) if self.interval else dash}]</span>'
         said += f' <span class="n">{self.n} / {self.clusters}</span>'
@@ -110,7 +110,7 @@ def add_drilldown_links(line: Line, columns: Sequence[str], metrics: Sequence[st
     # All but the metric is the same along a line.
     start = cell_query(filters, groups, "")
     return replace(
-        line, cells=tuple(each and replace(each, behind=f"{start}{quote_plus(name)}") for each, name in pairs)
+        line, cells=tuple(each and replace(each, drilldown_query=f"{start}{quote_plus(name)}") for each, name in pairs)
     )
 
 

@@ -21,7 +21,7 @@ FLAT_REASON = "The image is flat: nearly one colour."
 BLURRED_REASON = "The image is blurred all over."
 
 
-class Looks(NamedTuple):
+class ImageQuality(NamedTuple):
     """Kind and size of an image. `flaw` says why it is held back, empty where nothing is wrong."""
 
     media_type: str
@@ -30,10 +30,10 @@ class Looks(NamedTuple):
     flaw: str
 
 
-def assess_image_quality(content: bytes) -> Looks:
+def assess_image_quality(content: bytes) -> ImageQuality:
     """Decodes an image once, whatever it was said to be. Raises ImageError."""
     header = read_header(content)
-    return Looks(
+    return ImageQuality(
         header.media_type, header.width, header.height, find_image_flaw(compute_luminance(decode_image(content)))
     )
 

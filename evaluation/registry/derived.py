@@ -37,7 +37,7 @@ def names_of(base: str, spec: Callable[[str], TableSpec]) -> list[str]:
     return [name for name in (f"{kind}.{base}" for kind in KINDS) if find_derived_table(name, spec)]
 
 
-def about_rescaled(base: TableSpec) -> Iterable[str]:
+def describe_rescaled(base: TableSpec) -> Iterable[str]:
     """The sentence about scores that are for looking at only."""
     if base.rescaled:
         yield (

@@ -22,7 +22,7 @@ from wwd.base.db_connections import LOST
 logger = logging.getLogger(__name__)
 MOST_LOADED = 2
 # Results that come slowly are paid for or took long: a process that is killed loses those of so many seconds.
-KEEP_SECONDS = 10.0
+STORE_SECONDS = 10.0
 # A batch that takes longer gives the rest back, long before the time limit of its task.
 MOST_SECONDS = 1200.0
 Pairs = list[tuple[Unit, Result]]
@@ -62,10 +62,10 @@ class Results(dict[str, Result]):
         unit = self.of_key[result.key]
         self.streaks[unit.model_id].note(f"subject {unit.subject_id}" if unit.subject_id else unit.key, result)
 
-    def look(self) -> None:
+    def store_if_due(self) -> None:
         """Keeps what is there where that is due. Raises BatchStoppedError."""
         now = time.monotonic()
-        if now - self.kept_at >= KEEP_SECONDS:
+        if now - self.kept_at >= STORE_SECONDS:
             new = self.pairs()
             if not self.keep(new):
                 raise BatchStoppedError
@@ -190,7 +190,7 @@ def collect_results(study: Study, works: Sequence[Work], found: Loaded, results:
     for result in study.execute(works, found.backend):
         if result.key in wanted:
             results.add(clean_result(replace(result, circumstances={**call, **result.circumstances})))
-            results.look()
+            results.store_if_due()
 
 
 def execute_in_halves(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:

@@ -103,7 +103,7 @@ def finish_units(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> in
     Unless this is the `last` of it: then the lease is renewed and they stay. Zero where the lease ran out and was
     taken back: then nothing is stored, the units are somebody else's.
     """
-    hashes = storing.keep_files(result for _, result in pairs)
+    hashes = storing.store_image_files(result for _, result in pairs)
     given = Unit.objects.filter(batch=batch, pk__in=[unit.pk for unit, _ in pairs])
     with transaction.atomic():
         held = close_batches([batch.pk]) if last else renew_lease(batch)

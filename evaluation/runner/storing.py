@@ -52,7 +52,7 @@ def is_finite(value: Any) -> bool:
         return False
 
 
-def keep_files(results: Iterable[Result]) -> dict[str, str]:
+def store_image_files(results: Iterable[Result]) -> dict[str, str]:
     """Writes the images of `results` and returns unit key → SHA-256. Never called inside a transaction."""
     held = (result for result in results if result.image and result.image.content)
     return {result.key: content_store.store_content(result.image.content) for result in held if result.image}

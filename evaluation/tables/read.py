@@ -33,8 +33,8 @@ def read_stored_table(
     if view.table is None:
         view = replace(view, filters=shown, mask=mask)
     else:
-        content, standing = mark_registered_rows(table, real, view.table, plans)
-        view = replace(view, filters=shown, table=mask.table(content), standing=standing, mask=mask)
+        content, plan_status = mark_registered_rows(table, real, view.table, plans)
+        view = replace(view, filters=shown, table=mask.table(content), plan_status=plan_status, mask=mask)
     if sentence := wrong_value(view):
         raise FilterNotFound(sentence)
     return view

@@ -7,7 +7,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from evaluation.drilldown.cells import Behind, Cell, load_drilldown
+from evaluation.drilldown.cells import Cell, Drilldown, load_drilldown
 from evaluation.images import archive, download_log
 from evaluation.images.archive import MOST_IMAGES, Taken
 from evaluation.models import Outcome
@@ -15,7 +15,7 @@ from evaluation.plans.mask import Mask, mask_of_models
 from evaluation.presentation.cell import image_of
 from evaluation.presentation.images import user_of
 from evaluation.views.cells import with_cell
-from evaluation.views.images import NOT_KEPT
+from evaluation.views.images import NO_STORE
 from evaluation.views.tables import build_admin_context, require_permission
 
 METHODS = require_http_methods(["GET", "HEAD", "POST"])
@@ -38,7 +38,7 @@ def download_image(request: HttpRequest, pk: int) -> HttpResponseBase:
         raise Http404
     download_log.record_download(user_of(request), f"image {pk}", 1)
     image = chosen[0].image
-    headers = {**NOT_KEPT, "Content-Disposition": f'attachment; filename="{chosen[0].file}"'}
+    headers = {**NO_STORE, "Content-Disposition": f'attachment; filename="{chosen[0].file}"'}
     return HttpResponse(content, content_type=image.media_type or "application/octet-stream", headers=headers)
 
 
@@ -58,10 +58,10 @@ def of_cell(request: HttpRequest, cell: Cell) -> HttpResponseBase:
         user_of(request), f"{cell.spec.name} {cell.query}", sum(bool(each.file) for each in taken)
     )
     name = f"{cell.spec.name}.pictures.zip"
-    return FileResponse(out, as_attachment=True, filename=name, headers=NOT_KEPT)
+    return FileResponse(out, as_attachment=True, filename=name, headers=NO_STORE)
 
 
-def list_image_ids(found: Behind) -> list[int]:
+def list_image_ids(found: Drilldown) -> list[int]:
     """Ids of the first images behind a cell."""
     ids, _more = found.page(0, MOST_IMAGES)
     if found.kind == "images":

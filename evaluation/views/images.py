@@ -14,7 +14,7 @@ from evaluation.presentation.subject import grid_of, photos_of
 from evaluation.readers.image_decode import ImageError
 from evaluation.views.tables import build_admin_context, for_researchers, require_permission
 
-NOT_KEPT = {"Cache-Control": "no-store", "Expires": http_date(0), "Cross-Origin-Resource-Policy": "same-origin"}
+NO_STORE = {"Cache-Control": "no-store", "Expires": http_date(0), "Cross-Origin-Resource-Policy": "same-origin"}
 
 
 def find_shown_image(pk: int) -> GeneratedImage:
@@ -35,7 +35,7 @@ def serve_image_file(request: HttpRequest, pk: int, size: str) -> HttpResponse:
         content = files.read_reduced_image(find_shown_image(pk), size)
     except (FileNotFoundError, ImageError):
         raise Http404 from None
-    return HttpResponse(content, content_type="image/jpeg", headers=NOT_KEPT)
+    return HttpResponse(content, content_type="image/jpeg", headers=NO_STORE)
 
 
 @for_researchers

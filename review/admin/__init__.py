@@ -11,6 +11,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.views.generic import RedirectView
 
 from collection.models import Source
 from evaluation import cached_counts
@@ -124,8 +125,10 @@ class CampaignAdmin(StaffList):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         own = [
-            path("<int:pk>/pictures/", view(pages.add_images), name="review_campaign_images"),
-            path("<int:pk>/look/<int:model>/", view(pages.first_look), name="review_campaign_look"),
+            path("<int:pk>/images/", view(pages.add_images), name="review_campaign_images"),
+            # The address until November 2026.
+            path("<int:pk>/pictures/", RedirectView.as_view(pattern_name="admin:review_campaign_images")),
+            path("<int:pk>/look/<int:model>/", view(pages.show_first_images), name="review_campaign_look"),
             path("<int:pk>/preview/", view(preview_campaign), name="review_campaign_preview"),
         ]
         return [*own, *super().get_urls()]
@@ -193,7 +196,7 @@ class CampaignImageAdmin(ReadOnly):
     class Media:
         css = {"all": ("review/admin.css",)}
 
-    @admin.display(description="thumbnail")
+    @admin.display(description="image")
     def blurred(self, image: CampaignImage) -> SafeString | str:
         if not image.copy_sha256:
             return "not held"
@@ -253,7 +256,7 @@ class AssignmentAdmin(ReadOnly):
     actions = ("show_again",)
     ordering = ("-created_at",)
 
-    @admin.display(description="thumbnail")
+    @admin.display(description="image")
     def thumbnail(self, assignment: Assignment) -> SafeString:
         address = reverse("admin:review_campaignimage_changelist")
         return format_html('<a href="{}?id={}">{}</a>', address, assignment.image_id, assignment.image.dish_name)

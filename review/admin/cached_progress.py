@@ -55,7 +55,7 @@ def count_campaign_progress(campaign: Campaign) -> cached_counts.Content:
 def describe_progress(campaign: Campaign, content: cached_counts.Content) -> dict[str, Any]:
     """The same for the template; who looked at images is read now."""
     seen = {int(model): Seen(*numbers) for model, numbers in content["looked"].items()}
-    models = readiness.with_looks(campaign, seen)
+    models = readiness.select_inspected_models(campaign, seen)
     return {
         "progress": {by: most_lacking([Progress(*row) for row in rows]) for by, rows in content["progress"].items()},
         "dishes_left_out": max(0, len(content["progress"]["dish"]) - MOST_ROWS),

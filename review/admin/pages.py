@@ -89,7 +89,7 @@ def add_images(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def first_look(request: HttpRequest, pk: int, model: int) -> HttpResponse:
+def show_first_images(request: HttpRequest, pk: int, model: int) -> HttpResponse:
     """A model's images, page by page: tag what reviewers may choose never to see, say that one has looked.
 
     The first page is what a campaign needs before it opens; `?page=` leads to all the others.

@@ -20,7 +20,7 @@ IMAGES = 10
 
 
 @dataclass(frozen=True)
-class Look:
+class PreviewRequest:
     """One request of the preview. `place`: which of the first images, from 0."""
 
     request: HttpRequest
@@ -50,7 +50,7 @@ class Look:
         return render(self.request, "review/image.html", context)
 
     def next(self) -> HttpResponse:
-        following = Look(self.request, self.campaign, self.images, (self.place + 1) % len(self.images))
+        following = PreviewRequest(self.request, self.campaign, self.images, (self.place + 1) % len(self.images))
         return following.page(1, fresh=True)
 
     def answered(self) -> HttpResponse:
@@ -79,10 +79,10 @@ def preview_campaign(request: HttpRequest, sent: Sent, pk: int) -> HttpResponse:
         context = {"sentence": "The campaign has no images yet.", "code": ""}
         return render(request, "review/refused.html", context, status=404)
     place = int(sent.proof.about) % len(images) if sent.proof else 0
-    look = Look(request, campaign, images, place)
+    preview = PreviewRequest(request, campaign, images, place)
     do = request.POST.get("do", "")
     if do == "answer":
-        return look.answered()
+        return preview.answered()
     if do in ("", "show", "larger", "hide", "back"):
-        return look.page(2 if do != "back" and request.POST.get("page") == "2" else 1, do=do)
-    return look.next()
+        return preview.page(2 if do != "back" and request.POST.get("page") == "2" else 1, do=do)
+    return preview.next()

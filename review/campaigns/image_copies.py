@@ -25,7 +25,7 @@ class CopyError(Exception):
     """The content is no image that can be read; the text says what was wrong."""
 
 
-def keep_copies(sha256: str) -> tuple[str, str]:
+def store_image_copies(sha256: str) -> tuple[str, str]:
     """Makes and stores the review copy of a held image and the larger one; their SHA-256. Raises CopyError."""
     try:
         content = content_store.read_content(sha256)

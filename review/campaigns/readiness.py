@@ -63,7 +63,7 @@ def models_not_looked_at(campaign: Campaign) -> list[Model]:
     return list(Model.objects.filter(pk__in=shown).exclude(role=Role.CAMERA).exclude(pk__in=looked))
 
 
-def with_looks(campaign: Campaign, among: Iterable[int]) -> list[Any]:
+def select_inspected_models(campaign: Campaign, among: Iterable[int]) -> list[Any]:
     """Models `among` these ids or looked at, with `looked_by` and `looked_on` of whoever looked at their images."""
     look = FilteredRelation("firstlook", condition=Q(firstlook__campaign=campaign))
     models = Model.objects.annotate(look=look).filter(Q(pk__in=list(among)) | Q(look__isnull=False))

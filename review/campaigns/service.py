@@ -16,7 +16,7 @@ from collection.models import Country
 from evaluation import counters
 from evaluation.models import GeneratedImage
 from review.assignment import hold_images, load_without, lock_reviewer
-from review.campaigns.image_copies import CopyError, keep_copies
+from review.campaigns.image_copies import CopyError, store_image_copies
 from review.errors import RequestRefusedError
 from review.models import (
     Assignment,
@@ -63,7 +63,7 @@ def prepare_campaign_images(
 
 def _add(campaign: Campaign, image: GeneratedImage, countries: Iterable[str], done: Prepared) -> None:
     try:
-        copy, large = keep_copies(image.sha256)
+        copy, large = store_image_copies(image.sha256)
     except CopyError as error:
         done.left_out[image.source_key] = str(error)
         return

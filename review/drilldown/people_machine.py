@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.drilldown.studies import drill_down_group
 from evaluation.models import Run, Unit
 from review.drilldown.opinions import make_person_label
@@ -14,7 +14,7 @@ from review.people_machine.registry import Question, asked_of_people
 from review.tables.selection import Opinion
 
 
-def drill_down_people_machine(cell: Cell) -> Behind:
+def drill_down_people_machine(cell: Cell) -> Drilldown:
     """The images of a pair and a country; of the table of disagreements, the one image that its row names."""
     made = None if "picture" in cell.groups else find_table_choice(cell)
     run = Run.objects.filter(slug=cell.groups["run"]).first()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.models import Model, Role
 from review.drilldown.opinions import make_person_label
 from review.models import CampaignImage, Questionnaire
@@ -54,7 +54,7 @@ def find_table_choice(cell: Cell) -> Chosen | None:
 
 def of_reviews(
     made: Chosen, counts: Counts, reviews: Q | None = None, note: str = "", *, by_people: bool = True
-) -> Behind:
+) -> Drilldown:
     """Images of the cell with a review among `reviews`; `counts` says what each review on a page counted as."""
     rows = made.pool.reviews.filter(reviews or Q())
 
@@ -64,7 +64,7 @@ def of_reviews(
         )
 
     reviewed = Exists(rows.filter(image=OuterRef("pk")))
-    return Behind("images", shown_in(made.cell).filter(reviewed), observed, "image_id", note, by_people)
+    return Drilldown("images", shown_in(made.cell).filter(reviewed), observed, "image_id", note, by_people)
 
 
 def shown_in(cell: Cell) -> QuerySet[CampaignImage]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.drilldown.studies import drill_down_group
 from review.drilldown.opinions import make_person_label
 from review.drilldown.reviews import Chosen, find_table_choice, of_reviews, real_photographs, shown_in, yes_or_no
@@ -28,7 +28,7 @@ SHARES: Mapping[str, Callable[[Questionnaire], Read]] = {
 OWN = "review.quality_own"
 
 
-def drill_down_review_table(cell: Cell) -> Behind:
+def drill_down_review_table(cell: Cell) -> Drilldown:
     """What stands behind a cell of any table whose name begins with `review.`."""
     made = find_table_choice(cell)
     if made is None:
@@ -66,12 +66,12 @@ def person_counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
         yield Observed(opinion.image, 1.0, said="one review", who=make_person_label(opinion.reviewer))
 
 
-def of_persons(made: Chosen) -> Behind:
+def of_persons(made: Chosen) -> Drilldown:
     note = "These are the reviews; numbers of images per reviewer have n people, each counted once."
     return of_reviews(made, person_counts, note=note)
 
 
-def of_controls(made: Chosen) -> Behind:
+def of_controls(made: Chosen) -> Drilldown:
     """Answers about real photographs, or pairs of answers, whichever the metric is about."""
     at = list(controls.METRICS).index(made.cell.metric)
     real = made.cell.metric.startswith("real")
@@ -86,7 +86,7 @@ def of_controls(made: Chosen) -> Behind:
     return of_reviews(made, counts, Q(Exists(again)))
 
 
-def of_skips(made: Chosen) -> Behind:
+def of_skips(made: Chosen) -> Drilldown:
     """Images answered, and images left out."""
     at = list(skips.METRICS).index(made.cell.metric)
     estimate = made.cell.row.estimate if made.cell.row else None
@@ -115,7 +115,7 @@ def of_skips(made: Chosen) -> Behind:
                 yield Observed(image, float(value), said=f"{told} ({what})", who=make_person_label(reviewer))
 
     listed = Q(Exists(made.pool.reviews.filter(image=OuterRef("pk")))) | Q(Exists(gone.filter(image=OuterRef("pk"))))
-    return Behind("images", shown_in(made.cell).filter(listed), observed, "image_id", by_people=True)
+    return Drilldown("images", shown_in(made.cell).filter(listed), observed, "image_id", by_people=True)
 
 
 def list_given_assignments(made: Chosen) -> QuerySet[Assignment]:
@@ -124,7 +124,7 @@ def list_given_assignments(made: Chosen) -> QuerySet[Assignment]:
     return every if made.pool.demonstration else every.filter(REAL)
 
 
-def of_agreement(made: Chosen) -> Behind:
+def of_agreement(made: Chosen) -> Drilldown:
     """Images judged for a country by two people or more, with how many pairs of them agree."""
     question = next(each for each in QUESTIONS if each.name == made.cell.groups["question"])
 
@@ -157,7 +157,7 @@ def measure_pair_agreement(image: int, answers: Sequence[Hashable]) -> Observed:
     return Observed(image, alike / every, said=said)
 
 
-SOURCES: Mapping[str, Callable[[Chosen], Behind]] = {
+SOURCES: Mapping[str, Callable[[Chosen], Drilldown]] = {
     "review.agreement": of_agreement,
     "review.controls": of_controls,
     "review.reviewers": of_persons,

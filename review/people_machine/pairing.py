@@ -160,8 +160,8 @@ def gather_agreement_data(filters: Filters) -> Common:
     among = found.images if len(found.images) <= FEW else None
     read = [reading for run in runs for reading in list_machine_readings(run, among)]
     pairings = list(pair_all(found, label, read, filters))
-    notes = [*found.notes, about_label(label)]
-    notes += [about_run(run) for run in runs] or [NO_RUN]
+    notes = [*found.notes, describe_label(label)]
+    notes += [describe_run(run) for run in runs] or [NO_RUN]
     if runs and not pairings:
         notes.append(NO_READING)
     if pairings and not any(pairing.known.any() for pairing in pairings):
@@ -211,7 +211,7 @@ def index_images_by_country(found: People, filters: Filters) -> dict[str, Codes]
     }
 
 
-def about_label(label: Label) -> str:
+def describe_label(label: Label) -> str:
     return {
         "majority": "People’s label of an image is what most of them say; ties are dropped and counted.",
         "any": "People’s label of an image is yes where anybody says yes.",
@@ -219,7 +219,7 @@ def about_label(label: Label) -> str:
     }[label]
 
 
-def about_run(run: Run) -> str:
+def describe_run(run: Run) -> str:
     defined = "; ".join(f"{name}: {value}" for name, value in sorted(run.definition.items()))
     return (
         f"Run {run.slug} of {run.study}, version {run.study_version} of the study.{f' {defined}.' if defined else ''}"

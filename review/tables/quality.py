@@ -111,6 +111,6 @@ QUALITY_OWN = table_of_shares(
     "Review quality among people who know the dish as their own",
     f"{SOURCE}, other reviewers",
     METRICS,
-    Shares(of_everybody, (OWN, REGIONS), keeps=knows_the_dish),
+    Shares(of_everybody, (OWN, REGIONS), includes=knows_the_dish),
     worse=WORSE,
 )

@@ -11,7 +11,14 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.inference.intervals import AMOUNT, Interval, build_empty_interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.tables.filters import NARROWING
-from review.tables.selection import EXCLUDED, INPUTS, Opinion, about_nameless, iterate_opinions, select_reviews
+from review.tables.selection import (
+    EXCLUDED,
+    INPUTS,
+    Opinion,
+    describe_nameless_reviews,
+    iterate_opinions,
+    select_reviews,
+)
 
 ALL = "all"
 LEAST_MEAN = 5
@@ -40,7 +47,7 @@ def compute_reviewer_table(filters: Filters) -> TidyTable:
                 TidyRow({"country": country, "model": model}, metric, estimate)
                 for metric, estimate in estimate_reviewer_metrics(mine, everybody).items()
             ]
-    notes = (AS_PUBLISHED, *chosen.notes, *about_nameless(chosen.reviews))
+    notes = (AS_PUBLISHED, *chosen.notes, *describe_nameless_reviews(chosen.reviews))
     return TidyTable(
         REVIEWERS.name, REVIEWERS.version, REVIEWERS.columns, tuple(rows), notes, chosen.demonstration, chosen.extra
     )

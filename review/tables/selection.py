@@ -14,7 +14,7 @@ from collection.models import Dish, Source
 from evaluation.contracts.table import Filters
 from evaluation.models import Role
 from review.models import Questionnaire, Review
-from review.tables.filters import NARROWING, about_narrowing, of_subjects
+from review.tables.filters import NARROWING, describe_label_filters, of_subjects
 
 INPUTS = ("reviews", "withdrawals")
 FILTERS = ("country", "model", "campaign", "questionnaire", "excluded", "interval", *NARROWING)
@@ -98,11 +98,11 @@ def select_reviews(filters: Filters, *, repeats: bool = False) -> Pool:
     if questionnaire is None:
         return Pool(everybody.none(), None, demonstration, (NOTHING_YET,))
     found = everybody if with_them else everybody.filter(reviewer__exclusion=None)
-    notes = [f"Reviews with questionnaire {questionnaire}. Clusters are dishes.", *about_narrowing(filters)]
+    notes = [f"Reviews with questionnaire {questionnaire}. Clusters are dishes.", *describe_label_filters(filters)]
     if others := sum(one.reviews for one in kept if one.questionnaire != questionnaire.pk):
         notes.append(f"Reviews with another questionnaire, left out: {others}. The filter questionnaire shows them.")
     left = [one.reviews for one in given if one.excluded and one.questionnaire == questionnaire.pk]
-    notes += _about_excluded(len(left), sum(left), with_them=with_them)
+    notes += _describe_excluded(len(left), sum(left), with_them=with_them)
     mine = Q(reviewer__campaign__questionnaire=questionnaire)
     return Pool(found.filter(mine), questionnaire, demonstration, tuple(notes))
 
@@ -159,7 +159,7 @@ def chosen_questionnaire(given: Iterable[Given], filters: Filters) -> Questionna
     return None
 
 
-def _about_excluded(people: int, reviews: int, *, with_them: bool) -> list[str]:
+def _describe_excluded(people: int, reviews: int, *, with_them: bool) -> list[str]:
     """How many people were left out by a recorded decision, and how to see the table the other way."""
     if not people:
         return []
@@ -225,7 +225,7 @@ def identify_reviewer(source_key: str | None, reviewer: UUID) -> str:
     return source_key or str(reviewer)
 
 
-def about_nameless(reviews: QuerySet[Review]) -> list[str]:
+def describe_nameless_reviews(reviews: QuerySet[Review]) -> list[str]:
     """How many reviews have no place in a table by model."""
     nameless = reviews.filter(image__image__model=None).count()
     return [f"Left out: {nameless} of them, about images whose model is not known."] if nameless else []

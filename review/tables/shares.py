@@ -25,7 +25,7 @@ from review.tables.selection import (
     INTERVALS,
     Opinion,
     Pool,
-    about_nameless,
+    describe_nameless_reviews,
     iterate_opinions,
     select_reviews,
 )
@@ -44,7 +44,7 @@ class Shares:
 
     reader: Callable[[Questionnaire], Read]
     notes: tuple[str, ...]
-    keeps: Callable[[Opinion], bool] = lambda opinion: True
+    includes: Callable[[Opinion], bool] = lambda opinion: True
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _compute(
         cells = by_cell((opinion, read(opinion)) for opinion in select_counted_opinions(chosen, made))
         for (country, model), cell in cells.items():
             rows += cell_rows({"country": country, "model": model}, metrics, cell, filters)
-        notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
+        notes += [*describe_nameless_reviews(chosen.reviews), describe_reviewer_counts(cells)]
     return TidyTable(name, version, columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra)
 
 
@@ -147,7 +147,7 @@ def _observe(metrics: Sequence[str], made: Shares, filters: Filters) -> Observat
 
 def select_counted_opinions(chosen: Pool, made: Shares) -> Iterable[Opinion]:
     """The opinions that a table of shares counts."""
-    return (opinion for opinion in iterate_opinions(chosen.reviews) if opinion.model and made.keeps(opinion))
+    return (opinion for opinion in iterate_opinions(chosen.reviews) if opinion.model and made.includes(opinion))
 
 
 def by_cell(found: Iterable[tuple[Placed, Sequence[bool | None]]]) -> dict[tuple[str, str], Cell]:
@@ -186,6 +186,6 @@ def compute_share_intervals(cell: Cell, counts: Sequence[tuple[int, int]], inter
     return two_way(cell.values, cell.dishes, cell.reviewers)
 
 
-def about_reviewers(cells: Mapping[tuple[str, str], Cell]) -> str:
+def describe_reviewer_counts(cells: Mapping[tuple[str, str], Cell]) -> str:
     """How many people stand behind each row."""
     return f"Reviewers: {'; '.join(f'{country}, {model}: {cell.people}' for (country, model), cell in cells.items())}."

@@ -22,12 +22,12 @@ from review.tables.selection import (
     REGIONS,
     Opinion,
     Pool,
-    about_nameless,
+    describe_nameless_reviews,
     identify_reviewer,
     iterate_opinions,
     select_reviews,
 )
-from review.tables.shares import Cell, about_reviewers, by_cell, cell_rows
+from review.tables.shares import Cell, by_cell, cell_rows, describe_reviewer_counts
 
 SKIPPED = (Assignment.State.SKIPPED, Assignment.State.REPORTED)
 FIELDS = (
@@ -39,7 +39,7 @@ FIELDS = (
     "reviewer",
 )
 UNRECORDED = "it was not recorded which images were skipped"
-ABOUT = (
+BOUNDS_NOTE = (
     "Bounds: the shares of review.quality if every image that somebody skipped or reported without an answer had "
     "been called food (the dish) by them, or not. The truth lies between."
 )
@@ -62,7 +62,7 @@ Said = tuple[Opinion | Skip, Sequence[bool]]
 def compute_skip_table(filters: Filters) -> TidyTable:
     """`review.skips`."""
     chosen = select_reviews(filters)
-    notes = [ABOUT, REGIONS, *chosen.notes]
+    notes = [BOUNDS_NOTE, REGIONS, *chosen.notes]
     rows: list[TidyRow] = []
     if chosen.questionnaire:
         recorded, found = answered_or_skipped(chosen, chosen.questionnaire, filters)
@@ -74,7 +74,7 @@ def compute_skip_table(filters: Filters) -> TidyTable:
                 if key in recorded
                 else build_unrecorded_rows(groups, cell)
             )
-        notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
+        notes += [*describe_nameless_reviews(chosen.reviews), describe_reviewer_counts(cells)]
     return TidyTable(
         SKIPS.name, SKIPS.version, SKIPS.columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra
     )
@@ -88,7 +88,7 @@ def observe_skips(filters: Filters) -> Observations:
     recorded, found = answered_or_skipped(chosen, chosen.questionnaire, filters)
     unknown = (None,) * len(METRICS)
     kept = ((one, read if (one.country, one.model) in recorded else unknown) for one, read in found)
-    return build_opinion_observations(tuple(METRICS), kept, chosen, (ABOUT, REGIONS))
+    return build_opinion_observations(tuple(METRICS), kept, chosen, (BOUNDS_NOTE, REGIONS))
 
 
 def answered_or_skipped(

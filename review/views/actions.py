@@ -255,7 +255,7 @@ def _show_image(
     """The page with the frame. The image's address is in it only where the image is to be shown."""
     address = large_address if large else image_address
     if form.page == 2 and form.typed != given.begun:
-        assignment.keep_begun(given, form.chosen())
+        assignment.store_first_page(given, form.chosen())
     shared = {
         "form": form,
         "dish_name": given.image.dish_name,

@@ -19,14 +19,14 @@ from tests.evaluation.tables import make_association, make_place_in, image_resul
 from tests.review.make import make_image
 person = User.objects.create_user({name!r}, password='a long enough secret', is_staff=True)
 person.groups.set([Group.objects.get(name='researcher')])
-if not Run.objects.filter(slug='behind').exists():
+if not Run.objects.filter(slug='drilldown').exists():
     place = make_place_in('Africa')
-    make_association(*(image_result(place, 'painter', 1, n) for n in range(14)), slug='behind')
+    make_association(*(image_result(place, 'painter', 1, n) for n in range(14)), slug='drilldown')
     images = GeneratedImage.objects.filter(subject=place.id).order_by('pk')
     images.update(sha256=content_store.store_content(make_image()), media_type='image/png')
     images.filter(pk=images[1].pk).update(state='refused', sha256='')
-compute_and_store('association.scores', {{'run': 'behind'}})
-compute_and_store('association.top', {{'run': 'behind'}})
+compute_and_store('association.scores', {{'run': 'drilldown'}})
+compute_and_store('association.top', {{'run': 'drilldown'}})
 """
 
 
@@ -38,7 +38,7 @@ def page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> It
     context = browser.new_context(java_script_enabled=request.param, viewport={"width": 1280, "height": 800})
     page = context.new_page()
     page.set_default_timeout(15_000)
-    page.goto(f"{server.url}/admin/login/?next=/admin/evaluation/tables/association.scores/?run=behind")
+    page.goto(f"{server.url}/admin/login/?next=/admin/evaluation/tables/association.scores/?run=drilldown")
     page.fill("[name=username]", name)
     page.fill("[name=password]", "a long enough secret")
     page.click("[type=submit]")
@@ -62,7 +62,7 @@ def test_from_a_number_to_its_images(page: Page, request: pytest.FixtureRequest)
     page.click("ol.images h3 a >> nth=0")
     expect(page.locator("table.grid")).to_be_visible()
     check(page, scripts)
-    page.goto(page.url.partition("/subjects/")[0] + "/tables/association.top/gallery/?run=behind")
+    page.goto(page.url.partition("/subjects/")[0] + "/tables/association.top/gallery/?run=drilldown")
     expect(page.locator(".ends h3").first).to_have_text("top")
     check(page, scripts)
     page.goto(page.url.partition("/tables/")[0] + f"/pictures/{first_number(page)}/take/")

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from collection.models import Dish
-from collection.text_confusables import mixes_look_alikes
+from collection.text_confusables import mixes_confusable_letters
 from tests.collection.make import dish_form, make_contributor, make_dish, make_steward, page, stranger
 
 
@@ -22,7 +22,7 @@ from tests.collection.make import dish_form, make_contributor, make_dish, make_s
     ],
 )
 def test_words_that_mix_look_alike_letters_are_flagged(name: str) -> None:
-    assert mixes_look_alikes(name)
+    assert mixes_confusable_letters(name)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_words_that_mix_look_alike_letters_are_flagged(name: str) -> None:
     ],
 )
 def test_arabizi_and_latin_letters_beside_other_scripts_are_not_flagged(name: str) -> None:
-    assert not mixes_look_alikes(name)
+    assert not mixes_confusable_letters(name)
 
 
 @pytest.mark.django_db

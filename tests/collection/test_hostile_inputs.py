@@ -234,7 +234,7 @@ def test_repeated_fields_and_unknown_ones_do_no_harm(client: Client) -> None:
     assert (dish.state, dish.source) == ("waiting", "form") and dish.number > 10_000
 
 
-KEPT = {
+TYPED = {
     "dish": {"local_name": "Kept words", "ingredients": "kept ingredients"},
     "more": {"drink": "Kept words"},
     "photo": {},
@@ -269,7 +269,7 @@ def forged(kind: str, purpose: str) -> str:
     }[kind]
 
 
-@pytest.mark.parametrize("purpose", KEPT)
+@pytest.mark.parametrize("purpose", TYPED)
 @pytest.mark.parametrize(
     "kind",
     ["missing", "nonsense", "long", "altered", "without signature", "of another form", "signed for something else"],
@@ -277,21 +277,21 @@ def forged(kind: str, purpose: str) -> str:
 def test_forged_token_gets_its_sentence_and_keeps_the_typing(kind: str, purpose: str) -> None:
     token = forged(kind, purpose)
     before = Dish.objects.count()
-    text = html.unescape(page(stranger(), f"/{purpose}/", {"proof": token, **KEPT[purpose]}))
+    text = html.unescape(page(stranger(), f"/{purpose}/", {"proof": token, **TYPED[purpose]}))
     assert REFUSED[purpose] in text
-    assert all(words in text for words in KEPT[purpose].values())
+    assert all(words in text for words in TYPED[purpose].values())
     assert Dish.objects.count() == before and Photo.objects.count() == AboutYou.objects.count() == 0
 
 
-@pytest.mark.parametrize("purpose", KEPT)
+@pytest.mark.parametrize("purpose", TYPED)
 def test_token_that_is_too_old_gets_its_sentence_and_keeps_the_typing(
     monkeypatch: pytest.MonkeyPatch, purpose: str
 ) -> None:
     contributor = make_contributor()
     token = Proof.new(purpose, contributor.pk, make_dish(contributor=contributor).pk).token
     monkeypatch.setattr("collection.access.form_tokens.MAX_AGE", timedelta(seconds=-1))
-    text = html.unescape(page(stranger(), f"/{purpose}/", {"proof": token, **KEPT[purpose]}))
-    assert REFUSED[purpose] in text and all(words in text for words in KEPT[purpose].values())
+    text = html.unescape(page(stranger(), f"/{purpose}/", {"proof": token, **TYPED[purpose]}))
+    assert REFUSED[purpose] in text and all(words in text for words in TYPED[purpose].values())
     assert Dish.objects.get().drink == ""
 
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from collection.access import return_codes
 from collection.dishes.write import change_dish
-from collection.forms import AboutForm
+from collection.forms import PersonalDetailsForm
 from collection.models import AboutYou, Contributor, Country, Dish, Photo
 from tests.collection.make import make_contributor, make_dish, make_photo, stranger, tokens
 
@@ -92,5 +92,5 @@ def test_page_holds_what_somebody_told_about_themselves_and_no_empty_line() -> N
     AboutYou.objects.filter(pk=row.pk).update(nationalities_more="Wolof")
     page = download(contributor, "page").content.decode()
     assert all(words in page for words in ("Awa &lt;i&gt;", "1990", "Senegal, Wolof", "yes"))
-    labels = {name: str(AboutForm.base_fields[name].label) for name in ("year_of_birth", "email")}
+    labels = {name: str(PersonalDetailsForm.base_fields[name].label) for name in ("year_of_birth", "email")}
     assert labels["year_of_birth"] in page and labels["email"] not in page

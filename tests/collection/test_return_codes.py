@@ -183,7 +183,7 @@ def test_typing_mistakes_are_not_counted() -> None:
 def test_a_person_has_no_more_than_twenty_codes_of_phones() -> None:
     seals = [f"{number:064x}" for number in range(return_codes.MOST_SEALS + 1)]
     for seal in seals:
-        return_codes.keep_seal(PERSON, "contributor", seal)
+        return_codes.store_phone_code(PERSON, "contributor", seal)
     assert PhoneCode.objects.filter(person=PERSON).count() == return_codes.MOST_SEALS
-    return_codes.keep_seal(uuid.uuid4(), "contributor", seals[-1])
+    return_codes.store_phone_code(uuid.uuid4(), "contributor", seals[-1])
     assert PhoneCode.objects.count() == return_codes.MOST_SEALS + 1

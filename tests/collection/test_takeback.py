@@ -40,7 +40,7 @@ def test_a_network_is_a_hash_of_its_prefix_with_the_key_of_the_month() -> None:
     assert network("unknown") == ""
     before = network("41.202.10.7")
     NetworkKey.objects.all().delete()
-    seen_here._kept.clear()
+    seen_here._month_keys.clear()
     assert network("41.202.10.7") != before
 
 

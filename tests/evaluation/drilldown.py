@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from django.http import QueryDict
 
 from evaluation.drilldown import cells
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.metrics.tidy import TidyRow
 from evaluation.tables import store
 
@@ -38,7 +38,7 @@ def cell_of(name: str, row: TidyRow, **filters: str) -> Cell:
     return cells.cell_of(name, QueryDict(cells.cell_query(filters, row.groups, row.metric)[1:]))
 
 
-def everything(found: Behind, most: int = 3) -> list[Observed]:
+def everything(found: Drilldown, most: int = 3) -> list[Observed]:
     """What is counted on all pages, which are short here so that there are many."""
     seen: list[Observed] = []
     ids: list[int] = []

@@ -327,12 +327,12 @@ def test_behind_a_difference_stand_the_images_of_a_model_in_a_place(client: Clie
     for place, seen in (("Africa", "all images of two here"), ("all", "choose a row with a place")):
         groups = {"measure": "net", "group": "taste", "continent": place, **names}
         query = {**{f"cell.{name}": value for name, value in groups.items()}, "metric": "second_mean"}
-        page = client.get("/admin/evaluation/tables/compare.association.scores/behind/", query).content.decode()
+        page = client.get("/admin/evaluation/tables/compare.association.scores/drilldown/", query).content.decode()
         assert seen in page
         assert page.count('class="picture"') == (DISHES if place == "Africa" else 0)
     StoredTable.objects.filter(name="association.scores").delete()
     query["cell.continent"] = "Africa"
-    page = client.get("/admin/evaluation/tables/compare.association.scores/behind/", query).content.decode()
+    page = client.get("/admin/evaluation/tables/compare.association.scores/drilldown/", query).content.decode()
     assert "The table association.scores was not computed yet" in page
 
 

@@ -260,6 +260,6 @@ def test_behind_a_gap_stand_the_images_of_the_group_at_its_end(
     client.force_login(make_staff())
     groups = {"measure": "food", "by": "country", "model": "Dalle2", **dict(zip(disparity.ENDS, ends, strict=True))}
     query = {**{f"cell.{name}": value for name, value in groups.items()}, "metric": metric}
-    page = client.get("/admin/evaluation/tables/disparity.review.quality/behind/", query).content.decode()
+    page = client.get("/admin/evaluation/tables/disparity.review.quality/drilldown/", query).content.decode()
     assert seen in page
     assert ('class="picture"' in page) == any(ends)

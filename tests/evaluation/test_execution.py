@@ -87,7 +87,7 @@ def test_a_model_that_does_not_fit_beside_another_is_loaded_without_it(monkeypat
 
 def test_what_comes_slowly_is_kept_before_the_batch_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is killed in the middle loses nothing that was paid for."""
-    monkeypatch.setattr(execution, "KEEP_SECONDS", 0)
+    monkeypatch.setattr(execution, "STORE_SECONDS", 0)
     run = make_run("yes", "refuse", "kill", "yes")
     with pytest.raises(WorkerKilled):
         process_run(run.pk, "killed")
@@ -106,7 +106,7 @@ def test_a_batch_that_takes_too_long_gives_the_rest_back(monkeypatch: pytest.Mon
 
 
 def test_a_worker_whose_lease_was_taken_back_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execution, "KEEP_SECONDS", 0)
+    monkeypatch.setattr(execution, "STORE_SECONDS", 0)
     monkeypatch.setattr(leases, "renew_lease", lambda batch: False)
     run = make_run(*["yes"] * 4)
     process_run(run.pk, "a", stop=lambda: bool(Fragile.executed))

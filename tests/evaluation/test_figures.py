@@ -121,7 +121,7 @@ def plan_of(table: TidyTable, *metrics: str) -> figures_model.Plan:
 
 
 def file_of(table: TidyTable, ending: figures_model.Ending = "svg", **look: Any) -> bytes:
-    drawn = files.render_figure_file(table, ["food"], ending, figures_model.Look(**look))
+    drawn = files.render_figure_file(table, ["food"], ending, figures_model.FigureStyle(**look))
     assert drawn is not None
     return drawn
 

@@ -55,9 +55,9 @@ def test_a_large_file_is_copied_once_to_any_storage(settings: Settings, tmp_path
         settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": f"{__name__}.Remote"}}
     source = tmp_path / "source"
     source.write_bytes(b"archive")
-    sha256 = content_store.keep_file(source)
+    sha256 = content_store.store_file(source)
     written = default_storage.get_modified_time(content_store.path_of(sha256))
-    assert content_store.keep_file(source) == sha256
+    assert content_store.store_file(source) == sha256
     assert content_store.read_content(sha256) == b"archive"
     assert default_storage.get_modified_time(content_store.path_of(sha256)) == written
 

@@ -68,9 +68,9 @@ def pages() -> list[str]:
     image, query = held(), scores()
     compute.compute_and_store("association.top", {})
     return [
-        f"/admin/evaluation/pictures/{image.pk}/",
-        f"/admin/evaluation/subjects/{image.subject_id}/pictures/",
-        f"{TABLES}association.scores/behind/{query}",
+        f"/admin/evaluation/images/{image.pk}/",
+        f"/admin/evaluation/subjects/{image.subject_id}/images/",
+        f"{TABLES}association.scores/drilldown/{query}",
         f"{TABLES}association.top/gallery/",
     ]
 
@@ -86,7 +86,7 @@ def test_owner_stranger_signed_out_and_wrong_method() -> None:
 
 
 def test_contents_are_for_those_who_may_see_images() -> None:
-    address = f"/admin/evaluation/pictures/{held().pk}/small.jpg"
+    address = f"/admin/evaluation/images/{held().pk}/small.jpg"
     assert Client().get(address).status_code == 302
     assert signed_in().get(address).status_code == 403
     seen = signed_in(SEE, name="seer").get(address)
@@ -97,7 +97,7 @@ def test_contents_are_for_those_who_may_see_images() -> None:
 
 def test_who_may_not_see_images_is_told_so_and_gets_no_address() -> None:
     image = held()
-    page = signed_in().get(f"/admin/evaluation/pictures/{image.pk}/?show=all").content.decode()
+    page = signed_in().get(f"/admin/evaluation/images/{image.pk}/?show=all").content.decode()
     assert "Your account may not see images" in page
     assert ".jpg" not in page
 
@@ -116,21 +116,21 @@ def test_who_may_not_see_images_is_told_so_and_gets_no_address() -> None:
 def test_what_is_no_image_says_what_it_is_and_is_never_a_broken_image(values: dict[str, str], words: str) -> None:
     image = held(**values)
     client = signed_in(SEE)
-    page = client.get(f"/admin/evaluation/pictures/{image.pk}/?show=all").content.decode()
+    page = client.get(f"/admin/evaluation/images/{image.pk}/?show=all").content.decode()
     assert words in page
     assert "<img" not in page
-    assert client.get(f"/admin/evaluation/pictures/{image.pk}/small.jpg").status_code == 404
+    assert client.get(f"/admin/evaluation/images/{image.pk}/small.jpg").status_code == 404
 
 
 def test_a_damaged_file_says_so() -> None:
     image = held(sha256=content_store.store_content(b"no image at all"))
-    page = signed_in(SEE).get(f"/admin/evaluation/pictures/{image.pk}/?show={image.pk}").content.decode()
+    page = signed_in(SEE).get(f"/admin/evaluation/images/{image.pk}/?show={image.pk}").content.decode()
     assert "missing in the storage" in page and "<img" not in page
 
 
 def test_prompt_as_sent_and_as_rewritten_stand_beside_the_image() -> None:
     image = held(prompt_sent="A photo of Waakye", prompt_revised="A <b>warm</b> photo")
-    page = signed_in().get(f"/admin/evaluation/pictures/{image.pk}/").content.decode()
+    page = signed_in().get(f"/admin/evaluation/images/{image.pk}/").content.decode()
     assert "A photo of Waakye" in page and "A &lt;b&gt;warm&lt;/b&gt; photo" in page and "seed 7" in page
 
 
@@ -152,30 +152,30 @@ HOSTILE = [
 
 def test_addresses_that_name_no_cell_are_not_found_and_say_why() -> None:
     query, client = scores(), signed_in()
-    assert client.get(f"{TABLES}association.scores/behind/{query}&show=%3Cb%3E&show={'9' * 300}").status_code == 200
+    assert client.get(f"{TABLES}association.scores/drilldown/{query}&show=%3Cb%3E&show={'9' * 300}").status_code == 200
     for hostile in HOSTILE:
-        response = client.get(f"{TABLES}association.scores/behind/{hostile}")
+        response = client.get(f"{TABLES}association.scores/drilldown/{hostile}")
         assert response.status_code == 404, hostile
         assert "<script>=" not in response.content.decode()
-    assert "Did you mean association.scores" in client.get(f"{TABLES}association.score/behind/").content.decode()
-    assert client.get("/admin/evaluation/pictures/987654/").status_code == 404
-    assert client.get("/admin/evaluation/subjects/987654/pictures/").status_code == 404
+    assert "Did you mean association.scores" in client.get(f"{TABLES}association.score/drilldown/").content.decode()
+    assert client.get("/admin/evaluation/images/987654/").status_code == 404
+    assert client.get("/admin/evaluation/subjects/987654/images/").status_code == 404
 
 
 def test_a_table_that_is_not_computed_yet_says_so() -> None:
     query = scores()
-    response = signed_in().get(f"{TABLES}association.scores/behind/{query}&run=vectors")
+    response = signed_in().get(f"{TABLES}association.scores/drilldown/{query}&run=vectors")
     assert response.status_code == 200
     assert "being computed" in response.content.decode()
 
 
 def test_pages_follow_each_other_and_hold_each_image_once() -> None:
-    page, client, seen = f"{TABLES}association.scores/behind/{scores(30)}", signed_in(), []
+    page, client, seen = f"{TABLES}association.scores/drilldown/{scores(30)}", signed_in(), []
     while page:
         text = client.get(page).content.decode()
         seen += [part.partition('"')[0] for part in text.split('<li id="p')[1:]]
         following = [part.partition('"')[0] for part in text.split('href="?') if "after=" in part.partition('"')[0]]
-        page = f"{TABLES}association.scores/behind/?{following[-1].replace('&amp;', '&')}" if following else ""
+        page = f"{TABLES}association.scores/drilldown/?{following[-1].replace('&amp;', '&')}" if following else ""
     assert len(seen) == len(set(seen)) == 30
 
 
@@ -209,13 +209,13 @@ def test_answers_that_could_not_be_read_are_listed_with_the_reason() -> None:
         assert check(compute.compute_and_store(f"stereotypes.{name}", {}))
     query = "?" + urlencode({"cell.question": "table", "cell.continent": "Africa", "cell.model": "painter"})
     client = signed_in()
-    assert "no answer could be read (no answer)" in client.get(f"{TABLES}stereotypes.flattening/behind/{query}").text
+    assert "no answer could be read (no answer)" in client.get(f"{TABLES}stereotypes.flattening/drilldown/{query}").text
     query += "&cell.option=Yes&metric=order_changes"
-    page = client.get(f"{TABLES}stereotypes.answers/behind/{query}").text
+    page = client.get(f"{TABLES}stereotypes.answers/drilldown/{query}").text
     assert "only one order of the options was read" in page and "counted: yes" in page
-    page = client.get(f"{TABLES}stereotypes.readings/behind/?cell.question=table&metric=agreement_read").text
+    page = client.get(f"{TABLES}stereotypes.readings/drilldown/?cell.question=table&metric=agreement_read").text
     assert "the words could not be read" in page
-    assert "not read: no answer" in client.get(f"/admin/evaluation/pictures/{unread.pk}/").text
+    assert "not read: no answer" in client.get(f"/admin/evaluation/images/{unread.pk}/").text
 
 
 def test_what_failed_is_told_beside_its_image() -> None:
@@ -227,11 +227,11 @@ def test_what_failed_is_told_beside_its_image() -> None:
     pixels = make_model("pixels", role="pixels", backend="pixels")
     unit = UnitPlan(key, pixels, place, {"image": image.pk}, key)
     import_run("colours", "colours", {"images": "test"}, [(unit, Result(key, "failed", reason="The file is gone."))])
-    page = signed_in().get(f"/admin/evaluation/pictures/{image.pk}/").text
+    page = signed_in().get(f"/admin/evaluation/images/{image.pk}/").text
     assert "The file could not be read." in page and "The file is gone." in page
     assert check(compute.compute_and_store("association.scores", {}))
     query = "?" + urlencode({"cell.group": "taste", "cell.continent": "Africa", "cell.model": "painter"})
-    assert "it has no vector" in signed_in(name="b").get(f"{TABLES}association.scores/behind/{query}").text
+    assert "it has no vector" in signed_in(name="b").get(f"{TABLES}association.scores/drilldown/{query}").text
 
 
 def test_an_image_whose_score_is_about_another_one_or_has_no_words_shows_none() -> None:
@@ -252,14 +252,14 @@ def test_images_without_a_subject_are_no_words_of_a_run() -> None:
 def test_a_table_whose_run_is_gone_lists_nothing_and_says_so() -> None:
     query = scores()
     purging.purge_run(Run.objects.get())
-    page = signed_in().get(f"{TABLES}association.scores/behind/{query}").text
+    page = signed_in().get(f"{TABLES}association.scores/drilldown/{query}").text
     assert "There is no finished run of it." in page
 
 
 def test_numbers_about_no_group_of_images_list_none() -> None:
     held()
     compute.compute_and_store("overview.totals", {})
-    page = signed_in().get(f"{TABLES}overview.totals/behind/?cell.what=dishes").text
+    page = signed_in().get(f"{TABLES}overview.totals/drilldown/?cell.what=dishes").text
     assert "This number is no mean over single images" in page
     assert '<li id="p' not in page
 
@@ -307,7 +307,7 @@ def test_samples_stand_in_their_order() -> None:
         GeneratedImage.objects.create(
             subject_id=first.subject_id, model_id=first.model_id, sample=sample, source_key=f"k{sample}"
         )
-    page = signed_in(SEE).get(f"/admin/evaluation/subjects/{first.subject_id}/pictures/").text
+    page = signed_in(SEE).get(f"/admin/evaluation/subjects/{first.subject_id}/images/").text
     assert page.index("sample 0") < page.index("sample 1") < page.index("sample 2")
 
 
@@ -318,7 +318,7 @@ def test_one_subject_stands_across_models_and_seeds() -> None:
         Model.objects.get_or_create(slug=model, defaults={"title": model, "role": "image_generator"})
         maker = Model.objects.get(slug=model)
         GeneratedImage.objects.create(subject=subject, model=maker, seed=seed, source_key=f"k{model}{seed}")
-    page = signed_in(SEE).get(f"/admin/evaluation/subjects/{subject.pk}/pictures/").content.decode()
+    page = signed_in(SEE).get(f"/admin/evaluation/subjects/{subject.pk}/images/").content.decode()
     assert page.index("seed 1") < page.index("seed 2")
     assert page.count('<th scope="row">') == 2
     assert "There is none that may be shown" in page
@@ -344,7 +344,7 @@ def test_a_contributors_photo_stands_beside_where_consent_and_moderation_allow_i
 ) -> None:
     photo = shared_photo(licence, state)
     subject = image_of(photo).subject
-    page = f"/admin/evaluation/subjects/{subject.pk}/pictures/"
+    page = f"/admin/evaluation/subjects/{subject.pk}/images/"
     client = signed_in(SEE)
     assert photo.thumbnail not in client.get(page).content.decode()
     assert (photo.thumbnail in client.get(f"{page}?show=all").content.decode()) == there
@@ -367,7 +367,7 @@ def test_a_photograph_from_a_folder_is_nobodys_photo_here() -> None:
 
 def test_images_are_taken_away_after_the_terms_and_with_a_log() -> None:
     image, client = held(), signed_in(SEE, TAKE)
-    address = f"/admin/evaluation/pictures/{image.pk}/take/"
+    address = f"/admin/evaluation/images/{image.pk}/take/"
     asked = client.get(address).content.decode()
     assert "not for training" in asked and "csrfmiddlewaretoken" in asked
     assert client.post(address).status_code == 422
@@ -386,7 +386,7 @@ def test_an_archive_holds_the_images_of_a_cell_the_terms_and_why_others_are_not_
     GeneratedImage.objects.filter(pk=there.pk).update(
         sha256=content_store.store_content(make_image_bytes()), media_type="image/png"
     )
-    sent = client.post(f"{TABLES}association.scores/behind/take/{query}", {"terms": "1"})
+    sent = client.post(f"{TABLES}association.scores/drilldown/take/{query}", {"terms": "1"})
     archive = zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content)))  # type: ignore[attr-defined]
     assert sorted(archive.namelist()) == sorted([f"picture-{there.pk}.png", "terms.txt", "README.txt", *LISTS])
     rows = list(csv.DictReader(io.StringIO(archive.read("pictures.csv").decode())))
@@ -398,9 +398,9 @@ def test_an_archive_holds_the_images_of_a_cell_the_terms_and_why_others_are_not_
 def test_an_image_without_its_file_and_a_cell_without_numbers_are_not_taken_away() -> None:
     client, query = signed_in(SEE, TAKE), scores(1)
     lost = held(sha256="0" * 64)
-    assert client.post(f"/admin/evaluation/pictures/{lost.pk}/take/", {"terms": "1"}).status_code == 404
+    assert client.post(f"/admin/evaluation/images/{lost.pk}/take/", {"terms": "1"}).status_code == 404
     StoredTable.objects.all().delete()
-    assert client.post(f"{TABLES}association.scores/behind/take/{query}", {"terms": "1"}).status_code == 404
+    assert client.post(f"{TABLES}association.scores/drilldown/take/{query}", {"terms": "1"}).status_code == 404
     assert not ImageDownload.objects.exists()
 
 
@@ -418,6 +418,21 @@ def test_the_images_behind_what_was_asked_for_are_taken_away_too() -> None:
     runner.process_run(run.pk, "tests")
     compute.compute_and_store("generation.counts", {})
     query = "?" + urlencode({"cell.country": "Ghana", "cell.model": "sketch", "metric": "done"})
-    sent = signed_in(SEE, TAKE).post(f"{TABLES}generation.counts/behind/take/{query}", {"terms": "1"})
+    sent = signed_in(SEE, TAKE).post(f"{TABLES}generation.counts/drilldown/take/{query}", {"terms": "1"})
     names = zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content))).namelist()  # type: ignore[attr-defined]
     assert sum(name.startswith("picture-") for name in names) == ImageDownload.objects.get().number == 2
+
+
+@pytest.mark.parametrize(
+    ("former", "present"),
+    [
+        ("tables/association.scores/behind/?metric=net", "tables/association.scores/drilldown/?metric=net"),
+        ("tables/association.scores/behind/take/", "tables/association.scores/drilldown/take/"),
+        ("pictures/7/?show=all", "images/7/?show=all"),
+        ("pictures/7/take/", "images/7/take/"),
+        ("subjects/7/pictures/", "subjects/7/images/"),
+    ],
+)
+def test_former_addresses_lead_to_the_present_ones(former: str, present: str) -> None:
+    response = Client().get(f"/admin/evaluation/{former}")
+    assert (response.status_code, response.headers["Location"]) == (301, f"/admin/evaluation/{present}")

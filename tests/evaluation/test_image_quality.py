@@ -40,7 +40,7 @@ def plate() -> Image.Image:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_an_image_has_its_kind_and_size_and_no_flaw(kind: str) -> None:
     found = image_quality.assess_image_quality(encoded(scene(), kind))
-    assert found == image_quality.Looks(f"image/{kind.lower()}", 512, 512, "")
+    assert found == image_quality.ImageQuality(f"image/{kind.lower()}", 512, 512, "")
 
 
 @pytest.mark.parametrize(

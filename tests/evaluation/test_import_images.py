@@ -1,4 +1,4 @@
-"""Images from a folder: `manage.py import_pictures`."""
+"""Images from a folder: `manage.py import_images`."""
 
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def test_the_command_lists_what_it_left_out(folder: Path, capsys: pytest.Capture
     make_dish("Waakye")
     write(folder, "Waakye_1.png", "Wakye_1.png", "notes.png")
     with pytest.raises(CommandError, match="2 files were left out, the rest was taken"):
-        call_command("import_pictures", folder, pattern="{subject}_{sample}.png", model="dalle", run_slug="elsewhere")
+        call_command("import_images", folder, pattern="{subject}_{sample}.png", model="dalle", run_slug="elsewhere")
     shown = capsys.readouterr()
     assert shown.out == "Run elsewhere: 1 new images, 0 known, 2 files left out.\n"
     assert "Wakye_1.png: There is no subject 'Wakye'. Did you mean Waakye" in shown.err
@@ -90,8 +90,12 @@ def test_the_command_lists_what_it_left_out(folder: Path, capsys: pytest.Capture
     for path in folder.glob("*[!1].png"):
         path.unlink()
     (folder / "Wakye_1.png").unlink()
-    call_command("import_pictures", folder, pattern="{subject}_{sample}.png", model="dalle", run_slug="elsewhere")
-    assert capsys.readouterr().out == "Run elsewhere: 0 new images, 1 known, 0 files left out.\n"
+    for former in (False, True):
+        name = "import_pictures" if former else "import_images"
+        call_command(name, folder, pattern="{subject}_{sample}.png", model="dalle", run_slug="elsewhere")
+        shown = capsys.readouterr()
+        assert shown.out == "Run elsewhere: 0 new images, 1 known, 0 files left out.\n"
+        assert ("is now called import_images" in shown.err) == former
 
 
 @pytest.mark.parametrize(
@@ -106,6 +110,6 @@ def test_the_command_lists_what_it_left_out(folder: Path, capsys: pytest.Capture
 def test_wrong_options_are_explained(folder: Path, options: dict[str, str], sentence: str) -> None:
     chosen = Path(options.pop("folder", str(folder)))
     with pytest.raises(CommandError) as caught:
-        call_command("import_pictures", chosen, run_slug="elsewhere", **options)
+        call_command("import_images", chosen, run_slug="elsewhere", **options)
     assert sentence in str(caught.value)
     assert not Run.objects.exists()

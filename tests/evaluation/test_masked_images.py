@@ -52,10 +52,10 @@ def masked() -> list[str]:
     cells = [drilldown_cells.cell_query({}, row.groups, row.metric) for row in view.table.rows]
     image = GeneratedImage.objects.latest("pk")
     return [
-        *(f"{TABLES}/{NAME}/behind/{cell}" for cell in cells),
+        *(f"{TABLES}/{NAME}/drilldown/{cell}" for cell in cells),
         f"{TABLES}/association.top/gallery/?show=all",
-        f"/admin/evaluation/pictures/{image.pk}/",
-        f"/admin/evaluation/subjects/{image.subject_id}/pictures/",
+        f"/admin/evaluation/images/{image.pk}/",
+        f"/admin/evaluation/subjects/{image.subject_id}/images/",
     ]
 
 
@@ -68,22 +68,22 @@ def test_no_page_of_images_names_a_masked_model(client: Client, masked: list[str
 
 
 def test_masked_cells_list_the_images_of_the_model_behind_the_letter(client: Client, masked: list[str]) -> None:
-    counted = [client.get(page).text.count("counted: ") for page in masked if "/behind/" in page]
+    counted = [client.get(page).text.count("counted: ") for page in masked if "/drilldown/" in page]
     assert set(counted) == {12}
 
 
 def test_a_real_name_is_no_cell_while_names_are_masked(client: Client, masked: list[str]) -> None:
     cell = drilldown_cells.cell_query({}, {"group": "taste", "continent": "Africa", "model": "alpha-1"}, "net")
-    response = client.get(f"{TABLES}/{NAME}/behind/{cell}")
+    response = client.get(f"{TABLES}/{NAME}/drilldown/{cell}")
     assert response.status_code == 404
     StoredTable.objects.all().delete()
-    response = client.get(f"{TABLES}/{NAME}/behind/{cell}")
+    response = client.get(f"{TABLES}/{NAME}/drilldown/{cell}")
     assert response.status_code == 404, "a table that is still being computed knows no real name either"
 
 
 def test_nothing_is_taken_away_while_names_are_masked(client: Client, masked: list[str]) -> None:
     image = GeneratedImage.objects.latest("pk")
-    pages = [f"/admin/evaluation/pictures/{image.pk}/take/", masked[0].replace("/behind/", "/behind/take/")]
+    pages = [f"/admin/evaluation/images/{image.pk}/take/", masked[0].replace("/drilldown/", "/drilldown/take/")]
     for page in pages:
         assert "their files would tell" in client.get(page).text
         assert client.post(page, {"terms": "1"}).status_code == 422

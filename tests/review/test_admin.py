@@ -60,7 +60,7 @@ def test_adding_images_needs_the_permission_to_change_campaigns() -> None:
     user.user_permissions.add(Permission.objects.get(codename="view_campaign"))
     client = Client()
     client.force_login(user)
-    address = f"/admin/review/campaign/{campaign.pk}/pictures/"
+    address = f"/admin/review/campaign/{campaign.pk}/images/"
     assert client.post(address, {"run": run.pk}).status_code == 403
     assert client.get(address).status_code == 403
     assert Client().post(address, {"run": run.pk}).status_code == 302

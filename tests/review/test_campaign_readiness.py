@@ -238,7 +238,7 @@ def test_images_are_asked_for_in_a_request_and_prepared_outside_it(
 ) -> None:
     campaign, run = make_campaign(images=0, state="draft"), make_run("Nigeria", "Nigeria", "Kenya", "Peru")
     sent = {"run": run.pk, "countries": "Nigeria\r\nKenya\r\n", "dishes": ""}
-    address = f"/admin/review/campaign/{campaign.pk}/pictures/"
+    address = f"/admin/review/campaign/{campaign.pk}/images/"
     assert f'<option value="{run.pk}" selected' in staff.get(address).content.decode()
     assert "Choose a run or a model." in staff.post(address, {**sent, "run": ""}).content.decode()
     with django_capture_on_commit_callbacks(execute=True) as announced:
@@ -302,7 +302,7 @@ def test_a_worker_stops_where_another_one_went_on_meanwhile(monkeypatch: pytest.
 
 def test_images_cannot_be_added_while_the_campaign_is_open(staff: Client) -> None:
     campaign, run = make_campaign(images=0), make_run("Nigeria")
-    page = staff.post(f"/admin/review/campaign/{campaign.pk}/pictures/", {"run": run.pk}).content.decode()
+    page = staff.post(f"/admin/review/campaign/{campaign.pk}/images/", {"run": run.pk}).content.decode()
     assert "Set it back to draft first." in page
     assert not Preparation.objects.exists()
 
@@ -398,7 +398,7 @@ def test_preview_walks_through_the_questions_and_stores_nothing(staff: Client) -
     assert [kind.objects.count() for kind in kinds] == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("page", ["preview/", "pictures/", "look/1/", "change/"])
+@pytest.mark.parametrize("page", ["preview/", "images/", "look/1/", "change/"])
 def test_pages_of_a_campaign_are_for_staff_with_the_permission(page: str) -> None:
     campaign = make_campaign()
     plain = User.objects.create_user("plain", is_staff=True)

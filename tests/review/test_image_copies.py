@@ -7,7 +7,7 @@ from PIL import Image
 from PIL.JpegImagePlugin import JpegImageFile
 
 from evaluation import content_store
-from review.campaigns.image_copies import MAX_BYTES, SIDE, CopyError, keep_copies, review_copy
+from review.campaigns.image_copies import MAX_BYTES, SIDE, CopyError, review_copy, store_image_copies
 from tests.review.make import make_image_bytes
 
 
@@ -99,12 +99,12 @@ def test_what_cannot_be_read_is_a_copy_error(content: bytes) -> None:
 
 def test_file_that_is_not_held_is_a_copy_error() -> None:
     with pytest.raises(CopyError, match="not held"):
-        keep_copies("0" * 64)
+        store_image_copies("0" * 64)
 
 
 def test_copy_is_kept_under_its_own_hash() -> None:
     original = content_store.store_content(SOURCES["WebP"])
-    copy, large = keep_copies(original)
+    copy, large = store_image_copies(original)
     assert len({copy, large, original}) == 3
     assert content_store.read_content(copy) == review_copy(SOURCES["WebP"])
     assert opened(content_store.read_content(large)).size == (1024, 1024)

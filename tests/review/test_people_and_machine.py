@@ -562,9 +562,8 @@ def test_a_number_leads_to_its_images_and_the_answers_about_them(client: Client)
     assert sorted(value for value in said if value is not None) == [0, 0, 0, 0, 1, 1]
     assert said.count(None) == 3
     client.force_login(make_staff())
-    assert (
-        client.get(reverse("evaluation:behind", args=["agreement.scores"]) + "?" + query.urlencode()).status_code == 200
-    )
+    address = reverse("evaluation:drilldown", args=["agreement.scores"])
+    assert client.get(f"{address}?{query.urlencode()}").status_code == 200
 
 
 def test_pages_show_numbers_and_what_is_not_measured(client: Client) -> None:

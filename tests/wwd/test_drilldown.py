@@ -49,7 +49,7 @@ def address(name: str) -> str:
     view = read.read_stored_table(name, {})
     assert view.table
     row = next(row for row in view.table.rows if row.estimate.value is not None)
-    return f"/admin/evaluation/tables/{name}/behind/{cells.cell_query({}, row.groups, row.metric)}"
+    return f"/admin/evaluation/tables/{name}/drilldown/{cells.cell_query({}, row.groups, row.metric)}"
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_every_table_opens_its_images_within_few_queries(
     if not view.table or not view.table.rows:
         pytest.skip("The demonstration has nothing of it.")
     client, row = researcher(SEE, READ_ANSWERS), view.table.rows[0]
-    page = f"/admin/evaluation/tables/{name}/behind/{cells.cell_query({}, row.groups, row.metric)}"
+    page = f"/admin/evaluation/tables/{name}/drilldown/{cells.cell_query({}, row.groups, row.metric)}"
     with django_assert_max_num_queries(MOST_QUERIES):  # type: ignore[operator]
         response = client.get(page)
     assert response.status_code == 200
@@ -98,7 +98,7 @@ def test_every_table_opens_its_images_within_few_queries(
 def test_the_page_of_a_table_leads_behind_each_of_its_cells(stored: None) -> None:
     link = address("review.quality")
     page = researcher().get("/admin/evaluation/tables/review.quality/").content.decode()
-    assert f'href="behind/{link.partition("behind/")[2]}"'.replace("&", "&amp;") in page
+    assert f'href="drilldown/{link.partition("drilldown/")[2]}"'.replace("&", "&amp;") in page
 
 
 def test_an_image_has_no_address_before_somebody_asks_for_it(stored: None) -> None:
@@ -110,9 +110,9 @@ def test_an_image_has_no_address_before_somebody_asks_for_it(stored: None) -> No
     GeneratedImage.objects.all().update(sha256=content_store.store_content(make_image_bytes()))
     after = client.get(f"{page}&show={image}").content.decode()
     assert after.count("<img") == 1
-    assert f'src="/admin/evaluation/pictures/{image}/small.jpg"' in after
+    assert f'src="/admin/evaluation/images/{image}/small.jpg"' in after
     assert client.get(f"{page}&show=all").content.decode().count("<img") > 1
-    assert client.get(f"/admin/evaluation/pictures/{image}/small.jpg").headers["Content-Type"] == "image/jpeg"
+    assert client.get(f"/admin/evaluation/images/{image}/small.jpg").headers["Content-Type"] == "image/jpeg"
 
 
 def test_prompt_seed_scores_and_reviews_stand_beside_an_image(stored: None) -> None:
@@ -147,8 +147,8 @@ def test_a_withdrawn_dish_vanishes_at_once(stored: None) -> None:
     assert dish
     Dish.objects.filter(pk=dish.pk).update(state=Dish.State.WITHDRAWN)
     assert dish.local_name not in client.get(page).content.decode()
-    alone = client.get(f"/admin/evaluation/pictures/{first}/?show=all").content.decode()
+    alone = client.get(f"/admin/evaluation/images/{first}/?show=all").content.decode()
     assert "Its dish was withdrawn" in alone
     assert dish.local_name not in alone and "Prompt" not in alone and "<img" not in alone
-    assert client.get(f"/admin/evaluation/pictures/{first}/small.jpg").status_code == 404
-    assert client.get(f"/admin/evaluation/subjects/{dish.subjects.get().pk}/pictures/").status_code == 404
+    assert client.get(f"/admin/evaluation/images/{first}/small.jpg").status_code == 404
+    assert client.get(f"/admin/evaluation/subjects/{dish.subjects.get().pk}/images/").status_code == 404

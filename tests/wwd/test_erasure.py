@@ -58,7 +58,7 @@ SHARED = "a bowl of soup"
 FINAL = ("done", "refused", "filtered", "empty")
 ARABIC = "زوربلاتو"
 NAME = f"{WORD} {ARABIC}"
-TOLD = {
+FREE_TEXT_FIELDS = {
     "local_name": NAME,
     "languages": f"{WORD}ish",
     "places": "Nigeria",
@@ -77,7 +77,7 @@ def tell_all() -> tuple[Dish, str]:
     """The whole journey on one phone: dish, more, correction, photo, about oneself. Returns the return code too."""
     consent = stranger().get("/describe/").content.decode()
     form = page(stranger(), "/describe/", {**CONSENT, "proof": tokens(consent)["/describe/"]})
-    more = page(stranger(), "/dish/", {**TOLD, "proof": tokens(form)["/dish/"]})
+    more = page(stranger(), "/dish/", {**FREE_TEXT_FIELDS, "proof": tokens(form)["/dish/"]})
     photo = page(stranger(), "/more/", {**MORE, "proof": tokens(more)["/more/"]})
     page(stranger(), "/more/", {**MORE, "drink": f"other {WORD}", "proof": tokens(more)["/more/"]})
     caption = page(stranger(), "/photo/", {"proof": tokens(photo)["/photo/"], "photo": upload(make_photo_bytes())})

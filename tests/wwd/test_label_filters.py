@@ -116,7 +116,7 @@ def test_a_table_keeps_its_run_its_circumstances_and_how_much_was_counted() -> N
 
 
 DERIVED = [f"{kind}.{base}" for kind in ("compare", "disparity") for base in ("review.quality", "stereotypes.answers")]
-KEEPING = [name for name in (*TABLES, *DERIVED) if any(map(spec_of(name).keeps_rows, spec_of(name).filters))]
+KEEPING = [name for name in (*TABLES, *DERIVED) if any(map(spec_of(name).only_selects_rows, spec_of(name).filters))]
 
 
 @pytest.mark.parametrize("name", KEEPING)
@@ -124,7 +124,7 @@ def test_what_a_column_keeps_of_the_stored_table_is_what_would_be_computed(name:
     spec = spec_of(name)
     whole = compute.compute_and_store(name, {}).table
     assert whole is not None
-    names = filter(spec.keeps_rows, spec.filters)
+    names = filter(spec.only_selects_rows, spec.filters)
     for chosen in [{column: row.groups[column]} for column in names for row in whole.rows[-1:]]:
         computed = compute.compute_table(spec, chosen)
         stored = compute.compute_and_store(name, chosen).table

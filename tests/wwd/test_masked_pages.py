@@ -117,7 +117,7 @@ def addresses(run: Run) -> Iterator[str]:
             known["pk"] = 1
         address = reverse(f"{space}:{pattern.name}", kwargs=known)
         yield address
-        if pattern.name in ("behind", "take-cell"):
+        if pattern.name in (("drilldown", "take-cell")):
             yield from (f"{address}{cell}" for cell in cells)
     yield "/admin/evaluation/tables/association.top/gallery/?show=all"
     for name in ("", "takeback/", "undo-reports/", "translations/", "second-factor/"):

@@ -16,17 +16,17 @@ pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True), pyt
 @pytest.fixture(autouse=True)
 def keeping() -> Iterator[None]:
     """This process keeps two, as a web process does; none is left behind."""
-    from wwd.base.postgresql.base import kept
+    from wwd.base.postgresql.base import idle_connections
 
     connection.close()
-    kept.most = 2
+    idle_connections.most = 2
     try:
         yield
     finally:
-        kept.most = 0
+        idle_connections.most = 0
         connection.close()
-        while kept.idle:
-            kept.idle.pop().connection.close()
+        while idle_connections.idle:
+            idle_connections.idle.pop().connection.close()
 
 
 def backend() -> int:
@@ -37,9 +37,9 @@ def backend() -> int:
 
 
 def idle() -> int:
-    from wwd.base.postgresql.base import kept
+    from wwd.base.postgresql.base import idle_connections
 
-    return len(kept.idle)
+    return len(idle_connections.idle)
 
 
 def test_the_next_request_of_any_thread_goes_on_with_it() -> None:
@@ -88,21 +88,21 @@ def test_one_that_the_server_ended_is_not_handed_on() -> None:
     ended = backend()
     connection.close()
     assert idle() == 1
-    from wwd.base.postgresql.base import kept
+    from wwd.base.postgresql.base import idle_connections
 
-    [opened] = kept.idle
-    kept.idle = []
+    [opened] = idle_connections.idle
+    idle_connections.idle = []
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(%s, 10000)", [ended])
     connection.close()
-    kept.idle.append(opened)
+    idle_connections.idle.append(opened)
     assert backend() != ended
 
 
 def test_no_more_are_kept_than_wished_and_none_unless_wished() -> None:
-    from wwd.base.postgresql.base import kept
+    from wwd.base.postgresql.base import idle_connections
 
-    kept.most = 0
+    idle_connections.most = 0
     backend()
     connection.close()
     assert idle() == 0

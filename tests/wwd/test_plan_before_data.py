@@ -97,7 +97,7 @@ def test_images_behind_a_masked_number_name_no_model() -> None:
     assert len(letters) == 3
     for letter in letters:
         query = cell_query(HERE, {"country": "Kenya", "model": letter}, "food")
-        found = client.get(f"/admin/evaluation/tables/{PLANNED}/behind/{query}")
+        found = client.get(f"/admin/evaluation/tables/{PLANNED}/drilldown/{query}")
         assert found.status_code == 200
         assert "Dish " in found.text
         assert NAMES.findall(found.text) == []

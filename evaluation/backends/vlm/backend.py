@@ -26,7 +26,7 @@ LIMITS = ("most_new_tokens", "tokens_at_once")
 TOKENS_AT_ONCE = 2048
 MOST_NEW_TOKENS = 32
 # Groups of questions whose tokens stay on the card: the same ones are put to every image.
-GROUPS_KEPT = 16
+MOST_CACHED_GROUPS = 16
 
 Finish = Callable[[], list[Answer]]
 
@@ -57,13 +57,13 @@ class ImageAnswerer:
         self.device = network.get_input_embeddings().weight.device
         self.before = torch.tensor([self.wording.before], device=self.device, dtype=torch.long)
         self.window = getattr(network.config.text_config, "sliding_window", None)
-        self.pack = lru_cache(GROUPS_KEPT)(self._pack)
+        self.pack = lru_cache(MOST_CACHED_GROUPS)(self._pack)
         self.circumstances: Mapping[str, Any] = {}
 
     def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Sequence[Answer]]:
         """See `VisualAnswerer`. The card has the next image before anybody waits for its answers about this one."""
         images = decode_image_stream([each.image for each in asked], self.device.type)
-        for finish in one_behind(
+        for finish in overlap_batches(
             self.begun(image, each.questions, reading) for each, image in zip(asked, images, strict=True)
         ):
             yield finish()
@@ -148,7 +148,7 @@ def of_letters(row: "Tensor", ways: Sequence[Sequence[int]]) -> tuple[float, ...
     return tuple(torch.stack([row[list(ids)].logsumexp(dim=0) for ids in ways]).softmax(dim=0).double().tolist())
 
 
-def one_behind(begun: Iterator[Finish]) -> Iterator[Finish]:
+def overlap_batches(begun: Iterator[Finish]) -> Iterator[Finish]:
     """Each as soon as the next has begun too, or has failed to."""
     waiting: Finish | None = None
     while True:

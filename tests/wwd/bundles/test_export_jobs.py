@@ -281,14 +281,14 @@ def test_a_file_that_was_stored_after_somebody_else_took_the_job_over_goes_again
     tried: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = make_job()
-    store = content_store.keep_file
+    store = content_store.store_file
 
     def meanwhile(path: Path) -> str:
         """Another worker is given the job."""
         ExportJob.objects.filter(pk=job.pk).update(token=None)
         return store(path)
 
-    monkeypatch.setattr(content_store, "keep_file", meanwhile)
+    monkeypatch.setattr(content_store, "store_file", meanwhile)
     jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.sha256) == (State.WORKING, "")

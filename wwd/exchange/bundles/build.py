@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluation.metrics.tidy import TidyTable
 from evaluation.plans.freezing import build_published_plan
-from evaluation.plans.marks import Listed, Standing
+from evaluation.plans.marks import Listed, PlanStatus
 from evaluation.plans.mask import mask_for
 from evaluation.plans.plan_status import frozen_plans, list_planned_analyses, mark_registered_rows
 from evaluation.registry import lookup
@@ -50,7 +50,7 @@ class Computed:
     table: TidyTable
     fingerprint: str
     listed: tuple[Listed, ...]
-    standing: Standing
+    plan_status: PlanStatus
 
 
 @dataclass(frozen=True)
@@ -130,12 +130,12 @@ def compute_views(views: Sequence[View], step: Step) -> Iterator[Computed]:
             stored = tables_read.read_stored_table(view.table, view.values)
         except lookup.FilterNotFound as error:
             raise ChosenError(f"{view.address}: {error}") from error
-        table, standing = stored.table, stored.standing
-        if stored.state != "fresh" or table is None or standing is None:
-            table, standing = mark_registered_rows(view.spec, view.values, recompute_view(view), plans)
+        table, plan_status = stored.table, stored.plan_status
+        if stored.state != "fresh" or table is None or plan_status is None:
+            table, plan_status = mark_registered_rows(view.spec, view.values, recompute_view(view), plans)
             refuse_nothing(view, table)
         found = tuple(one for plan in plans for one in list_planned_analyses(plan, view.table))
-        yield Computed(view, table, stored.fingerprint, found, standing)
+        yield Computed(view, table, stored.fingerprint, found, plan_status)
 
 
 def recompute_view(view: View) -> TidyTable:
@@ -159,8 +159,8 @@ def add_tables(archive: Archive, computed: Iterable[Computed]) -> None:
 
 def add_plans(archive: Archive, computed: Sequence[Computed]) -> int:
     """The frozen plans that list one of the tables, or are about its data; returns how many."""
-    listed = {one.slug for found in computed for one in (*found.standing.plans, *found.standing.late)}
-    about = {title for found in computed for title in found.standing.others}
+    listed = {one.slug for found in computed for one in (*found.plan_status.plans, *found.plan_status.late)}
+    about = {title for found in computed for title in found.plan_status.others}
     kept = [plan for plan in frozen_plans() if plan.slug in listed or plan.title in about]
     for plan in kept:
         archive.add(f"plans/{plan.slug}.json", as_json(build_published_plan(plan)))
@@ -235,7 +235,7 @@ def view_document(one: Computed) -> dict[str, Any]:
         "version": one.table.version,
         "csv": f"tables/{one.view.stem}.csv",
         "json": f"tables/{one.view.stem}.json",
-        "standing": one.standing.sentence,
+        "standing": one.plan_status.sentence,
         "listed": [asdict(listed) for listed in one.listed],
         "not_recomputed": f"it is made from {', '.join(others)}, whose rows stay on the platform" if others else "",
     }

@@ -128,7 +128,7 @@ def _made(job: ExportJob) -> dict[str, Any]:
         path = folder / "file"
         found = MAKERS[job.kind](request, path, step)
         step("The file is being stored.")
-        return {**found, "sha256": content_store.keep_file(path), "size": path.stat().st_size}
+        return {**found, "sha256": content_store.store_file(path), "size": path.stat().st_size}
 
 
 def _bundle(request: Request, path: Path, step: Callable[[str], None]) -> dict[str, Any]:

@@ -156,7 +156,7 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def campaigns_behind(views: Iterable[View]) -> list[Campaign]:
+def list_counted_campaigns(views: Iterable[View]) -> list[Campaign]:
     """The campaigns that these views count: those that filters name, else all in which somebody judged an image."""
     of_reviews = [view for view in views if "reviews" in view.spec.inputs]
     if not of_reviews:

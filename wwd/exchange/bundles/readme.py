@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import translation
 
 from evaluation.images.download_log import TERMS
-from wwd.base.csv_files import ABOUT_CSV
+from wwd.base.csv_files import CSV_NOTE
 from wwd.exchange.bundles.listings import NO_ETHICS
 
 DATA_TERMS = (
@@ -69,7 +69,7 @@ def write_readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, A
         "## What is in here",
         "\n".join(f"- `{name}`: {what}" for name, what in list_bundle_contents(manifest)),
         "## Read the files",
-        ABOUT_CSV,
+        CSV_NOTE,
         "## What is not",
         "\n".join(f"- {sentence}" for sentence in (*LEFT_OUT, *_describe_images(manifest))),
         "## Plan",

@@ -143,8 +143,8 @@ def select_drawable_rows(read: TableView) -> TidyTable | None:
 def split_figure_into_sheets(read: TableView) -> list[model.Plan]:
     """The figure in parts that fit on a printed page; none where there is nothing to draw."""
     shown = select_drawable_rows(read)
-    look = model.Look(colours=model_colours())
-    plan = layout.lay_out_figure(shown, read.spec.drawn, look) if shown else None
+    style = model.FigureStyle(colours=model_colours())
+    plan = layout.lay_out_figure(shown, read.spec.drawn, style) if shown else None
     if plan is None:
         return []
     pages = draw.split_into_pages(plan, SHEET_WIDTH, SHEET_HEIGHT)
@@ -186,7 +186,7 @@ def build_report_context(
 def map_ethics_approvals(views: Iterable[View]) -> Mapping[str, str]:
     """Campaign → its approval, of the campaigns that the tables count; the collection's under no name."""
     found = {"": listings.collection_ethics()}
-    for campaign in listings.campaigns_behind(views):
+    for campaign in listings.list_counted_campaigns(views):
         found[campaign.slug] = campaign.ethics_reference.strip() or listings.NO_ETHICS
     return found
 

@@ -22,7 +22,7 @@ from wwd.exchange.published import release_form
 from wwd.exchange.published.models import GENERATORS
 from wwd.exchange.published.source import InvalidRowError, Report, Row
 
-ABOUT = ("Country", "Rater_id", "Dish name", "Model", "Generation_count")
+KEY_COLUMNS = ("Country", "Rater_id", "Dish name", "Model", "Generation_count")
 ASKED = (
     "associates",
     "familiarity",
@@ -36,14 +36,14 @@ ASKED = (
 )
 FOUND = (*release_form.WORDS, "Disturbing", "Unappetising_combined")
 HEADER = (
-    *ABOUT,
+    *KEY_COLUMNS,
     *(release_form.COLUMN_OF[code] for code in ASKED),
     "Familiarity_level",
     "Image_match",
     "Good_quality",
     *FOUND,
 )
-READ = (*ABOUT, *(release_form.COLUMN_OF[code] for code in ASKED))
+READ = (*KEY_COLUMNS, *(release_form.COLUMN_OF[code] for code in ASKED))
 LEAST_PEOPLE = 5
 LEVELS = {"not": "Not familiar", "somewhat": "Somewhat familiar", "very": "Very familiar"}
 FORM = ("e2", "1")

@@ -26,9 +26,9 @@ from wwd.exchange.published.writing import by_key, insert_new
 FILE = "Community_Review_Generated_Dish_Images.csv"
 KEY = "published-2024"
 WORDING = "en-x-published"
-ABOUT = ("Country", "Rater_id", "Dish name", "Model", "Generation_count")
+KEY_COLUMNS = ("Country", "Rater_id", "Dish name", "Model", "Generation_count")
 FLAGS = (*release_form.FLAGS.values(), *release_form.WORDS)
-COLUMNS = (*ABOUT, *release_form.COLUMN_OF.values(), *FLAGS)
+COLUMNS = (*KEY_COLUMNS, *release_form.COLUMN_OF.values(), *FLAGS)
 NUMBERED_DISH = re.compile(r"(\d+)\s*:\s*(.+)")
 COMPARED_REVIEW = (
     "answers",
