@@ -21,7 +21,7 @@ ISOLATE, END = "\u2068", "\u2069"
 
 
 @dataclass(frozen=True)
-class Said:
+class ConsentWording:
     """One text as it stands on the page, the open places filled in."""
 
     text: ConsentText
@@ -86,15 +86,15 @@ class Shown:
     opening: Opening | None
 
     @property
-    def said(self) -> Said:
-        return Said(self.text, self.opening)
+    def said(self) -> ConsentWording:
+        return ConsentWording(self.text, self.opening)
 
     @property
-    def beside(self) -> Said | None:
-        return Said(self.draft, self.opening) if self.draft else None
+    def beside(self) -> ConsentWording | None:
+        return ConsentWording(self.draft, self.opening) if self.draft else None
 
     @property
-    def texts(self) -> list[Said]:
+    def texts(self) -> list[ConsentWording]:
         return [said for said in (self.said, self.beside) if said]
 
     @property

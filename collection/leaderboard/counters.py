@@ -23,7 +23,7 @@ EVER = date(1970, 1, 1)
 CHUNK, NAMES_AT_ONCE = 500, 100
 LONGEST_KEY, LONGEST_LABEL = 240, 200
 MOST_REGIONS = 10
-Kind = BoardName.Kind
+CountKind = BoardName.Kind
 Period = Tally.Period
 Slot = tuple[int, str, date]
 
@@ -42,24 +42,24 @@ def list_counted_names(dish: Dish) -> dict[tuple[str, str], CountedName]:
     """What a counted dish stands for: each country, language and region once, and its contributor's public name."""
     found = [
         *(
-            CountedName(Kind.COUNTRY, place.country_id or fold_spelling(place.name), shown_place(place))
+            CountedName(CountKind.COUNTRY, place.country_id or fold_spelling(place.name), shown_place(place))
             for place in dish.places.all()
         ),
         *(
             CountedName(
-                Kind.LANGUAGE,
+                CountKind.LANGUAGE,
                 language.code if language.code != UNKNOWN else f"~{fold_spelling(language.name)}",
                 language.name,
             )
             for language in dish.languages.all()
         ),
         *(
-            CountedName(Kind.REGION, fold_spelling(region), region)
+            CountedName(CountKind.REGION, fold_spelling(region), region)
             for region in split_list(dish.regions)[:MOST_REGIONS]
         ),
     ]
     if dish.contributor and dish.contributor.alias and not dish.contributor.alias_hidden:
-        found.append(CountedName(Kind.ALIAS, fold_spelling(dish.contributor.alias), dish.contributor.alias))
+        found.append(CountedName(CountKind.ALIAS, fold_spelling(dish.contributor.alias), dish.contributor.alias))
     cut = (CountedName(stand.kind, stand.key[:LONGEST_KEY], stand.label[:LONGEST_LABEL]) for stand in found)
     return {(stand.kind, stand.key): stand for stand in cut if stand.key.strip("~")}
 
@@ -198,7 +198,7 @@ def new_people(gone: Sequence[Heard], made: Sequence[Heard]) -> dict[int, int]:
 
 
 def list_country_contributors(row: Heard) -> Iterator[tuple[int, uuid.UUID]]:
-    if row.contributor_id and row.name.kind == Kind.COUNTRY:
+    if row.contributor_id and row.name.kind == CountKind.COUNTRY:
         yield row.name_id, row.contributor_id
 
 
@@ -247,7 +247,9 @@ def correct_counters(names: Sequence[int]) -> int:
     for name, day, imported, dishes in days:
         for period, start in list_counting_periods(day, imported):
             right[name, period, start] = (right.get((name, period, start), (0, 0))[0] + dishes, 0)
-    people = heard.filter(name__kind=Kind.COUNTRY).values_list("name").annotate(n=Count("contributor", distinct=True))
+    people = (
+        heard.filter(name__kind=CountKind.COUNTRY).values_list("name").annotate(n=Count("contributor", distinct=True))
+    )
     for name, persons in people:
         right[name, Period.EVER, EVER] = (right[name, Period.EVER, EVER][0], persons)
     held = {(row.name_id, row.period, row.start): row for row in Tally.objects.filter(name__in=kinds)}

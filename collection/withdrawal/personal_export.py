@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from collection.consent.record import Said
+from collection.consent.record import ConsentWording
 from collection.dishes.browse import QUESTIONS, in_words, list_dish_answers
 from collection.dishes.receipts import format_receipt
 from collection.forms import PersonalDetailsForm
@@ -91,7 +91,7 @@ def _page(contributor: Contributor, addresses: dict[Any, str]) -> str:
     consent = contributor.consent
     context = {
         "contributor": contributor,
-        "consent": Said(consent, contributor.consent_opening) if consent else None,
+        "consent": ConsentWording(consent, contributor.consent_opening) if consent else None,
         "about": _list_personal_details(contributor),
         "dishes": [_build_exported_dish(dish, addresses) for dish in dishes],
     }

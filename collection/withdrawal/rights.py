@@ -13,7 +13,7 @@ from django.utils.translation import get_language_bidi
 from django.utils.translation import gettext as _
 
 from collection.access import return_codes
-from collection.consent.record import END, Said
+from collection.consent.record import END, ConsentWording
 from collection.dishes.receipts import format_receipt
 from collection.dishes.write import WORDS
 from collection.models import AboutYou, Contributor, Dish, Photo, ReturnCode, Submission, Withdrawal
@@ -93,7 +93,7 @@ def export_contributor(
         "consent": {
             "version": consent.version if consent else None,
             "language": consent.language if consent else None,
-            "text": Said(consent, contributor.consent_opening).sentences if consent else [],
+            "text": ConsentWording(consent, contributor.consent_opening).sentences if consent else [],
             "draft_shown_beside": str(contributor.consent_draft or ""),
             "given": contributor.consent_at,
             "way": contributor.consent_way,

@@ -18,7 +18,7 @@ from evaluation.drilldown.studies import (
 )
 from evaluation.images.machine_scores import words_of
 from evaluation.models import GeneratedImage, Run, RunLabel
-from evaluation.studies.stereotypes.tables import Asked, gather_stereotype_answers
+from evaluation.studies.stereotypes.tables import QuestionOutcome, gather_stereotype_answers
 from evaluation.tables.format import format_number
 
 
@@ -86,7 +86,7 @@ def drill_down_stereotypes(cell: Cell, run: Run) -> Drilldown:
     return Drilldown("images", select_cell_images(cell, run, endings), observed)
 
 
-def observe_asked_image(cell: Cell, asked: Asked) -> Observed:
+def observe_asked_image(cell: Cell, asked: QuestionOutcome) -> Observed:
     """What an image's answers to one question came to for the cell's metric."""
     if cell.metric == "unread":
         return Observed(asked.image, asked.unread_share, said=format_number(asked.unread_share, DIGITS))

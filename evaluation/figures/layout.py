@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evaluation.figures import palette
-from evaluation.figures.model import Bar, FigureStyle, Panel, Plan, find_value_range
+from evaluation.figures.model import Bar, FigurePlan, FigureStyle, Panel, find_value_range
 from evaluation.metrics.observations import ALL
 from evaluation.metrics.ordering import group_value_sort_key, sort_group_values
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, TidyTable
@@ -34,7 +34,7 @@ MARKS = (
 WIDTHS = (8, 17)
 
 
-def lay_out_figure(table: TidyTable, metrics: Sequence[str], style: FigureStyle | None = None) -> Plan | None:
+def lay_out_figure(table: TidyTable, metrics: Sequence[str], style: FigureStyle | None = None) -> FigurePlan | None:
     """What to draw of `table`; None where there is nothing to draw."""
     style = style or FigureStyle()
     if not is_drawable(table, metrics):
@@ -50,7 +50,7 @@ def lay_out_figure(table: TidyTable, metrics: Sequence[str], style: FigureStyle 
     colours = {model: palette.get_model_colour(model, style.colours) for model in models}
     foot = (*_foot(table, metrics, left_out), *([style.source] if style.source else []))
     parts = tuple(part for panel in shown for part in _parted(panel))
-    return Plan(parts, colours, foot, left_out, table.demonstration)
+    return FigurePlan(parts, colours, foot, left_out, table.demonstration)
 
 
 def is_drawable(table: TidyTable, metrics: Sequence[str]) -> bool:

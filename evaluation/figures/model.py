@@ -33,7 +33,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FigurePlan:
     """`models`: model → colour, in order, empty where the table has none. `foot`: sentences under the figure."""
 
     panels: tuple[Panel, ...]

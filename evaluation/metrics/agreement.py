@@ -16,10 +16,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.inference.intervals import SHARE, Bounds, Interval, build_empty_interval, of_sums
 
 Level = Literal["nominal", "ordinal", "interval"]
-Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.generic]
 BEYOND_CHANCE = (-1.0, 1.0)
 BOUNDS: list[Bounds] = [BEYOND_CHANCE, SHARE, BEYOND_CHANCE]

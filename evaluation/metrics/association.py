@@ -9,7 +9,7 @@ Rescaled scores are for looking at: they move with every image that is added. Co
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
 
 
 def cosine_similarity(images: npt.ArrayLike, texts: npt.ArrayLike) -> Floats:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import (
     Codes,
-    Floats,
     Labels,
     divide_or_nan,
     group_values,

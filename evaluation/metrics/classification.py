@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.inference.intervals import SHARE, Bounds, Interval, build_empty_interval, of_sums
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 Labels = npt.NDArray[np.generic]
 # Into so many groups of equal size values are put for an interval where more of them differ; the value is exact.

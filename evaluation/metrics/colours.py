@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.entropy import Floats, entropy
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.entropy import entropy
 
 Pixels = npt.NDArray[np.uint8]
 STEPS = 3

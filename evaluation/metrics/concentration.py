@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from evaluation.metrics.entropy import Floats, entropy
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.entropy import entropy
 
 
 def entropy_and_largest(counts: Floats) -> Floats:

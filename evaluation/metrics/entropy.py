@@ -1,9 +1,8 @@
 """Entropy of distributions (Shannon 1948)."""
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from evaluation.metrics.arrays import Floats
 
 
 def entropy(shares: Floats) -> Floats:

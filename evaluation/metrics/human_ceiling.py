@@ -6,7 +6,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.classification import Floats, divide_or_nan
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.classification import divide_or_nan
 
 Label = Literal["majority", "any", "opinions"]
 LABELS: tuple[Label, ...] = get_args(Label)

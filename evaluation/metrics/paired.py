@@ -9,16 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.metrics.arrays import Clusters, Floats, Ints, Mask
 from evaluation.metrics.inference.cluster_tests import mean_test
 from evaluation.metrics.inference.intervals import Interval
 
 NO_PAIRS = "no dish was {} under both"
 NO_INTERVAL = Interval(None, None)
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
-Clusters = npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True)

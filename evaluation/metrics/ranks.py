@@ -9,6 +9,7 @@ from math import atanh, sqrt, tanh
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.inference.intervals import Interval, build_empty_interval, explain_few_clusters
 from evaluation.metrics.inference.proportion import Z
 
@@ -16,7 +17,6 @@ LEAST = 10
 METHOD = "Bonett & Wright, as for independent {what} (bench.coverage: rank correlation)"
 PERFECT = "the ranks agree entirely: no interval is claimed"
 NO_RHO = "one of them does not vary, or is not known for all: no interval is claimed"
-Floats = npt.NDArray[np.float64]
 
 
 def average_ranks(values: npt.ArrayLike) -> Floats:

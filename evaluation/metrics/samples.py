@@ -6,12 +6,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.metrics.arrays import Clusters, Floats, Ints, Mask
 from evaluation.metrics.tidy import is_small
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
-Mask = npt.NDArray[np.bool_]
-Clusters = npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True)

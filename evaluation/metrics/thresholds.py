@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.classification import Floats, Labels, agreement_of, sum_by_code
+from evaluation.metrics.arrays import Floats
+from evaluation.metrics.classification import Labels, agreement_of, sum_by_code
 
 FOLDS = 5
 SEED = 20250623

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.metrics.arrays import Floats
+
 Codes = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
 PARTS = ("dish", "image", "reviewer")
 REST = "residual"
 

@@ -11,8 +11,8 @@ from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.models import Outcome, Unit
 from evaluation.plans.mask import Mask
 from evaluation.presentation.images import (
-    Asked,
     ImageRow,
+    RequestedImages,
     User,
     build_image_controls,
     by_id,
@@ -44,7 +44,7 @@ class UnitRow:
 
 def build_drilldown_context(request: HttpRequest, cell: Cell, found: Drilldown, after: int) -> dict[str, Any]:
     """What `evaluation/images/drilldown.html` needs beside the title."""
-    asked, user, mask = Asked.of(request), user_of(request), cell.mask
+    asked, user, mask = RequestedImages.of(request), user_of(request), cell.mask
     ids, following = found.page(after)
     told = describe_observations(
         found.observed(ids) if ids else (), found.by_people and not user.has_perm(READ_ANSWERS)
@@ -81,7 +81,7 @@ def describe_answer_counts(observed: Sequence[Observed]) -> str:
 
 
 def unit_rows(
-    ids: Sequence[int], user: User, asked: Asked, mask: Mask, told: Mapping[int, Sequence[str]]
+    ids: Sequence[int], user: User, asked: RequestedImages, mask: Mask, told: Mapping[int, Sequence[str]]
 ) -> list[UnitRow]:
     """Units in the order of `ids`, with the images that they made or looked at."""
     rows = Outcome.objects.select_related("unit__subject", "unit__model").in_bulk(list(ids))

@@ -42,14 +42,14 @@ class Opinion:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedImages:
     """What of a page somebody asked to see, an image by its id; `rest` is the page's query without that."""
 
     names: frozenset[str] = frozenset()
     rest: str = ""
 
     @classmethod
-    def of(cls, request: HttpRequest) -> "Asked":
+    def of(cls, request: HttpRequest) -> "RequestedImages":
         query: QueryDict = request.GET.copy()
         named = query.pop(SHOW, [])
         return cls(frozenset(name for name in named[:MOST_SHOWN] if NAME.fullmatch(name)), query.urlencode())
@@ -66,7 +66,7 @@ class Asked:
         return self.query(*sorted(self.names ^ {str(name)}))
 
 
-NOTHING = Asked()
+NOTHING = RequestedImages()
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class ImageRow:
     withdrawn: bool
     why: str
     may_see: bool
-    asked: Asked
+    asked: RequestedImages
     mask: Mask
     scores: Sequence[Score] = ()
     opinions: Sequence[Opinion] = ()
@@ -135,7 +135,12 @@ def model_name(model: Model | None, mask: Mask) -> str:
 
 
 def rows_for(
-    image_ids: Sequence[int], user: User, asked: Asked = NOTHING, mask: Mask | None = None, *, beside: bool = True
+    image_ids: Sequence[int],
+    user: User,
+    asked: RequestedImages = NOTHING,
+    mask: Mask | None = None,
+    *,
+    beside: bool = True,
 ) -> list[ImageRow]:
     """A row for each image, in the order of `image_ids`; unknown ids are left out.
 
@@ -189,11 +194,11 @@ def build_image_list_context(
     request: HttpRequest, image_ids: Sequence[int], mask: Mask | None = None
 ) -> dict[str, Any]:
     """What `evaluation/images/rows.html` needs to list these images."""
-    asked = Asked.of(request)
+    asked = RequestedImages.of(request)
     return {"rows": rows_for(image_ids, user_of(request), asked, mask), **build_image_controls(request, asked)}
 
 
-def build_image_controls(request: HttpRequest, asked: Asked) -> dict[str, Any]:
+def build_image_controls(request: HttpRequest, asked: RequestedImages) -> dict[str, Any]:
     """What stands above a list of images: show all of them, cover all, or why neither is offered."""
     return {
         "may_see": request.user.has_perm(SEE),

@@ -9,7 +9,7 @@ from collection.models import Photo
 from evaluation.images.shared_photos import shared_photos
 from evaluation.metrics.ordering import group_value_sort_key
 from evaluation.models import GeneratedImage, Subject
-from evaluation.presentation.images import SEE, Asked, ImageRow, User, rows_for
+from evaluation.presentation.images import SEE, ImageRow, RequestedImages, User, rows_for
 
 MOST_PHOTOS = 6
 # Images of one page: a place may have thousands.
@@ -21,7 +21,7 @@ class Shot:
     """A contributor's photo; `address` only where it was asked for."""
 
     photo: Photo
-    asked: Asked
+    asked: RequestedImages
 
     @property
     def name(self) -> str:
@@ -47,7 +47,7 @@ class Grid:
     next: int | None
 
 
-def photos_of(subject: Subject, user: User, asked: Asked) -> list[Shot]:
+def photos_of(subject: Subject, user: User, asked: RequestedImages) -> list[Shot]:
     """The contributor's photos that consent and moderation make public, for whoever may see images."""
     if subject.dish_id is None or not user.has_perm(SEE):
         return []
@@ -55,7 +55,7 @@ def photos_of(subject: Subject, user: User, asked: Asked) -> list[Shot]:
     return [Shot(photo, asked) for photo in rows[:MOST_PHOTOS]]
 
 
-def grid_of(subject: Subject, user: User, asked: Asked, after: int) -> Grid:
+def grid_of(subject: Subject, user: User, asked: RequestedImages, after: int) -> Grid:
     """A page of the subject's images, those with a larger id than `after`."""
     images = GeneratedImage.objects.filter(subject=subject, pk__gt=after).order_by("pk")
     ids = list(images.values_list("pk", flat=True)[: PER_PAGE + 1])

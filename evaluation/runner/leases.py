@@ -97,7 +97,7 @@ def close_batches(batches: Iterable[UUID]) -> int:
     return Batch.objects.filter(pk__in=list(batches), finished_at=None).update(finished_at=Now())
 
 
-def finish_units(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> int:
+def finish_units(batch: Batch, pairs: storing.ResultPairs, *, last: bool = True) -> int:
     """Ends the units of a batch with their results; returns how many. Units without a result wait again.
 
     Unless this is the `last` of it: then the lease is renewed and they stay. Zero where the lease ran out and was
@@ -124,7 +124,7 @@ def finish_units(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> in
     return len(stored)
 
 
-def final_states(pairs: storing.Pairs) -> Case | Value:
+def final_states(pairs: storing.ResultPairs) -> Case | Value:
     """The state that each unit ends in, as one expression."""
     of_state: dict[str, list[int]] = defaultdict(list)
     for unit, result in pairs:

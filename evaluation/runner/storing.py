@@ -15,7 +15,7 @@ from evaluation.models import Batch, Embedding, GeneratedImage, Outcome, Run, Un
 from evaluation.readers import text_cleaning
 from evaluation.readers.text_cleaning import make_text_storable
 
-Pairs = Sequence[tuple[Unit, Result]]
+ResultPairs = Sequence[tuple[Unit, Result]]
 IMAGE_STATES = {
     "done": GeneratedImage.State.HELD,
     "refused": GeneratedImage.State.REFUSED,
@@ -58,7 +58,7 @@ def store_image_files(results: Iterable[Result]) -> dict[str, str]:
     return {result.key: content_store.store_content(result.image.content) for result in held if result.image}
 
 
-def store_each(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
+def store_each(run: Run, pairs: ResultPairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
     """As `store`; where that fails each unit by itself, so that a result that no row can hold takes no other with it.
 
     A unit whose result cannot be stored fails, and says so.
@@ -85,7 +85,7 @@ def fail_unit(unit: Unit, error: Exception, batch: Batch | None) -> None:
     Outcome.objects.create(unit=unit, batch=batch, reason=reason)
 
 
-def store_results(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
+def store_results(run: Run, pairs: ResultPairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
     """Inserts images, vectors and outcomes of units. Called inside the transaction that ends the units."""
     images = store_images(run, pairs, hashes)
     vectors = store_vectors(pairs)
@@ -104,7 +104,7 @@ def store_results(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batc
     )
 
 
-def store_images(run: Run, pairs: Pairs, hashes: Mapping[str, str]) -> dict[str, GeneratedImage]:
+def store_images(run: Run, pairs: ResultPairs, hashes: Mapping[str, str]) -> dict[str, GeneratedImage]:
     """Inserts the images, and the records of refused, filtered or absent ones; unit key → row."""
     rows = {
         unit.key: image_row(run, unit, result, result.image, hashes.get(unit.key, ""))
@@ -145,7 +145,7 @@ def image_row(run: Run, unit: Unit, result: Result, image: ImageResult, sha256: 
     )
 
 
-def store_vectors(pairs: Pairs) -> dict[str, int]:
+def store_vectors(pairs: ResultPairs) -> dict[str, int]:
     """Inserts vectors that are not stored yet; unit key → id of the embedding, new or old."""
     found = [(unit, result.vector) for unit, result in pairs if result.vector is not None]
     rows = [

@@ -11,7 +11,7 @@ from evaluation import queue
 from evaluation.contracts import table
 from evaluation.metrics.tidy import TidyRow
 from evaluation.plans.mask import mask_of_models
-from evaluation.presentation.images import Asked, ImageRow, build_image_controls, by_id, rows_for, user_of
+from evaluation.presentation.images import ImageRow, RequestedImages, build_image_controls, by_id, rows_for, user_of
 from evaluation.registry import lookup
 from evaluation.tables import read, store
 from evaluation.tables.format import format_number
@@ -57,7 +57,7 @@ def show_gallery(request: HttpRequest, name: str) -> HttpResponse:
 
 def build_gallery_context(request: HttpRequest, view: store.TableView) -> dict[str, object]:
     """What the page lists: a handful of queries however many images."""
-    rows, asked = view.table.rows if view.table else (), Asked.of(request)
+    rows, asked = view.table.rows if view.table else (), RequestedImages.of(request)
     first = view.spec.columns[0]
     choices = list(dict.fromkeys(row.groups[first] for row in rows))
     chosen = request.GET.get("of") if request.GET.get("of") in choices else next(iter(choices), "")

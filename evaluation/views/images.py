@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from collection.models import Dish
 from evaluation.images import files
 from evaluation.models import GeneratedImage, Subject
-from evaluation.presentation.images import Asked, build_image_controls, user_of
+from evaluation.presentation.images import RequestedImages, build_image_controls, user_of
 from evaluation.presentation.images import build_image_list_context as images
 from evaluation.presentation.subject import grid_of, photos_of
 from evaluation.readers.image_decode import ImageError
@@ -53,7 +53,7 @@ def show_subject_images(request: HttpRequest, pk: int) -> HttpResponse:
     """The same dish across models and seeds, with its contributor's photo."""
     live = Subject.objects.exclude(dish__state=Dish.State.WITHDRAWN).exclude(name="")
     subject = get_object_or_404(live.select_related("dish"), pk=pk)
-    user, asked = user_of(request), Asked.of(request)
+    user, asked = user_of(request), RequestedImages.of(request)
     more = {
         "subject": subject,
         "photos": photos_of(subject, user, asked),

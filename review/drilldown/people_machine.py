@@ -10,7 +10,7 @@ from evaluation.drilldown.studies import drill_down_group
 from evaluation.models import Run, Unit
 from review.drilldown.opinions import make_person_label
 from review.drilldown.reviews import Chosen, find_table_choice, of_reviews, real_photographs
-from review.people_machine.registry import Question, asked_of_people
+from review.people_machine.registry import PeopleQuestion, asked_of_people
 from review.tables.selection import Opinion
 
 
@@ -42,7 +42,7 @@ def select_image_units(run: Run, reading: str) -> QuerySet[Unit]:
     return Unit.objects.filter(run=run, key__in=asked if run.study == "stereotypes" else [key])
 
 
-def build_observed_answer(question: Question, opinion: Opinion) -> Observed:
+def build_observed_answer(question: PeopleQuestion, opinion: Opinion) -> Observed:
     """One person's answer to the question of the pair."""
     level = question.level(opinion)
     if level is None:

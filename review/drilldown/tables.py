@@ -73,7 +73,7 @@ def of_persons(made: Chosen) -> Drilldown:
 
 def of_controls(made: Chosen) -> Drilldown:
     """Answers about real photographs, or pairs of answers, whichever the metric is about."""
-    at = list(controls.METRICS).index(made.cell.metric)
+    at = list(controls.CONTROL_METRICS).index(made.cell.metric)
     real = made.cell.metric.startswith("real")
 
     def counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
@@ -88,7 +88,7 @@ def of_controls(made: Chosen) -> Drilldown:
 
 def of_skips(made: Chosen) -> Drilldown:
     """Images answered, and images left out."""
-    at = list(skips.METRICS).index(made.cell.metric)
+    at = list(skips.SKIP_METRICS).index(made.cell.metric)
     estimate = made.cell.row.estimate if made.cell.row else None
     unrecorded = estimate is not None and estimate.reason == skips.UNRECORDED
     left = list_given_assignments(made)

@@ -14,7 +14,7 @@ from evaluation.metrics.tidy import Estimate
 from review.people_machine.estimates import ONE_ANSWER, build_estimate, explain_missing_correlation
 from review.people_machine.opinions import Codes
 from review.people_machine.pairing import Cell, Common
-from review.people_machine.registry import Question
+from review.people_machine.registry import PeopleQuestion
 
 Made = TypeVar("Made")
 TOO_FEW_OPINIONS = "no image in common has three opinions"
@@ -29,16 +29,16 @@ class Ceilings:
         self.held = cache(lambda question: Rows(common.people.held_out(question, common.label)))
         self.made: dict[tuple[str, bytes], dict[str, Estimate]] = {}
 
-    def labels(self, question: Question, cell: Cell) -> dict[str, Estimate]:
+    def labels(self, question: PeopleQuestion, cell: Cell) -> dict[str, Estimate]:
         """Kappa, raw agreement and AC1 of one opinion against the others; how many opinions were dropped for ties."""
         return self._once("labels", question, cell, estimate_label_ceilings)
 
-    def scores(self, question: Question, cell: Cell) -> dict[str, Estimate]:
+    def scores(self, question: PeopleQuestion, cell: Cell) -> dict[str, Estimate]:
         """AUC and Spearman's rho of one opinion's level against the others."""
         return self._once("scores", question, cell, estimate_score_ceilings)
 
     def _once(
-        self, kind: str, question: Question, cell: Cell, make: Callable[..., dict[str, Estimate]]
+        self, kind: str, question: PeopleQuestion, cell: Cell, make: Callable[..., dict[str, Estimate]]
     ) -> dict[str, Estimate]:
         key = (f"{kind} {question.name}", cell.units.tobytes())
         if key not in self.made:

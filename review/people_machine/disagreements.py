@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from evaluation.contracts.table import Filters, TableSpec
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from review.people_machine.labels import CHOICES, FILTERS, INPUTS
-from review.people_machine.opinions import Floats
+from review.people_machine.labels import AGREEMENT_INPUTS, CHOICES, FILTERS
 from review.people_machine.pairing import Cell, Common, Pairing, gather_agreement_data
 
 EXTREMES = 10  # images at either end
@@ -90,7 +90,7 @@ DISAGREEMENTS = TableSpec(
     version="2",
     columns=("question", "reading", "run", "end", "place", "picture", "judged_for"),
     metrics=METRICS,
-    inputs=INPUTS,
+    inputs=AGREEMENT_INPUTS,
     filters=(*FILTERS, "end"),
     choices={**CHOICES, "end": (MACHINE_MORE, PEOPLE_MORE)},
     compute=build_disagreements_table,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.metrics.classification import Floats
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.inference.intervals import Interval
 from evaluation.metrics.observations import ALL
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, Estimate

@@ -6,16 +6,16 @@ import numpy as np
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics import classification as metrics
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.human_ceiling import LABELS
 from evaluation.metrics.thresholds import FOLDS, fitted_labels
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.people_machine.ceilings import Ceilings
 from review.people_machine.estimates import ONE_ANSWER, build_estimate, estimate_dropped_ties, may_speak
-from review.people_machine.opinions import Floats
 from review.people_machine.pairing import UNREAD, Cell, Common, Pairing, gather_agreement_data
 from review.tables.selection import EXCLUDED
 
-INPUTS = ("reviews", "runs.association", "runs.colours", "runs.stereotypes", "withdrawals")
+AGREEMENT_INPUTS = ("reviews", "runs.association", "runs.colours", "runs.stereotypes", "withdrawals")
 FILTERS = ("run", "question", "country", "model", "campaign", "questionnaire", "excluded", "label")
 CHOICES = {"excluded": EXCLUDED, "label": LABELS}
 SOURCE = "Cohen 1960; Gwet 2008; own"
@@ -102,7 +102,7 @@ LABELS_TABLE = TableSpec(
     version="2",
     columns=("question", "reading", "run", "threshold", "country"),
     metrics=METRICS,
-    inputs=INPUTS,
+    inputs=AGREEMENT_INPUTS,
     filters=FILTERS,
     choices=CHOICES,
     undrawn=tuple(metric for metric in METRICS if metric not in ("kappa", "ceiling_kappa")),

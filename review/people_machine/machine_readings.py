@@ -11,13 +11,13 @@ from django.db.models import Min, Q, QuerySet
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.metrics import association
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import divide_or_nan
 from evaluation.models import Outcome, Run, Unit
 from evaluation.studies.stereotypes.tables import read_option_shares
 from evaluation.tables.outcomes import WITHDRAWN
 from review.people_machine.registry import PAIRS
 
-Floats = npt.NDArray[np.float64]
 Images = npt.NDArray[np.int64]
 CHUNK = 5000
 IMAGE_KEY = "unit__payload__image"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.contracts.table import Filters, TableSpec
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.human_ceiling import LABELS, Label
 from evaluation.metrics.observations import ALL
 from evaluation.metrics.ordering import sort_group_values
@@ -15,7 +16,7 @@ from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Run
 from evaluation.registry.runs import chosen_run
 from review.people_machine.machine_readings import Reading, list_machine_readings
-from review.people_machine.opinions import Codes, Floats, People, Said, load_people_opinions
+from review.people_machine.opinions import Codes, People, QuestionOpinions, load_people_opinions
 from review.people_machine.registry import PAIRS, STUDIES
 
 NO_RUN = "There is no finished run with values of images yet, or none with the chosen name."
@@ -45,7 +46,7 @@ class Cell:
     count: Floats
     dishes: Codes
     units: Codes
-    said: Said
+    said: QuestionOpinions
     lacking: str = ""
 
     @cached_property
@@ -85,7 +86,7 @@ class Pairing:
     as in `Reading`; a score is turned round where a low one means yes (`low`).
     """
 
-    said: Said
+    said: QuestionOpinions
     reading: Reading
     yes: Floats
     no: Floats
@@ -186,7 +187,7 @@ def pair_all(found: People, label: Label, given: Sequence[Reading], filters: Fil
                 yield align_reading(found, said, reading, label, pair.low)
 
 
-def align_reading(found: People, said: Said, reading: Reading, label: Label, low: bool) -> Pairing:
+def align_reading(found: People, said: QuestionOpinions, reading: Reading, label: Label, low: bool) -> Pairing:
     """The reading's values in the order of the people's images."""
     at = np.searchsorted(reading.images, found.images)
     at[at == len(reading.images)] = 0

@@ -7,7 +7,7 @@ from evaluation.metrics import calibration as metrics
 from evaluation.metrics.calibration import BINS
 from evaluation.metrics.tidy import SMALL_N, Estimate, TidyRow, TidyTable
 from review.people_machine.estimates import build_estimate
-from review.people_machine.labels import CHOICES, FILTERS, INPUTS
+from review.people_machine.labels import AGREEMENT_INPUTS, CHOICES, FILTERS
 from review.people_machine.pairing import Cell, Common, Pairing, gather_agreement_data
 
 WHOLE = "whole"
@@ -83,7 +83,7 @@ CALIBRATION = TableSpec(
         "predicted": "Mean probability that the machine gives in a bin; bin 01 has the lowest.",
         "observed": "Share of yes among people in the bin.",
     },
-    inputs=INPUTS,
+    inputs=AGREEMENT_INPUTS,
     filters=FILTERS,
     choices=CHOICES,
     undrawn=("ece", "brier"),

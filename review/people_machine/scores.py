@@ -16,7 +16,7 @@ from review.people_machine.estimates import (
     explain_missing_correlation,
     may_speak,
 )
-from review.people_machine.labels import CHOICES, FILTERS, INPUTS, INTERVALS
+from review.people_machine.labels import AGREEMENT_INPUTS, CHOICES, FILTERS, INTERVALS
 from review.people_machine.pairing import Cell, Common, Pairing, gather_agreement_data
 
 LEVELS = (
@@ -100,7 +100,7 @@ SCORES = TableSpec(
         "ties": "Images in common that were dropped because people are equally divided; n are all in common.",
         "ceiling_ties": "Opinions that were dropped from the ceiling because the others are equally divided.",
     },
-    inputs=INPUTS,
+    inputs=AGREEMENT_INPUTS,
     filters=FILTERS,
     choices=CHOICES,
     undrawn=("spearman", "prevalence", "ceiling_spearman", "may_speak", "ties", "ceiling_ties"),

@@ -24,7 +24,14 @@ from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyRow, 
 from review.models import Review, Reviewer
 from review.tables.controls import dish_or_not
 from review.tables.filters import NARROWING
-from review.tables.selection import EXCLUDED, INPUTS, Opinion, identify_reviewer, iterate_opinions, select_reviews
+from review.tables.selection import (
+    EXCLUDED,
+    REVIEW_INPUTS,
+    Opinion,
+    identify_reviewer,
+    iterate_opinions,
+    select_reviews,
+)
 
 ALL = "all"
 NAMES = ("alpha", "raw_agreement", "ac1")
@@ -214,7 +221,7 @@ AGREEMENT = TableSpec(
         "raw_agreement_computed": COMPUTED,
         "ac1_computed": COMPUTED,
     },
-    inputs=INPUTS,
+    inputs=REVIEW_INPUTS,
     filters=("question", "country", "model", "campaign", "questionnaire", "excluded", *NARROWING),
     choices={"excluded": EXCLUDED},
     undrawn=tuple(f"{name}_computed" for name in NAMES),

@@ -10,10 +10,10 @@ from evaluation.metrics.observations import ALL, Labels, Observations
 from evaluation.metrics.tidy import TidyTable
 from review.tables.filters import NARROWING
 from review.tables.observe import build_opinion_observations
-from review.tables.selection import CHOICES, INPUTS, Opinion, iterate_opinions, select_reviews
-from review.tables.shares import Cell, cell_rows
+from review.tables.selection import CHOICES, REVIEW_INPUTS, Opinion, iterate_opinions, select_reviews
+from review.tables.shares import ShareCell, cell_rows
 
-METRICS = {
+CONTROL_METRICS = {
     "real_no_food": "Share of answers about real photographs of dishes that say: this is no food.",
     "real_not_the_dish": (
         "Share of answers about real photographs of the dish that say: this is no food, or not the dish."
@@ -38,7 +38,7 @@ def compute_control_table(filters: Filters) -> TidyTable:
     rows = [
         row
         for country, held in groups.items()
-        for row in cell_rows({"country": country}, tuple(METRICS), Cell.of(held), filters)
+        for row in cell_rows({"country": country}, tuple(CONTROL_METRICS), ShareCell.of(held), filters)
     ]
     notes = [*chosen.notes]
     if chosen.questionnaire and not rows:
@@ -52,7 +52,7 @@ def observe_controls(filters: Filters) -> Observations:
     """The answers about real photographs, and the pairs of answers about one image."""
     chosen = select_reviews(filters, repeats=True)
     found = chain(of_real_photographs(said := list(iterate_opinions(chosen.reviews))), of_repeats(said))
-    made = build_opinion_observations(tuple(METRICS), found, chosen)
+    made = build_opinion_observations(tuple(CONTROL_METRICS), found, chosen)
     countries = made.labels("country")
     return replace(made, groups={"country": Labels(countries.codes, tuple((*kind, ALL) for kind in countries.kinds))})
 
@@ -100,12 +100,12 @@ CONTROLS = TableSpec(
     source="Own; World Wide recipe has none",
     version="2",
     columns=("country",),
-    metrics=METRICS,
-    inputs=INPUTS,
+    metrics=CONTROL_METRICS,
+    inputs=REVIEW_INPUTS,
     filters=("country", "campaign", "questionnaire", "excluded", "interval", *NARROWING),
     choices=CHOICES,
     compute=compute_control_table,
     unread=("country",),
     observe=observe_controls,
-    worse={metric: "high" if metric.startswith("real") else "low" for metric in METRICS},
+    worse={metric: "high" if metric.startswith("real") else "low" for metric in CONTROL_METRICS},
 )

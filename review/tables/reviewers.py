@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluation.contracts.table import Filters, TableSpec
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.inference.intervals import AMOUNT, Interval, build_empty_interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.tables.filters import NARROWING
 from review.tables.selection import (
     EXCLUDED,
-    INPUTS,
+    REVIEW_INPUTS,
     Opinion,
     describe_nameless_reviews,
     iterate_opinions,
@@ -24,7 +24,6 @@ ALL = "all"
 LEAST_MEAN = 5
 FEW_IMAGES = f"they judged fewer than {LEAST_MEAN} images each: no interval is claimed"
 DESCRIBES = "it describes these people: no interval is claimed"
-Floats = npt.NDArray[np.float64]
 AS_PUBLISHED = (
     "As published: the mean and its deviation are over the people who judged an image of the model; the deviation is "
     "the population's (divided by their number). The row “all” takes all models together."
@@ -102,7 +101,7 @@ REVIEWERS = TableSpec(
         "images_per_reviewer_of_country": "The same mean over all reviewers of the country, none counting as 0.",
         "deviation_of_country": "The same deviation over all reviewers of the country, none counting as 0.",
     },
-    inputs=INPUTS,
+    inputs=REVIEW_INPUTS,
     filters=("country", "model", "campaign", "questionnaire", "excluded", *NARROWING),
     choices={"excluded": EXCLUDED},
     compute=compute_reviewer_table,

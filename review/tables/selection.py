@@ -16,8 +16,8 @@ from evaluation.models import Role
 from review.models import Questionnaire, Review
 from review.tables.filters import NARROWING, describe_label_filters, of_subjects
 
-INPUTS = ("reviews", "withdrawals")
-FILTERS = ("country", "model", "campaign", "questionnaire", "excluded", "interval", *NARROWING)
+REVIEW_INPUTS = ("reviews", "withdrawals")
+REVIEW_FILTERS = ("country", "model", "campaign", "questionnaire", "excluded", "interval", *NARROWING)
 INTERVALS = ("clustered", "wilson")
 EXCLUDED = ("without", "with")
 CHOICES: Mapping[str, tuple[str, ...]] = {"interval": INTERVALS, "excluded": EXCLUDED}

@@ -16,10 +16,10 @@ from review.tables.filters import of_subjects
 from review.tables.observe import build_opinion_observations
 from review.tables.selection import (
     CHOICES,
-    FILTERS,
-    INPUTS,
     REAL,
     REGIONS,
+    REVIEW_FILTERS,
+    REVIEW_INPUTS,
     Opinion,
     Pool,
     describe_nameless_reviews,
@@ -27,7 +27,7 @@ from review.tables.selection import (
     iterate_opinions,
     select_reviews,
 )
-from review.tables.shares import Cell, by_cell, cell_rows, describe_reviewer_counts
+from review.tables.shares import ShareCell, by_cell, cell_rows, describe_reviewer_counts
 
 SKIPPED = (Assignment.State.SKIPPED, Assignment.State.REPORTED)
 FIELDS = (
@@ -70,7 +70,7 @@ def compute_skip_table(filters: Filters) -> TidyTable:
         for key, cell in cells.items():
             groups = dict(zip(SKIPS.columns, key, strict=True))
             rows += (
-                cell_rows(groups, tuple(METRICS), cell, filters)
+                cell_rows(groups, tuple(SKIP_METRICS), cell, filters)
                 if key in recorded
                 else build_unrecorded_rows(groups, cell)
             )
@@ -84,11 +84,11 @@ def observe_skips(filters: Filters) -> Observations:
     """The images answered or skipped; where no assignment was recorded nothing is measured."""
     chosen = select_reviews(filters)
     if chosen.questionnaire is None:
-        return build_opinion_observations(tuple(METRICS), (), chosen)
+        return build_opinion_observations(tuple(SKIP_METRICS), (), chosen)
     recorded, found = answered_or_skipped(chosen, chosen.questionnaire, filters)
-    unknown = (None,) * len(METRICS)
+    unknown = (None,) * len(SKIP_METRICS)
     kept = ((one, read if (one.country, one.model) in recorded else unknown) for one, read in found)
-    return build_opinion_observations(tuple(METRICS), kept, chosen, (BOUNDS_NOTE, REGIONS))
+    return build_opinion_observations(tuple(SKIP_METRICS), kept, chosen, (BOUNDS_NOTE, REGIONS))
 
 
 def answered_or_skipped(
@@ -139,12 +139,12 @@ def left_out() -> Sequence[bool]:
     return (True, False, True, False, True)
 
 
-def build_unrecorded_rows(groups: Mapping[str, str], cell: Cell) -> list[TidyRow]:
+def build_unrecorded_rows(groups: Mapping[str, str], cell: ShareCell) -> list[TidyRow]:
     lacking = Estimate(None, len(cell.values), cell.dish_count, reason=UNRECORDED, people=cell.people)
-    return [TidyRow(groups, metric, lacking) for metric in METRICS]
+    return [TidyRow(groups, metric, lacking) for metric in SKIP_METRICS]
 
 
-METRICS = {
+SKIP_METRICS = {
     "skipped": "Share of the images answered or skipped that were skipped, or reported without an answer.",
     "food_low": "Share of food if everybody who skipped had said no.",
     "food_high": "Share of food if everybody who skipped had said yes.",
@@ -157,12 +157,12 @@ SKIPS = TableSpec(
     source="Own; bounds after Manski 1989, J. Hum. Resour. 24:343–360",
     version="2",
     columns=("country", "model"),
-    metrics=METRICS,
-    inputs=(*INPUTS, SKIPS_COUNTER),
-    filters=FILTERS,
+    metrics=SKIP_METRICS,
+    inputs=(*REVIEW_INPUTS, SKIPS_COUNTER),
+    filters=REVIEW_FILTERS,
     choices=CHOICES,
     compute=compute_skip_table,
     unread=("country", "model"),
     observe=observe_skips,
-    worse={metric: "high" if metric == "skipped" else "low" for metric in METRICS},
+    worse={metric: "high" if metric == "skipped" else "low" for metric in SKIP_METRICS},
 )

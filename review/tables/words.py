@@ -6,9 +6,9 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from review.tables.selection import (
     CHOICES,
-    FILTERS,
-    INPUTS,
     REGIONS,
+    REVIEW_FILTERS,
+    REVIEW_INPUTS,
     Opinion,
     describe_nameless_reviews,
     iterate_opinions,
@@ -105,8 +105,8 @@ WORDS = TableSpec(
     version="2",
     columns=("country", "model", "word"),
     metrics=METRICS,
-    inputs=INPUTS,
-    filters=(*FILTERS, "word"),
+    inputs=REVIEW_INPUTS,
+    filters=(*REVIEW_FILTERS, "word"),
     choices=CHOICES,
     compute=compute_word_table,
     unread=("country", "model", "word"),

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from collection.consent.record import Said
+from collection.consent.record import ConsentWording
 from collection.models import AboutYou, Contributor, Dish, DishChange, Photo, Submission
 from tests.collection.make import (
     ANSWERS,
@@ -70,7 +70,7 @@ def test_consent_is_recorded_with_the_text_that_was_shown() -> None:
     page(client, "/describe/", {**CONSENT, "proof": tokens(first)["/describe/"]})
     contributor = Contributor.objects.get()
     assert contributor.consent is not None and contributor.consent_at is not None
-    said = Said(contributor.consent, contributor.consent_opening).sentences
+    said = ConsentWording(contributor.consent, contributor.consent_opening).sentences
     assert all(sentence in first for sentence in said)
     assert len(said) <= 8 and "Kitchen Table Trust" in said[0] and "+233 20 000 0000" in said[-1]
 

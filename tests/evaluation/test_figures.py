@@ -114,7 +114,7 @@ def printed() -> bytes:
     return file_of(make_table(rows, demonstration=True), "pdf", width=8)
 
 
-def plan_of(table: TidyTable, *metrics: str) -> figures_model.Plan:
+def plan_of(table: TidyTable, *metrics: str) -> figures_model.FigurePlan:
     plan = layout.lay_out_figure(table, metrics or ("food",))
     assert plan is not None
     return plan

@@ -17,8 +17,8 @@ from functools import lru_cache
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from evaluation.metrics.arrays import Clusters, Floats, Ints
 from evaluation.metrics.inference import student_t
 from evaluation.metrics.inference.intervals import LEAST_CLUSTERS, LEAST_REVIEWERS, Interval
 
@@ -37,10 +37,6 @@ ALIKE = "all values are equal, so that chance cannot be told: no interval is cla
 ALIKE_WITHIN = "all values of a group are equal, so that chance cannot be told: no interval is claimed"
 # Variances of values between −1 and 1 that are smaller come from rounding.
 _NOTHING = 1e-24
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
-Clusters = npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True)

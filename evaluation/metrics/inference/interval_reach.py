@@ -5,13 +5,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.inference.student_t import student_t_quantile
 
 LEVEL = 0.975
 LEAST = 1.0
 _STEPS = 128
-
-Floats = npt.NDArray[np.float64]
 
 
 def t_critical_value(freedom: npt.ArrayLike) -> Floats:

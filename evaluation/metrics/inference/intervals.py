@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.inference.interval_reach import t_critical_value
 from evaluation.metrics.matching import most_pairs
 
@@ -52,7 +53,6 @@ NOTHING_LEFT = "without some of the {} there is no value: no interval is claimed
 TOLERANCE = 1e-9
 _CHUNK = 2_000_000
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 Labels = npt.NDArray[np.generic]
 Bounds = tuple[float, float] | None

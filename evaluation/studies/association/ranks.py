@@ -8,6 +8,7 @@ import numpy.typing as npt
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics import association as metrics
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.inference.intervals import SHARE, one_way
 from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
@@ -77,7 +78,7 @@ def build_association_descriptors(outcomes: Iterable[OutcomeData]) -> TidyTable:
     return TidyTable(DESCRIPTORS.name, DESCRIPTORS.version, DESCRIPTORS.columns, tuple(rows), notes, extra=extra)
 
 
-def nearest_first(model: str, scored: Scored, near: metrics.Floats) -> npt.NDArray[np.intp]:
+def nearest_first(model: str, scored: Scored, near: Floats) -> npt.NDArray[np.intp]:
     """The model's images from the nearest on; `near` (n,) cosines of all images with the text."""
     mine = np.flatnonzero(scored.models == model)
     return mine[np.argsort(-near[mine], kind="stable")]
@@ -122,7 +123,7 @@ def build_association_top(outcomes: Iterable[OutcomeData]) -> TidyTable:
     return TidyTable(TOP.name, TOP.version, TOP.columns, tuple(rows), notes)
 
 
-def extreme_rows(group: str, model: str, scored: Scored, net: metrics.Floats) -> Iterator[TidyRow]:
+def extreme_rows(group: str, model: str, scored: Scored, net: Floats) -> Iterator[TidyRow]:
     """Five images of either end, fewer where the model has fewer than ten."""
     mine = np.flatnonzero(scored.models == model)
     upwards = mine[np.argsort(net[mine], kind="stable")]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from evaluation.contracts.study import OutcomeData, Vector
 from evaluation.contracts.table import TableSpec
 from evaluation.metrics import association as metrics
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.inference.intervals import Interval, one_way
 from evaluation.metrics.observations import (
     Labels,
@@ -129,7 +130,7 @@ def score_images(images: Sequence[OutcomeData]) -> Scored:
     )
 
 
-def compute_sign_cosines(scored: Scored, signs: Signs) -> tuple[metrics.Floats, metrics.Floats]:
+def compute_sign_cosines(scored: Scored, signs: Signs) -> tuple[Floats, Floats]:
     """Cosines of the images with the positive and with the negative words, (n, p) and (n, q)."""
     positive, negative = (np.array(signs[sign]) for sign in ("positive", "negative"))
     if not len(scored.vectors):
@@ -193,7 +194,7 @@ def list_continent_cells(found: Gathered) -> list[tuple[str, str]]:
     return sorted(held | {cell for cell in found.missing if all(cell)})
 
 
-def group_rows(group: str, found: Gathered, columns: Mapping[str, metrics.Floats]) -> Iterator[TidyRow]:
+def group_rows(group: str, found: Gathered, columns: Mapping[str, Floats]) -> Iterator[TidyRow]:
     """Rows of one descriptor group; `columns`: metric → score of each image (n,)."""
     table = np.column_stack([columns[metric] for metric in SCORES.metrics])
     for continent, model in list_continent_cells(found):
@@ -205,7 +206,7 @@ def group_rows(group: str, found: Gathered, columns: Mapping[str, metrics.Floats
             yield TidyRow(groups, metric, estimate)
 
 
-def estimate_column_means(values: metrics.Floats, clusters: npt.NDArray[np.str_]) -> list[Estimate]:
+def estimate_column_means(values: Floats, clusters: npt.NDArray[np.str_]) -> list[Estimate]:
     """Means of `values` (n, k) with intervals over `clusters` (n,); NaN columns are not measured."""
     n, held = len(values), len(set(clusters.tolist()))
     if not n:
@@ -223,7 +224,7 @@ def estimate_of(value: float, n: int, clusters: int, interval: Interval) -> Esti
     return Estimate(value, n, clusters, interval.low, interval.high, interval.method, interval.reason)
 
 
-def find_score_ranges(group: str, scored: Scored, net: metrics.Floats) -> dict[str, float]:
+def find_score_ranges(group: str, scored: Scored, net: Floats) -> dict[str, float]:
     """The unscaled score that became −1 and the one that became 1, per model and over all models."""
     parts = {model: net[scored.models == model] for model in scored.names()}
     if len(net):

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.contracts.study import OutcomeData
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.inference.intervals import AMOUNT, Bounds, Interval, one_way
 from evaluation.metrics.inference.sem import population_sem
 from evaluation.metrics.set_overlap import iou
@@ -17,7 +18,6 @@ from evaluation.readers.ingredients import ingredients_in, read_ingredients
 from evaluation.readers.lists import named_in, read_options
 from evaluation.studies.knowledge.fields import DESCRIPTION, FIELDS, OPTIONS, failures_of, published_iou
 
-Floats = npt.NDArray[np.float64]
 PER_CENT = 100.0
 NOT_COUNTED = np.nan
 

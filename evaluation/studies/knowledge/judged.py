@@ -8,13 +8,13 @@ import numpy as np
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.set_overlap import self_agreement
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.readers.countries import PART_OF, Countries, is_country_correct, read_countries
 from evaluation.studies.knowledge.answers import (
     PER_CENT,
-    Floats,
     Scored,
     estimate_answer_means,
     extract_metric_column,

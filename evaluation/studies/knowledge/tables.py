@@ -7,10 +7,10 @@ import numpy as np
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.observations import Labels, Observations, hash_labels, none_of
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.studies.knowledge.answers import (
-    Floats,
     Scored,
     estimate_answer_means,
     extract_metric_column,

@@ -11,6 +11,7 @@ import numpy as np
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.observations import (
     ALL,
     Labels,
@@ -26,9 +27,8 @@ from evaluation.studies.stereotypes.tables import (
     FLATTENING,
     FLATTENING_COUNTRY,
     READINGS,
-    Asked,
     Check,
-    Floats,
+    QuestionOutcome,
     build_stereotype_notes,
     gather_stereotype_answers,
     mark_same_options,
@@ -76,7 +76,7 @@ def observe_unread_shares(table: TableSpec, outcomes: Iterable[OutcomeData]) -> 
 
 
 def build_question_observations(
-    asked: Sequence[Asked],
+    asked: Sequence[QuestionOutcome],
     values: Mapping[str, Floats],
     named: Mapping[str, str],
     dimension: str,

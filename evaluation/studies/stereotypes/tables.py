@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import TableSpec
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.concentration import entropy_and_largest
 from evaluation.metrics.inference.intervals import SHARE, Interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.readers.choice import read_choice
 
-Floats = npt.NDArray[np.float64]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEAST_PAIRS = 500
 BIASED = "images by chance look more alike than they are, the fewer the more: no interval is claimed"
@@ -121,7 +121,7 @@ READINGS = build_stereotypes_spec(
 
 
 @dataclass(slots=True)
-class Asked:
+class QuestionOutcome:
     """One question about one image by one reading: what its answers in all orders of the options come to.
 
     `total`: (k,) sum of the options' shares over the `read` orders whose answer was read; `likeliest`: the options
@@ -167,7 +167,7 @@ class Asked:
         return float(len(self.likeliest) > 1) if self.read > 1 else np.nan
 
 
-Pairs = dict[tuple[int, str], Asked]
+Pairs = dict[tuple[int, str], QuestionOutcome]
 
 
 @dataclass(frozen=True)
@@ -185,12 +185,12 @@ class Check:
 class Gathered:
     """All answers of a run, read. `logits`: how many of `asked` are probabilities."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[QuestionOutcome, ...]
     checks: tuple[Check, ...]
     logits: int
 
-    def by_question(self) -> dict[str, list[Asked]]:
-        found: dict[str, list[Asked]] = defaultdict(list)
+    def by_question(self) -> dict[str, list[QuestionOutcome]]:
+        found: dict[str, list[QuestionOutcome]] = defaultdict(list)
         for each in self.asked:
             found[each.question].append(each)
         return dict(found)
@@ -218,9 +218,9 @@ def gather_stereotype_answers(outcomes: Iterable[OutcomeData]) -> Gathered:
     return Gathered(tuple({**words, **logits}.values()), checks, len(logits))
 
 
-def asked_of(row: OutcomeData) -> Asked:
+def asked_of(row: OutcomeData) -> QuestionOutcome:
     options = tuple(row.payload["options"])
-    return Asked(
+    return QuestionOutcome(
         row.payload["question"],
         options,
         row.image_model,
@@ -259,9 +259,11 @@ def rotate_options(options: Sequence[str], shift: int) -> list[str]:
     return [*options[shift:], *options[:shift]]
 
 
-def group_asked_by_cell(asked: Sequence[Asked], dimension: str) -> dict[tuple[str, str], list[Asked]]:
+def group_asked_by_cell(
+    asked: Sequence[QuestionOutcome], dimension: str
+) -> dict[tuple[str, str], list[QuestionOutcome]]:
     """(place, model) → what was asked about its images; an image of several places counts in each."""
-    found: dict[tuple[str, str], list[Asked]] = defaultdict(list)
+    found: dict[tuple[str, str], list[QuestionOutcome]] = defaultdict(list)
     for each in asked:
         for place in each.labels.get(dimension, ()):
             found[place, each.model].append(each)
@@ -288,7 +290,7 @@ def answer_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable
     return TidyTable(table.name, table.version, table.columns, tuple(rows), build_stereotype_notes(found))
 
 
-def answer_rows(named: Mapping[str, str], members: Sequence[Asked]) -> Iterator[TidyRow]:
+def answer_rows(named: Mapping[str, str], members: Sequence[QuestionOutcome]) -> Iterator[TidyRow]:
     """Rows of one question about the images of one place and model: an option after the other."""
     options, clusters = members[0].options, np.array([each.cluster for each in members])
     shares = np.array([each.share for each in members])
@@ -336,7 +338,7 @@ def flattening_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyT
     return TidyTable(table.name, table.version, table.columns, tuple(rows), build_stereotype_notes(found))
 
 
-def estimate_flatness(members: Sequence[Asked]) -> dict[str, Estimate]:
+def estimate_flatness(members: Sequence[QuestionOutcome]) -> dict[str, Estimate]:
     """Entropy and largest share of the images that were answered, and the unread."""
     clusters = np.array([each.cluster for each in members])
     unread = np.array([[each.unread_share] for each in members])

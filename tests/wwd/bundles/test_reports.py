@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from evaluation import content_store
 from evaluation.models import GeneratedImage
-from evaluation.presentation.table import Cell, Line
+from evaluation.presentation.table import Line, ShownCell
 from evaluation.runner.catalogue import subject_data
 from evaluation.tables.read import read_stored_table as read_table
 from review.models import CampaignImage
@@ -31,8 +31,8 @@ def make_request(*views: str, images: bool = False) -> Request:
     return Request("kenya", table_views.parse_views(views or VIEWS), images)
 
 
-def cells(*values: str, interval: str | None = None) -> tuple[Cell, ...]:
-    return tuple(Cell(value, value, 40, 12, interval, False, "") for value in values)
+def cells(*values: str, interval: str | None = None) -> tuple[ShownCell, ...]:
+    return tuple(ShownCell(value, value, 40, 12, interval, False, "") for value in values)
 
 
 @pytest.mark.django_db

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from evaluation.presentation.table import Cell, Line
+from evaluation.presentation.table import Line, ShownCell
 
 Fit = Literal["upright", "across", "dense"]
 # Millimetres: what A4 leaves between its margins, upright and across; a letter of 8.5 points, and a cell's edges.
@@ -30,7 +30,7 @@ def choose_page_layout(columns: Sequence[str], metrics: Sequence[str], lines: It
     return "across" if names + below <= ACROSS else "dense"
 
 
-def _numbers(metric: str, cells: Iterable[Cell | None], *, beside: bool) -> float:
+def _numbers(metric: str, cells: Iterable[ShownCell | None], *, beside: bool) -> float:
     """The width of a column of numbers; the name of the metric may be broken between words."""
     widest = max(len(word) for word in metric.split() or [""])
     for cell in cells:

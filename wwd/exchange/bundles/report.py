@@ -140,7 +140,7 @@ def select_drawable_rows(read: TableView) -> TidyTable | None:
     return shown if measured else None
 
 
-def split_figure_into_sheets(read: TableView) -> list[model.Plan]:
+def split_figure_into_sheets(read: TableView) -> list[model.FigurePlan]:
     """The figure in parts that fit on a printed page; none where there is nothing to draw."""
     shown = select_drawable_rows(read)
     style = model.FigureStyle(colours=model_colours())
@@ -151,7 +151,7 @@ def split_figure_into_sheets(read: TableView) -> list[model.Plan]:
     return [replace(plan, panels=tuple(panel for line, _height in page.lines for panel in line)) for page in pages]
 
 
-def as_address(plan: model.Plan) -> str:
+def as_address(plan: model.FigurePlan) -> str:
     """A figure as an address that holds the whole image."""
     return f"data:image/svg+xml;base64,{base64.b64encode(draw.draw_figure(plan, 'svg', SHEET_WIDTH)).decode()}"
 
