@@ -52,7 +52,7 @@ made_up = [str(secrets.randbelow(10**15)).zfill(15) for _ in range(400)]
 print(json.dumps({
     "codes": [digits + check_digit(digits) for digits in made_up],
     "photos": [Proof.new("photo", person.pk, dish.pk).token for dish in dishes],
-    "reports": [[dish.number, Proof.new("report", about=Target(dish).mark).token] for dish in dishes],
+    "reports": [[dish.number, Proof.new("report", target=Target(dish).mark).token] for dish in dishes],
 }))
 """
 PUBLIC = """

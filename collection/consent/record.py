@@ -156,10 +156,10 @@ def is_mark(about: str) -> bool:
 def shown_consent(proof: Proof) -> Shown | None:
     """What stood on the page of this form. None where nothing did, or where it cannot be agreed to any more: a text
     that nobody confirmed or that names nobody responsible, once the collection is open."""
-    if not is_mark(proof.about):
+    if not is_mark(proof.target):
         return None
     try:
-        text, draft, opening = (int(part) for part in proof.about.removeprefix(MARK).split("."))
+        text, draft, opening = (int(part) for part in proof.target.removeprefix(MARK).split("."))
     except ValueError:
         return None
     texts = ConsentText.objects.in_bulk({text, draft} - {0})

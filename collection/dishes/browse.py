@@ -60,7 +60,7 @@ def place_shown(place: str) -> Named:
 class PlaceOfDish(NamedTuple):
     """A place in its contributor's words; `shown` is what the page calls it where that is not the same."""
 
-    told: str
+    own_name: str
     place: str
     shown: Named | None
 

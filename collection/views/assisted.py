@@ -35,7 +35,7 @@ def start_assisted_entry(request: HttpRequest, sent: Sent) -> HttpResponse:
         notice = consent_spent() if sent.finished else not_known() if sent.refused else ""
         return beside_page(request, known.pk if known else None, notice=notice)
     helper = sent.person if sent.proof.named else None
-    if "language" in request.POST or not is_mark(sent.proof.about):
+    if "language" in request.POST or not is_mark(sent.proof.target):
         known = contributor_from_cookie(request)
         ended = end_turn_before(request)
         response = beside_page(request, helper)

@@ -91,7 +91,7 @@ def consent_page(
 ) -> HttpResponse:
     """The consent, its questions and the two ticks; `shown` keeps the texts of a page that is shown again."""
     shown = shown or consent_for(wanted_languages(request))
-    proof = Proof.new("consent", about=shown.mark)
+    proof = Proof.new("consent", target=shown.mark)
     form = form or ConsentForm(questions=shown.text.questions)
     return render_form_page(request, "consent", proof, form, **said_on(request, shown), notice=notice)
 

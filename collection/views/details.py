@@ -63,7 +63,7 @@ def author_and_dish(sent: Sent) -> tuple[Contributor, Dish]:
     contributor = contributor_for(sent)
     if contributor is None or sent.proof is None:
         raise Http404
-    return contributor, dish_for(contributor, sent.proof.about)
+    return contributor, dish_for(contributor, sent.proof.target)
 
 
 def author_by_cookie(request: HttpRequest) -> tuple[Contributor, Dish] | None:
@@ -168,7 +168,7 @@ def save_caption(request: HttpRequest, sent: Sent) -> HttpResponse:
     contributor = contributor_for(sent)
     if sent.proof is None or contributor is None:
         return show_unsaved_page(request, CaptionForm())
-    photo = photo_for(contributor, sent.proof.about)
+    photo = photo_for(contributor, sent.proof.target)
     dish = photo.dish
     if "skip" in request.POST:
         if photo.state == photo.State.DRAFT:

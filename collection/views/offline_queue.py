@@ -43,7 +43,7 @@ def show_offline_page(request: HttpRequest) -> HttpResponse:
         "countries": all_names(),
         "speak": "",
         "shown": shown,
-        "consent": Proof.new("queue", about=shown.mark),
+        "consent": Proof.new("queue", target=shown.mark),
         "demonstration": get_collection_status() is Accepting.DEMONSTRATION,
         "by_script": True,
         "named_by_cookie": False,
@@ -75,7 +75,7 @@ def save_queued_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     """
     form = form_id(request.POST.get("form"))
     token = sent.proof or (sent.expired if sent.finished else None)
-    newcomer = token is not None and is_mark(token.about)
+    newcomer = token is not None and is_mark(token.target)
     person = author_of(request, token) if token else None
     if form is None or token is None or person is None:
         return build_form_response(form, 403, error=not_known())
@@ -92,7 +92,7 @@ def save_queued_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
         return build_form_response(form, 403, error=not_known())
     if not (goes_on_as(contributor) if contributor else takes_from(None)):
         return build_form_response(form, 403, error=_("The collection is not open at the moment."))
-    proof = Proof("dish", form, person, token.about, at=token.at)
+    proof = Proof("dish", form, person, token.target, at=token.at)
     try:
         with transaction.atomic():
             entry = submit_dish(proof, asked.content, collect_request_circumstances(request, proof), number_in(request))
@@ -107,7 +107,7 @@ def author_of(request: HttpRequest, token: Proof) -> uuid.UUID | None:
 
     None where such a dish came without the code that lets its author withdraw it.
     """
-    if is_mark(token.about):
+    if is_mark(token.target):
         return return_codes.person_of_seal(request.POST.get("seal", ""))
     return token.person
 

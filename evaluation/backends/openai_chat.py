@@ -41,9 +41,9 @@ class OpenAIChat:
             raise BackendError("A provider gives words, no probabilities. Accepted reading: generated.")
         for each in asked:
             image = {"type": "image_url", "image_url": {"url": data_url(each.image)}}
-            yield map(partial(self.ask_about_image, image), each.questions)
+            yield map(partial(self.ask_image_question, image), each.questions)
 
-    def ask_about_image(self, image: Mapping[str, Any], question: Question) -> Answer:
+    def ask_image_question(self, image: Mapping[str, Any], question: Question) -> Answer:
         content = [image, {"type": "text", "text": question.text}]
         return self.chat([{"role": "user", "content": content}], IMAGE_OPTIONS)
 

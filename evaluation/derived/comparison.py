@@ -77,7 +77,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         unread=columns,
         study=base.study,
         undrawn=tuple(metric for metric in METRICS if metric != "difference"),
-        tests=(PValue("p", about="difference", holm="p_holm"),),
+        tests=(PValue("p", tested="difference", holm="p_holm"),),
     )
 
 

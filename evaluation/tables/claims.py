@@ -48,7 +48,7 @@ def withdraw_unclaimed_test(table: TableSpec, row: TidyRow, numbers: Mapping[tup
     test = next((test for test in table.tests if test.p == row.metric), None)
     if test is None or row.estimate.value is None:
         return row
-    about = numbers.get((build_row_key(row), test.about))
+    about = numbers.get((build_row_key(row), test.tested))
     if about is not None and about.low is not None:
         return row
     reason = about.reason if about is not None and about.reason else UNTESTED

@@ -24,7 +24,7 @@ def study_table(table: TableSpec, filters: Filters) -> TidyTable:
     watched = watch_outcomes(run, select_narrowing_filters(table, filters))
     made = study.summarise(table.name.partition(".")[2], watched, run.config)
     notes = (*_describe_run(run), *_only(watched.filters), *made.notes)
-    about = {"run": build_run_metadata(run), **watched.about()}
+    about = {"run": build_run_metadata(run), **watched.build_metadata()}
     return replace(made, notes=notes, demonstration=run.demonstration, about=about)
 
 

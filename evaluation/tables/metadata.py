@@ -108,7 +108,7 @@ class Watched:
                     seen[str(value)] += n
         self.under.clear()
 
-    def about(self) -> TableMetadata:
+    def build_metadata(self) -> TableMetadata:
         """See the module."""
         self.add_up()
         return {

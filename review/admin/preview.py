@@ -38,7 +38,7 @@ class PreviewRequest:
         context = {
             "campaign": self.campaign,
             "preview": self.request.path,
-            "proof": Proof.new(PURPOSE, about=self.place),
+            "proof": Proof.new(PURPOSE, target=self.place),
             "progress": Progress(self.place, len(self.images)),
             "form": form,
             "dish_name": image.dish_name,
@@ -78,7 +78,7 @@ def preview_campaign(request: HttpRequest, sent: Sent, pk: int) -> HttpResponse:
     if not images:
         context = {"sentence": "The campaign has no images yet.", "code": ""}
         return render(request, "review/refused.html", context, status=404)
-    place = int(sent.proof.about) % len(images) if sent.proof else 0
+    place = int(sent.proof.target) % len(images) if sent.proof else 0
     preview = PreviewRequest(request, campaign, images, place)
     do = request.POST.get("do", "")
     if do == "answer":

@@ -23,7 +23,7 @@ PURPOSE = "review"
 
 @dataclass(frozen=True)
 class Turn:
-    """One request of a reviewer about one image; `about` is the assignment's id as the signed form said it.
+    """One request of a reviewer about one image; `target` is the assignment's id as the signed form said it.
 
     `made_at`: when that form was made, in milliseconds since 1970.
     """
@@ -31,7 +31,7 @@ class Turn:
     request: HttpRequest
     invitation: Invitation
     reviewer: Reviewer
-    about: str
+    target: str
     made_at: int = 0
 
     @property
@@ -48,7 +48,7 @@ class Turn:
 
     def in_hand(self) -> Assignment:
         """The assignment that this request is about. Raises RequestRefusedError where it is none of the reviewer's."""
-        found = assignment.find_assignment(self.reviewer, self.about)
+        found = assignment.find_assignment(self.reviewer, self.target)
         if found.state == Assignment.State.REPORTED:
             raise RequestRefusedError(gettext("You reported this picture. It stays hidden. Go on to the next picture."))
         return found
@@ -175,7 +175,7 @@ def correct_answers(turn: Turn) -> HttpResponse:
 
 def edit_answers(turn: Turn) -> HttpResponse:
     """Earlier answers, to be changed; the image is covered. Raises RequestRefusedError where nothing was answered."""
-    turn = replace(turn, about=turn.request.POST.get("which", turn.about))
+    turn = replace(turn, target=turn.request.POST.get("which", turn.target))
     given = turn.in_hand()
     said = Review.objects.filter(reviewer=turn.reviewer, image=given.image, repeat=given.repeat).first()
     if said is None:
@@ -189,7 +189,7 @@ def undo_last_action(turn: Turn) -> HttpResponse:
     if last is None:
         raise RequestRefusedError(gettext("There is nothing to take back."))
     if last.state == Assignment.State.ANSWERED:
-        return edit_answers(replace(turn, about=str(last.pk)))
+        return edit_answers(replace(turn, target=str(last.pk)))
     assignment.take_back(last)
     return show_next_image(turn, gettext("It is taken back. The picture is yours again."))
 
@@ -212,7 +212,7 @@ def save_skip_reason(turn: Turn) -> HttpResponse:
     given = assignment.find_assignment(turn.reviewer, _left(turn))
     assignment.give_reason(given, turn.request.POST.get("why", ""))
     said = gettext("Your reason is kept.")
-    if not turn.about or breaks.rest_due(turn.reviewer):
+    if not turn.target or breaks.rest_due(turn.reviewer):
         return show_next_image(turn, said)
     current = turn.in_hand()
     return _show_image(turn, current, turn.form(current, turn.page), shown=_was_shown(turn), message=said)
@@ -234,7 +234,7 @@ def _left(turn: Turn) -> str:
         proof = read_token(turn.request.POST.get("left", ""), PURPOSE)
     except ProofError:
         return ""
-    return proof.about if proof.person == turn.reviewer.pk else ""
+    return proof.target if proof.person == turn.reviewer.pk else ""
 
 
 def _changing(turn: Turn) -> bool:

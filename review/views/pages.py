@@ -136,7 +136,7 @@ def handle_review_turn(request: HttpRequest, sent: Sent, code: str) -> HttpRespo
         sentence = gettext("This page is too old, or did not come from here. Open your invitation again.")
         raise RequestRefusedError(sentence, 403, own_words(found.campaign.questionnaire.definition, request.POST))
     reviewer = reviewer_for(found, sent.proof.person)
-    turn = Turn(request, found, reviewer, sent.proof.about, sent.proof.at)
+    turn = Turn(request, found, reviewer, sent.proof.target, sent.proof.at)
     name = next((name for sent_as, name in OTHER_BUTTONS if sent_as in request.POST), request.POST.get("do", ""))
     return my_page.ACTIONS[name](turn) if name in my_page.ACTIONS else perform_action(turn, name)
 
@@ -261,7 +261,7 @@ def _welcome(
         "full": full,
         "message": message,
         "proof": Proof.new(
-            JOIN, about=f"{found.code} {consent.pk} {draft.pk if draft else ''} {known.pk if known else ''}"
+            JOIN, target=f"{found.code} {consent.pk} {draft.pk if draft else ''} {known.pk if known else ''}"
         ),
         "known": Proof.new(PURPOSE, known.pk) if known else None,
         "known_by": (known.invitation or found) if known else None,
@@ -276,7 +276,7 @@ def _agreed(
 
     None where that was no page of this invitation.
     """
-    code, text, draft, known = ([*proof.about.split(" "), "", "", ""] if proof else [""] * 4)[:4]
+    code, text, draft, known = ([*proof.target.split(" "), "", "", ""] if proof else [""] * 4)[:4]
     if code != found.code or not text:
         return None, None, None
     texts = ReviewerConsent.objects.in_bulk([int(key) for key in (text, draft) if key])

@@ -61,7 +61,7 @@ class TestWhatOneDishCosts:
         assert Dish.objects.count() == 2
 
     def test_agreeing_asks_at_most_eight_things(self) -> None:
-        first, sent = ({**CONSENT, "proof": Proof.new("consent", about=consent_for().mark).token} for _ in range(2))
+        first, sent = ({**CONSENT, "proof": Proof.new("consent", target=consent_for().mark).token} for _ in range(2))
         # Makes what a process asks for once: the key of the month.
         page(stranger(), "/describe/", first)
         assert len(asked_by(lambda: page(stranger(), "/describe/", sent))) <= MOST_QUERIES_OF_CONSENT
@@ -194,7 +194,7 @@ class TestFull:
 
     def test_agreeing_and_dishes_of_a_phone_are_sent_back_too(self) -> None:
         people = Contributor.objects.count()
-        agreed = {**CONSENT, "proof": Proof.new("consent", about=consent_for().mark).token}
+        agreed = {**CONSENT, "proof": Proof.new("consent", target=consent_for().mark).token}
         assert stranger().post("/describe/", agreed).status_code == 503
         kept = {**ANSWERS, "form": str(uuid.uuid4()), "proof": Proof.new("queue", make_contributor().pk).token}
         assert stranger().post("/phone/send/", kept).status_code == 503
@@ -252,7 +252,7 @@ class TestPreparedPages:
 
     def test_after_the_first_one_no_template_is_rendered(self, monkeypatch: pytest.MonkeyPatch) -> None:
         first, second = (dish_form(make_contributor()) for _ in range(2))
-        agreed = {**CONSENT, "proof": Proof.new("consent", about=consent_for().mark).token}
+        agreed = {**CONSENT, "proof": Proof.new("consent", target=consent_for().mark).token}
         pages = [page(stranger(), *sent) for sent in (("/dish/", first), ("/describe/", agreed))]
         monkeypatch.setattr(prepared_pages, "render", None)
         monkeypatch.setattr(prepared_pages, "render_to_string", None)

@@ -97,7 +97,7 @@ def storing_requests() -> list[tuple[str, Mapping[str, object]]]:
     photo = make_photo(dish, Photo.State.DRAFT)
     consent = tokens(stranger().get("/describe/").content.decode())["/describe/"]
     aloud = tokens(stranger().get("/beside/").content.decode())["/beside/"]
-    mark = Proof.new("dish", about=f"consent:{ConsentText.objects.get(language='en').pk}.0.{Opening.objects.get().pk}")
+    mark = Proof.new("dish", target=f"consent:{ConsentText.objects.get(language='en').pk}.0.{Opening.objects.get().pk}")
 
     def of(purpose: str, about: object = dish.pk) -> str:
         return Proof.new(purpose, contributor.pk, about).token

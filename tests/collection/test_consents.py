@@ -216,7 +216,7 @@ def test_page_shown_again_keeps_its_texts() -> None:
     "about", ["", "consent:", "consent:1", "consent:a.b.c", "consent:999999.0.0", "consent:1.2.3.4"]
 )
 def test_form_without_a_text_is_no_consent(about: str) -> None:
-    proof = Proof.new("consent", about=about)
+    proof = Proof.new("consent", target=about)
     assert shown_consent(proof) is None
     text = page(stranger(), "/describe/", {**CONSENT, "proof": proof.token})
     assert "nothing was saved" in text and Contributor.objects.count() == 0

@@ -173,7 +173,7 @@ def test_our_own_pages_can(headers: dict[str, str]) -> None:
 
 
 def test_somebody_who_never_agreed_is_asked_before_anything_is_saved() -> None:
-    proof = Proof.new("dish", about=consent_for().mark)
+    proof = Proof.new("dish", target=consent_for().mark)
     text = page(stranger(), "/dish/", {**ANSWERS, "proof": proof.token})
     assert "Without it nothing can be kept" in text and Dish.objects.count() == 0
     page(stranger(), "/dish/", {**ANSWERS, **CONSENT, "proof": proof.token})

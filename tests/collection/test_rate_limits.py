@@ -139,7 +139,7 @@ def test_rows_of_tries_hold_no_network_and_no_code() -> None:
 def test_one_network_hides_a_few_dishes_and_the_rest_waits_for_a_steward() -> None:
     dishes = public_dishes(47)
     for dish in dishes:
-        form = {"proof": Proof.new("report", about=f"dish:{dish.pk}").token, "reason": "mine"}
+        form = {"proof": Proof.new("report", target=f"dish:{dish.pk}").token, "reason": "mine"}
         assert "Your report arrived" in page(stranger(), f"/dishes/{dish.number}/report/", form)
     assert Dish.objects.filter(state=Dish.State.HIDDEN).count() == report_limits.FEW
     assert Report.objects.filter(queued=True, state="open").count() == 47 - report_limits.FEW
@@ -383,7 +383,7 @@ def test_dishes_of_people_who_come_many_at_once_are_marked(monkeypatch: pytest.M
     """Consent and dish in one form, as a page from the cache sends them."""
     monkeypatch.setattr(request_info, "CROWD", 1)
     for _ in range(2):
-        proof = Proof.new("dish", about=consent_for().mark)
+        proof = Proof.new("dish", target=consent_for().mark)
         assert "Your dish is saved" in page(stranger(), "/dish/", {**ANSWERS, **CONSENT, "proof": proof.token})
     marked = [request_info.IN_A_CROWD in row.flags for row in Submission.objects.order_by("created_at")]
     assert marked == [False, True]

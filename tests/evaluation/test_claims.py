@@ -17,7 +17,7 @@ TABLE = TableSpec(
     metrics={"gap": "", "p": "", "p_holm": ""},
     inputs=(),
     filters=(),
-    tests=(PValue("p", about="gap", holm="p_holm"),),
+    tests=(PValue("p", tested="gap", holm="p_holm"),),
     ranks={"worse": "gap"},
 )
 

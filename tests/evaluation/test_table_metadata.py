@@ -44,7 +44,7 @@ def test_what_was_seen_is_kept_and_only_what_went_on_is_counted() -> None:
     rows = [outcome(1), outcome(2, state="failed"), outcome(3, labels={"language": ("twi",)}, prompt="plain")]
     watched = Watched(rows, {"language": "hau"})
     assert len(list(watched)) == 2
-    assert watched.about() == {
+    assert watched.build_metadata() == {
         "options": {"country": ["Ghana", "Nigeria"], "language": ["hau", "twi"], "prompt": ["plain"]},
         "circumstances": {"batch": {"8": 2}, "card": {"H100": 2}},
         "counted": {"outcomes": 2, "done": 1, "failed": 1, "clusters": 2},
@@ -55,13 +55,13 @@ def test_many_different_circumstances_are_counted_in_parts(monkeypatch: pytest.M
     monkeypatch.setattr(metadata, "MOST_HELD", 2)
     watched = Watched((outcome(n, circumstances={"card": "AB"[n % 2]}) for n in range(9)), {})
     assert len(list(watched)) == 9
-    assert watched.about()["circumstances"] == {"card": {"A": 5, "B": 4}}
+    assert watched.build_metadata()["circumstances"] == {"card": {"A": 5, "B": 4}}
 
 
 def test_what_differs_from_call_to_call_is_no_circumstance() -> None:
     watched = Watched((outcome(n, circumstances={"request": f"r{n}"}) for n in range(MOST_KINDS + 5)), {})
     assert list(watched)
-    assert watched.about()["circumstances"] == {}
+    assert watched.build_metadata()["circumstances"] == {}
 
 
 def test_tables_of_studies_alone_get_the_filters_that_choose_outcomes() -> None:

@@ -24,7 +24,7 @@ def test_every_p_and_every_name_is_declared() -> None:
         tests = {metric for test in spec.tests for metric in (test.p, test.holm)}
         assert tests == {metric for metric in spec.metrics if metric == "p" or metric.startswith("p_")}, name
         assert {*spec.ranks} == {column for column in spec.columns if column in RANKING}, name
-        assert {test.about for test in spec.tests} | {*spec.ranks.values()} <= {*spec.metrics}, name
+        assert {test.tested for test in spec.tests} | {*spec.ranks.values()} <= {*spec.metrics}, name
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -36,7 +36,7 @@ def test_nothing_is_tested_or_named_without_an_interval(name: str) -> None:
         key = tuple(row.groups.values())
         for test in spec.tests:
             if row.metric in (test.p, test.holm) and row.estimate.value is not None:
-                assert numbers[key, test.about].low is not None, row
+                assert numbers[key, test.tested].low is not None, row
         for column, metric in spec.ranks.items():
             assert not row.groups[column] or numbers[key, metric].low is not None, row
 
@@ -48,7 +48,7 @@ def test_p_is_at_most_the_level_where_the_interval_leaves_out_nothing(name: str)
     for (key, metric), estimate in numbers.items():
         for test in spec.tests:
             if metric == test.p and estimate.value is not None:
-                about = numbers[key, test.about]
+                about = numbers[key, test.tested]
                 assert about.low is not None and about.high is not None
                 assert (estimate.value <= 0.05) == (about.low > 0 or about.high < 0), (key, estimate, about)
 
