@@ -1,4 +1,4 @@
-"""The start page for strangers is kept as it went out: only for them, for what it depends on, for some seconds."""
+"""The start page for strangers is cached as it went out: only for them, for what it depends on, for some seconds."""
 
 import io
 import re
@@ -16,8 +16,8 @@ from django.test import Client
 
 from collection.models import Dish
 from tests.collection.make import make_dish, open_collection
-from wwd.base.web_server import kept_answers
-from wwd.base.web_server.kept_answers import KeptAnswers, keep_for_strangers
+from wwd.base.web_server import response_cache
+from wwd.base.web_server.response_cache import ResponseCache, cache_for_strangers
 
 
 @contextmanager
@@ -52,7 +52,7 @@ class Counting:
         if cookie := self.changes.get("cookie"):
             response.set_cookie(cookie, "1")
         if self.changes.get("marked", True):
-            keep_for_strangers(response)
+            cache_for_strangers(response)
         start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
         return response
 
@@ -71,9 +71,9 @@ def ask(application: Any, path: str = "/en/", **environ: Any) -> tuple[str, dict
     return said[0], said[1], body
 
 
-def settle(kept: KeptAnswers) -> None:
+def settle(cache: ResponseCache) -> None:
     """Until nothing is being made anew."""
-    kept.renewer.submit(lambda: None).result(30)
+    cache.refresher.submit(lambda: None).result(30)
 
 
 class TestStartPage:
@@ -84,24 +84,24 @@ class TestStartPage:
             make_dish(country=country, state=Dish.State.ACCEPTED)
 
     def test_the_second_stranger_costs_no_query(self, django_assert_num_queries: Any) -> None:
-        kept = KeptAnswers(WSGIHandler(), 5, Clock())
-        first = ask(kept)
+        cache = ResponseCache(WSGIHandler(), 5, Clock())
+        first = ask(cache)
         with django_assert_num_queries(0):
-            assert ask(kept) == first
+            assert ask(cache) == first
         assert first[0] == "200 OK"
         assert first[1]["Content-Encoding"] == "gzip"
 
     @pytest.mark.parametrize("path", ["/", "/ar/", "/yo/"])
-    def test_what_is_kept_is_what_the_application_answers(self, path: str) -> None:
+    def test_what_is_cached_is_what_the_application_answers(self, path: str) -> None:
         """Also in its head, in each language, and where the browser names the language."""
         plain = {"HTTP_ACCEPT_ENCODING": "", "HTTP_ACCEPT_LANGUAGE": "sw"}
-        kept = KeptAnswers(WSGIHandler(), 5, Clock())
-        ask(kept, path, **plain)
-        assert ask(kept, path, **plain) == ask(WSGIHandler(), path, **plain)
+        cache = ResponseCache(WSGIHandler(), 5, Clock())
+        ask(cache, path, **plain)
+        assert ask(cache, path, **plain) == ask(WSGIHandler(), path, **plain)
 
     def test_nobody_who_may_be_known_gets_it(self) -> None:
         """Somebody whose cookie names them is offered to finish, before and after a stranger came."""
-        kept = KeptAnswers(WSGIHandler(), 5, Clock())
+        cache = ResponseCache(WSGIHandler(), 5, Clock())
         browser = Client()
         page = browser.get("/en/describe/").content.decode()
         token = re.search(r'name="proof" value="([^"]+)"', page)
@@ -109,20 +109,20 @@ class TestStartPage:
         browser.post("/en/describe/", {"proof": token[1], "adult": "on", "agree": "on"})
         cookies = "; ".join(f"{name}={value.value}" for name, value in browser.cookies.items())
         for _time in range(2):
-            known = ask(kept, HTTP_COOKIE=cookies, HTTP_ACCEPT_ENCODING="")[2].decode()
-            unknown = ask(kept, HTTP_ACCEPT_ENCODING="")[2].decode()
+            known = ask(cache, HTTP_COOKIE=cookies, HTTP_ACCEPT_ENCODING="")[2].decode()
+            unknown = ask(cache, HTTP_ACCEPT_ENCODING="")[2].decode()
             assert 'finish/">' in known
             assert 'finish/" hidden>' in unknown
 
-    def test_no_other_page_is_kept(self) -> None:
+    def test_no_other_page_is_cached(self) -> None:
         """Pages hold a token for each visitor, so only the start page is marked."""
-        kept = KeptAnswers(WSGIHandler(), 5, Clock())
-        pages = [ask(kept, "/en/describe/", HTTP_ACCEPT_ENCODING="")[2] for _time in range(2)]
+        cache = ResponseCache(WSGIHandler(), 5, Clock())
+        pages = [ask(cache, "/en/describe/", HTTP_ACCEPT_ENCODING="")[2] for _time in range(2)]
         assert pages[0] != pages[1]
-        assert not kept.answers
+        assert not cache.responses
 
 
-class TestKeptAnswers:
+class TestResponseCache:
     @pytest.mark.parametrize(
         "changes",
         [
@@ -133,11 +133,11 @@ class TestKeptAnswers:
             {"REQUEST_METHOD": "POST", "CONTENT_LENGTH": "3"},
         ],
     )
-    def test_only_strangers_who_ask_for_the_page_get_what_is_kept(self, changes: dict[str, str]) -> None:
-        kept = KeptAnswers(Counting(), 5, Clock())
-        ask(kept)
-        assert ask(kept, **changes)[2] == b"answer 2"
-        assert ask(kept)[2] == b"answer 1"
+    def test_only_strangers_who_ask_for_the_page_get_what_is_cached(self, changes: dict[str, str]) -> None:
+        cache = ResponseCache(Counting(), 5, Clock())
+        ask(cache)
+        assert ask(cache, **changes)[2] == b"answer 2"
+        assert ask(cache)[2] == b"answer 1"
 
     @pytest.mark.parametrize(
         "changes",
@@ -152,50 +152,50 @@ class TestKeptAnswers:
         ],
     )
     def test_what_a_page_depends_on_has_an_answer_of_its_own(self, changes: dict[str, str]) -> None:
-        kept = KeptAnswers(Counting(), 5, Clock())
-        ask(kept)
-        assert ask(kept, **changes)[2] == b"answer 2"
-        assert ask(kept, **changes)[2] == b"answer 2"
+        cache = ResponseCache(Counting(), 5, Clock())
+        ask(cache)
+        assert ask(cache, **changes)[2] == b"answer 2"
+        assert ask(cache, **changes)[2] == b"answer 2"
 
     @pytest.mark.parametrize("changes", [{"marked": False}, {"cookie": "who"}, {"status": 503}])
-    def test_answers_for_one_and_errors_are_not_kept(self, changes: dict[str, Any]) -> None:
-        kept = KeptAnswers(Counting(**changes), 5, Clock())
-        assert ask(kept)[2] != ask(kept)[2]
+    def test_answers_for_one_and_errors_are_not_cached(self, changes: dict[str, Any]) -> None:
+        cache = ResponseCache(Counting(**changes), 5, Clock())
+        assert ask(cache)[2] != ask(cache)[2]
 
     def test_an_answer_is_made_anew_before_it_is_too_old(self) -> None:
         """Whoever comes meanwhile gets the one before; nobody gets one of five seconds."""
         clock = Clock()
-        kept = KeptAnswers(Counting(), 5, clock)
-        ask(kept)
+        cache = ResponseCache(Counting(), 5, clock)
+        ask(cache)
         clock.now += 4.9
-        assert ask(kept)[2] == b"answer 1"
-        settle(kept)
-        assert ask(kept)[2] == b"answer 2"
+        assert ask(cache)[2] == b"answer 1"
+        settle(cache)
+        assert ask(cache)[2] == b"answer 2"
         clock.now += 5
-        assert ask(kept)[2] == b"answer 3"
+        assert ask(cache)[2] == b"answer 3"
 
     def test_what_cannot_be_made_anew_is_forgotten(self) -> None:
         clock, application = Clock(), Counting()
-        kept = KeptAnswers(application, 5, clock)
-        ask(kept)
+        cache = ResponseCache(application, 5, clock)
+        ask(cache)
         application.changes = {"status": 503}
-        clock.now += 2
-        ask(kept)
-        settle(kept)
-        assert ask(kept)[0].startswith("503")
+        clock.now += 3
+        ask(cache)
+        settle(cache)
+        assert ask(cache)[0].startswith("503")
 
-    def test_nothing_is_kept_where_that_is_switched_off(self) -> None:
-        kept = KeptAnswers(Counting(), 0, Clock())
-        assert ask(kept)[2] != ask(kept)[2]
+    def test_nothing_is_cached_where_that_is_switched_off(self) -> None:
+        cache = ResponseCache(Counting(), 0, Clock())
+        assert ask(cache)[2] != ask(cache)[2]
 
     def test_made_up_languages_fill_no_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(kept_answers, "MOST", 3)
+        monkeypatch.setattr(response_cache, "MOST", 3)
         clock = Clock()
-        kept = KeptAnswers(Counting(), 5, clock)
+        cache = ResponseCache(Counting(), 5, clock)
         for number in range(10):
-            ask(kept, HTTP_ACCEPT_LANGUAGE=f"x-{number}")
-        assert len(kept.answers) == 3
-        assert ask(kept, HTTP_ACCEPT_LANGUAGE="x-0")[2] == b"answer 1"
+            ask(cache, HTTP_ACCEPT_LANGUAGE=f"x-{number}")
+        assert len(cache.responses) == 3
+        assert ask(cache, HTTP_ACCEPT_LANGUAGE="x-0")[2] == b"answer 1"
         clock.now += 5
-        ask(kept)
-        assert len(kept.answers) == 1
+        ask(cache)
+        assert len(cache.responses) == 1
