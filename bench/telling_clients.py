@@ -111,7 +111,7 @@ def token(page: bytes) -> str:
     return found[1].decode()
 
 
-async def look(phone: Phone, until: float, pages: list[float]) -> None:
+async def look(phone: Phone, until: float, pages: list[float], pause: float = PAUSE) -> None:
     """Opens the start page again and again."""
     while time.monotonic() < until:
         started = time.monotonic()
@@ -119,7 +119,7 @@ async def look(phone: Phone, until: float, pages: list[float]) -> None:
         if status != 200:
             raise ConnectionError(f"/ answered {status}")
         pages.append(time.monotonic() - started)
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(pause)
 
 
 async def measure(port: int, seconds: float, clients: int) -> Heard:
@@ -127,7 +127,7 @@ async def measure(port: int, seconds: float, clients: int) -> Heard:
     heard, started = Heard(), time.monotonic()
     until = started + seconds
     phones = [tell(port, number, until, heard) for number in range(clients)]
-    lookers = [look(Phone(port), until, heard.pages), look(Phone(port, "known=1"), until, heard.known)]
+    lookers = [look(Phone(port), until, heard.pages), look(Phone(port, "known=1"), until, heard.known, 4 * PAUSE)]
     await asyncio.gather(*(phones or lookers))
     heard.seconds = time.monotonic() - started
     return heard
