@@ -1,9 +1,9 @@
-"""The phones of `bench.submission --throughput`, in processes of their own: many that send dishes, one that opens `/`.
+"""The phones of `bench.submission --throughput`, in processes of their own: many that send dishes, two that open `/`.
 
     python -m bench.dish_throughput_clients PORT SECONDS CLIENTS
 
-Without any clients it opens `/`, so that nobody's dish delays its clock. Prints one line of JSON: what was answered,
-how long each page took, and every receipt that a phone was shown.
+Without any clients it opens `/`, so that nobody's dish delays its clock: as a stranger, and with a cookie. Prints one
+line of JSON: what was answered, how long each page took, and every receipt that a phone was shown.
 """
 
 import asyncio
@@ -28,11 +28,13 @@ PAUSE = 0.05
 
 @dataclass
 class Heard:
-    """`receipts` of dishes that were said to be saved, in order; `pages`: seconds that `/` took each time; `dishes`:
-    seconds from sending a dish to its receipt; `later`: how often the site asked to come back."""
+    """`receipts` of dishes that were said to be saved, in order; `pages`: seconds that `/` took each time; `known`: the
+    same for a browser with a cookie, whose page is made for it; `dishes`: seconds from sending a dish to its receipt;
+    `later`: how often the site asked to come back."""
 
     receipts: list[str] = field(default_factory=list)
     pages: list[float] = field(default_factory=list)
+    known: list[float] = field(default_factory=list)
     dishes: list[float] = field(default_factory=list)
     later: int = 0
     seconds: float = 0.0
@@ -41,8 +43,9 @@ class Heard:
 class Phone:
     """One connection that is kept open, as browsers do, and opened anew where the server closed it."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, cookie: str = "") -> None:
         self.port = port
+        self.cookie = f"Cookie: {cookie}\r\n" if cookie else ""
         self.reader: asyncio.StreamReader | None = None
         self.writer: asyncio.StreamWriter | None = None
 
@@ -52,7 +55,7 @@ class Phone:
         kind = "Content-Type: application/x-www-form-urlencoded\r\n" if form is not None else ""
         head = (
             f"{'GET' if form is None else 'POST'} {path} HTTP/1.1\r\nHost: {HOST}:{self.port}\r\n"
-            f"User-Agent: {PHONE}\r\nAccept-Encoding: gzip\r\n{kind}Content-Length: {len(body)}\r\n\r\n"
+            f"User-Agent: {PHONE}\r\nAccept-Encoding: gzip\r\n{self.cookie}{kind}Content-Length: {len(body)}\r\n\r\n"
         )
         if self.writer is None:
             self.reader, self.writer = await asyncio.open_connection(HOST, self.port)
@@ -108,16 +111,15 @@ def token(page: bytes) -> str:
     return found[1].decode()
 
 
-async def look(port: int, until: float, heard: Heard) -> None:
+async def look(phone: Phone, until: float, pages: list[float], pause: float = PAUSE) -> None:
     """Opens the start page again and again."""
-    phone = Phone(port)
     while time.monotonic() < until:
         started = time.monotonic()
         status, _later, _page = await phone.ask("/en/")
         if status != 200:
             raise ConnectionError(f"/ answered {status}")
-        heard.pages.append(time.monotonic() - started)
-        await asyncio.sleep(PAUSE)
+        pages.append(time.monotonic() - started)
+        await asyncio.sleep(pause)
 
 
 async def measure(port: int, seconds: float, clients: int) -> Heard:
@@ -125,7 +127,8 @@ async def measure(port: int, seconds: float, clients: int) -> Heard:
     heard, started = Heard(), time.monotonic()
     until = started + seconds
     phones = [tell(port, number, until, heard) for number in range(clients)]
-    await asyncio.gather(*(phones or [look(port, until, heard)]))
+    lookers = [look(Phone(port), until, heard.pages), look(Phone(port, "known=1"), until, heard.known, 4 * PAUSE)]
+    await asyncio.gather(*(phones or lookers))
     heard.seconds = time.monotonic() - started
     return heard
 

@@ -6,6 +6,7 @@ from typing import Any
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wwd.settings")
 # Nobody waits longer for a page; workers and commands may.
 os.environ.setdefault("WWD_STATEMENT_SECONDS", "60")
+os.environ.setdefault("WWD_WEB_PAGE_SECONDS", "2")
 
 from django.conf import settings
 

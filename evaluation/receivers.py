@@ -92,6 +92,7 @@ def erase_units(units: QuerySet[Unit]) -> None:
     mine = Unit.objects.filter(pk__in=pks)
     mine.filter(state__in=[Unit.State.PENDING, Unit.State.LEASED]).update(state=Unit.State.FAILED, batch=None)
     mine.update(payload={}, key=erased_key(), affinity="erased")
+    forget_admin_entries(Unit, pks)
 
 
 def erased_key() -> Concat:

@@ -35,6 +35,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 INSIDE = HERE / "unchanged_inside.py"
@@ -55,7 +56,12 @@ QUEUED_RUN = {"model": "sketch", "subjects": {"kind": "dish", "demonstration": T
 # Files of a package that hold code, or sums over it.
 NO_DATA = ("source/", "recompute.py", "requirements", "SHA256SUMS", "LICENSE")
 # May differ after an upgrade: the list of migrations, and what SQLite itself counts.
-GROWING = ("django_migrations", "sqlite_sequence")
+DIFFERING = ("django_migrations", "sqlite_sequence")
+# Get rows for new models and permissions; those that were there stay.
+GROWING = ("auth_group_permissions", "auth_permission", "django_content_type")
+
+
+Rows = dict[str, dict[str, Any]]
 
 
 class Failed(RuntimeError):
@@ -241,16 +247,26 @@ def queued_tasks(folder: Path) -> dict[str, str]:
     return {header["id"]: header["task"] for header in headers}
 
 
-def rows_of(base: sqlite3.Connection) -> dict[str, dict[str, object]]:
-    """For every table its columns, the number of its rows, and a hash of their values whatever their order."""
-    found: dict[str, dict[str, object]] = {}
+def rows_of(base: sqlite3.Connection, before: Rows | None = None) -> Rows:
+    """For every table its columns, the number of its rows, and a hash of their values whatever their order.
+
+    Where rows from before are given, only columns that were there then count.
+    """
+    found: Rows = {}
     for table in table_names(base):
         columns = sorted(row[1] for row in base.execute(f'PRAGMA table_info("{table}")'))
+        if before and table in before:
+            columns = [column for column in columns if column in before[table]["columns"]]
         quoted = ", ".join(f'"{column}"' for column in columns)
         rows = sorted(repr(row) for row in base.execute(f'SELECT {quoted} FROM "{table}"'))  # noqa: S608
-        digest = hashlib.sha256("\n".join(rows).encode()).hexdigest()
-        found[table] = {"columns": columns, "rows": len(rows), "sha256": digest}
+        found[table] = {"columns": columns, "rows": len(rows), "sha256": hash_text("\n".join(rows))}
+        if table in GROWING:
+            found[table]["each"] = [hash_text(row) for row in rows]
     return found
+
+
+def hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sqlite_schema(file: Path) -> str:
@@ -363,7 +379,8 @@ def upgrade(saved: Path, tree: Path) -> int:
         shutil.copytree(kept / "var", site.folder, dirs_exist_ok=True)
         print(site.manage("migrate", "--no-input", "-v1").strip().splitlines()[-1])
         with closing(sqlite3.connect(site.file)) as base:
-            troubles = row_troubles(json.loads((kept / "rows.json").read_text()), rows_of(base))
+            before = json.loads((kept / "rows.json").read_text())
+            troubles = row_troubles(before, rows_of(base, before))
         queued = json.loads((kept / "tasks.json").read_text())
         troubles += task_troubles(site, queued)
         if not troubles:
@@ -374,20 +391,26 @@ def upgrade(saved: Path, tree: Path) -> int:
     return 1 if troubles else 0
 
 
-def row_troubles(before: Mapping[str, Mapping[str, object]], after: Mapping[str, Mapping[str, object]]) -> list[str]:
-    """What a migration did to rows: tables that are gone, other numbers of rows, other values in the same columns."""
+def row_troubles(before: Rows, after: Rows) -> list[str]:
+    """What a migration did to rows: tables and columns that are gone, other numbers of rows, other values."""
     troubles = []
     for table, old in before.items():
         new = after.get(table)
-        if table in GROWING:
+        if table in DIFFERING:
             continue
         if new is None:
             troubles.append(f"The table {table} with {old['rows']} rows is gone.")
+        elif new["columns"] != old["columns"]:
+            gone = sorted(set(old["columns"]) - set(new["columns"]))
+            troubles.append(f"{table} has no {', '.join(gone)} any more ({old['rows']} rows).")
+        elif table in GROWING:
+            lost = set(old["each"]) - set(new["each"])
+            troubles += [f"{table} has lost {len(lost)} of its {old['rows']} rows."] if lost else []
         elif new["rows"] != old["rows"]:
             troubles.append(f"{table} had {old['rows']} rows and has {new['rows']}.")
-        elif new["columns"] == old["columns"] and new["sha256"] != old["sha256"]:
+        elif new["sha256"] != old["sha256"]:
             troubles.append(f"{table} holds other values.")
-    print(f"{len(before)} tables compared, {sum(int(str(row['rows'])) for row in before.values())} rows.")
+    print(f"{len(before)} tables compared, {sum(int(row['rows']) for row in before.values())} rows.")
     return troubles
 
 

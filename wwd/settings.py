@@ -190,6 +190,8 @@ WEB_THREADS = env.whole("WWD_WEB_THREADS", 64, least=1)
 WEB_AT_ONCE = env.whole("WWD_WEB_AT_ONCE", 1, least=1)
 # Connections to PostgreSQL that a web process keeps for the next requests.
 WEB_CONNECTIONS = env.whole("WWD_WEB_CONNECTIONS", 8)
+# So old the start page may be that a stranger gets. 0: made for each of them.
+WEB_PAGE_SECONDS = env.whole("WWD_WEB_PAGE_SECONDS", 0)
 LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
 # A worker process ends between two slices of work after so many of them, or once it holds so much memory.
 WORKER_SLICES = env.whole("WWD_WORKER_SLICES", 500, least=1)

@@ -11,10 +11,13 @@ from typing import Any
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
+from wwd.base.web_server.response_cache import ResponseCache
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wwd.settings")
 IN_MEMORY = 256 * 1024
 CHUNK = 64 * 1024
 django_application = get_wsgi_application()
+response_cache = ResponseCache(django_application, 0 if settings.DEBUG else settings.WEB_PAGE_SECONDS)
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -22,7 +25,7 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
     if environ.get("HTTP_TRANSFER_ENCODING", "").strip().lower() != "chunked" or not environ.get(
         "wsgi.input_terminated"
     ):
-        return django_application(environ, start_response)
+        return response_cache(environ, start_response)
     with SpooledTemporaryFile(IN_MEMORY) as body:
         # One byte more than is taken: the length then says that it is too large.
         left = settings.MAX_REQUEST_BYTES + 1

@@ -12,6 +12,7 @@ from collection.leaderboard.counters import CountKind
 from collection.leaderboard.read import PERIODS, build_leaderboard, count_pending_dishes
 from collection.vocabularies.ingredients import suggest_ingredients
 from wwd.base.prepared_pages import render_prepared
+from wwd.base.web_server.response_cache import cache_for_strangers
 
 FIRST_PLACES = 5
 
@@ -19,7 +20,7 @@ FIRST_PLACES = 5
 @require_safe
 def show_home_page(request: HttpRequest) -> HttpResponse:
     context = {"board": build_leaderboard(limit=FIRST_PLACES), "by_script": True}
-    return render_prepared(request, "collection/start.html", context, same=("board", "by_script"))
+    return cache_for_strangers(render_prepared(request, "collection/start.html", context, same=("board", "by_script")))
 
 
 @require_safe

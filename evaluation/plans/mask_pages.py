@@ -41,7 +41,9 @@ BY_THEMSELVES = frozenset(
 TAG = re.compile(r"(<[^>]*>)")
 # Attributes that say something to people or lead somewhere; what a form would send back stays as it is.
 SAID = re.compile(
-    r"(?P<start>\s(?:href|title|alt|aria-label|content|data-[\w-]+)=)(?P<sign>[\"'])(?P<text>.*?)(?P=sign)", re.DOTALL
+    r"(?P<start>\s(?:href|title|alt|label|placeholder|abbr|content|data-[\w-]+"
+    r"|aria-(?:label|description|valuetext|roledescription))=)(?P<sign>[\"'])(?P<text>.*?)(?P=sign)",
+    re.DOTALL,
 )
 TYPED = re.compile(r"<textarea\b", re.IGNORECASE)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
-from django.http import JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.test import Client
 
 from evaluation import counters
@@ -386,6 +386,19 @@ def test_names_leave_what_a_page_answers_as_json(masked: Plan) -> None:
     answer = redact_response(response, Redaction(mask(masked)))
     assert json.loads(answer.content) == {"[masked]": ["[masked]", {"n": 7, "none": None}], "plain": True}
     assert answer.headers["Content-Length"] == str(len(answer.content))
+
+
+TOLD = ("alt", "title", "href", "label", "placeholder", "abbr", "content", "data-name")
+TOLD += ("aria-label", "aria-description", "aria-valuetext", "aria-roledescription")
+
+
+@pytest.mark.parametrize("sign", ['"', "'"])
+@pytest.mark.parametrize("attribute", TOLD)
+def test_names_leave_every_attribute_that_tells_people_something(masked: Plan, attribute: str, sign: str) -> None:
+    """Seen, read aloud, or shown while nothing is typed. What a form would send back stays."""
+    page = f"<p {attribute}={sign}by Alpha One{sign}>a dish</p><input value={sign}Alpha One{sign}>"
+    answer = redact_response(HttpResponse(page), Redaction(mask(masked)))
+    assert answer.text == page.replace("by Alpha One", "by [masked]")
 
 
 def test_runs_that_are_called_by_a_model_are_not_offered(planner: Client, masked: Plan) -> None:

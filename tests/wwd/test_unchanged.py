@@ -115,16 +115,26 @@ def script() -> ModuleType:
         ("ALTER TABLE dish ADD COLUMN place text", ""),
         ("CREATE TABLE place (name text)", ""),
         ("INSERT INTO django_migrations VALUES ('0002')", ""),
+        ("INSERT INTO auth_permission VALUES ('view_place')", ""),
+        ("UPDATE auth_permission SET codename = 'x'", "auth_permission has lost 1 of its 1 rows."),
+        ("INSERT INTO dish VALUES ('Ugali', 3)", "dish had 2 rows and has 3."),
+        ("ALTER TABLE dish DROP COLUMN votes", "dish has no votes any more (2 rows)."),
+        (
+            "ALTER TABLE dish ADD COLUMN place text; UPDATE dish SET name = 'Ugali' WHERE name = 'Fufu'",
+            "dish holds other values.",
+        ),
     ],
 )
 def test_an_upgrade_may_change_no_row(script: ModuleType, statement: str, said: str) -> None:
     with closing(sqlite3.connect(":memory:")) as base:
-        base.execute("CREATE TABLE dish (name text)")
+        base.execute("CREATE TABLE dish (name text, votes int)")
         base.execute("CREATE TABLE django_migrations (name text)")
-        base.execute("INSERT INTO dish VALUES ('Jollof'), ('Fufu')")
+        base.execute("CREATE TABLE auth_permission (codename text)")
+        base.execute("INSERT INTO dish VALUES ('Jollof', 1), ('Fufu', 2)")
+        base.execute("INSERT INTO auth_permission VALUES ('view_dish')")
         before = script.rows_of(base)
-        base.execute(statement)
-        assert script.row_troubles(before, script.rows_of(base)) == ([said] if said else [])
+        base.executescript(statement)
+        assert script.row_troubles(before, script.rows_of(base, before)) == ([said] if said else [])
 
 
 def test_times_of_filling_become_the_same_ones_in_their_order(script: ModuleType, tmp_path: Path) -> None:

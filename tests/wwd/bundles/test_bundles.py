@@ -5,6 +5,7 @@ import errno
 import hashlib
 import io
 import json
+import re
 import subprocess
 import zipfile
 from collections.abc import Iterator
@@ -87,6 +88,32 @@ def test_every_file_has_its_checksum(world: Campaign, tmp_path: Path) -> None:
     held = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {"SHA256SUMS"}
     assert set(sums) == held
     assert all(hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest for name, digest in sums.items())
+
+
+def test_the_notice_names_all_data_that_is_handed_on(world: Campaign, tmp_path: Path) -> None:
+    """Whoever gets a package gets the terms of every file in it that is no code, by its path or its folder's."""
+    folder = make_bundle(tmp_path, "generation.counts")
+    notice = (folder / "NOTICE").read_text()
+    assert notice == (source.ROOT / "NOTICE").read_text()
+    data = [path.relative_to(folder / "source") for path in (folder / "source").rglob("*") if path.is_file()]
+    data = [path for path in data if path.suffix != ".py"]
+    assert len(data) > 20
+    named = set(re.findall(r"(?:\w+/)+[\w.-]*", notice))
+    assert [path for path in data if not named & {f"{path}", f"{path.parent}/"}] == []
+    assert all("NOTICE" in (folder / name).read_text() for name in ("README.md", "TERMS.md"))
+
+
+def test_a_package_from_before_the_notice_computes_its_tables_again(world: Campaign, tmp_path: Path) -> None:
+    """By its own code; what it does not list is not missed."""
+    folder = make_bundle(tmp_path, "generation.counts")
+    (folder / "NOTICE").unlink()
+    listed = (folder / "SHA256SUMS").read_text().splitlines()
+    (folder / "SHA256SUMS").write_text("".join(f"{line}\n" for line in listed if not line.endswith("  NOTICE")))
+    old = tmp_path / "old.zip"
+    with zipfile.ZipFile(old, "w") as packed:
+        for path in folder.rglob("*"):
+            packed.write(path, path.relative_to(tmp_path))
+    assert verifying.verify_bundle(old).lines == ("equal      tables/generation.counts.csv",)
 
 
 def test_nothing_of_people_and_of_withdrawn_or_hidden_dishes_is_in_it(world: Campaign, tmp_path: Path) -> None:

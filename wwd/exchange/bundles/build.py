@@ -193,7 +193,7 @@ def add_code(archive: Archive) -> None:
     """The code of this installation, the pinned packages, the script that computes anew."""
     for name, path in source.list_source_files():
         archive.add(f"source/{name}", path.read_bytes())
-    for name in (*source.LOCKS, source.LICENCE):
+    for name in (*source.LOCKS, *source.LICENCES):
         archive.add(name, (source.ROOT / name).read_bytes())
     archive.add("recompute.py", (HERE / "recompute.py").read_bytes())
 

@@ -14,8 +14,8 @@ DATA_TERMS = (
     "No model is trained, tuned or adapted with them.",
     "Dishes may be withdrawn after this bundle was made: whoever keeps it looks at the list of withdrawn dishes of the "
     "platform (/withdrawn/), and deletes what stands there.",
-    "Code: see LICENSE. Who publishes numbers cites the sources that stand with each table, and this bundle by the "
-    "SHA-256 of its file.",
+    "Code: see LICENSE. Data of others that lies in source/: see NOTICE.",
+    "Who publishes numbers cites the sources that stand with each table, and this bundle by the SHA-256 of its file.",
 )
 CONTENTS = (
     (
@@ -31,6 +31,7 @@ CONTENTS = (
     ("refusals.csv", "what was refused, held back, empty or failed, with the reason; earlier tries too"),
     ("data/", "the rows that the tables are computed from, one JSON object a line"),
     ("source/", "the code that computed them"),
+    ("LICENSE, NOTICE", "the licence of the code; the licences of data and fonts of others that it uses"),
     ("requirements.txt, requirements-worker.txt", "the packages, pinned; the second file is for hosts of models"),
     ("*.spreadsheet.csv, *.jsonl", "the same tables and listings for spreadsheets, and as JSON Lines"),
     ("bundle.json", "the list of the tables, the commit, versions, numbers of rows"),

@@ -11,7 +11,8 @@ ROOT = Path(settings.BASE_DIR)
 PACKAGES = ("wwd", "collection", "evaluation", "review")
 ENDINGS = (".py", ".json", ".tsv", ".csv", ".txt")
 LOCKS = ("requirements.txt", "requirements-worker.txt")
-LICENCE = "LICENSE"
+# The licence of the code, and the terms of the data of others that lies between it.
+LICENCES = ("LICENSE", "NOTICE")
 
 
 def list_source_files() -> Iterator[tuple[str, Path]]:
