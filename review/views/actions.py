@@ -54,6 +54,7 @@ class Turn:
         return found
 
     def form(self, given: Assignment, page: int, *, sent: bool = False, typed: Typed | None = None) -> QuestionForm:
+        """One page of the questions about a picture. `sent`: it is validated. `typed`: instead of what was sent."""
         typed = typed_in(self.definition, self.request.POST) if typed is None else typed
         return QuestionForm(self.definition, page, given.image.dish_name, typed, sent=sent)
 
@@ -85,7 +86,7 @@ def next_picture(turn: Turn, message: str = "", left: Assignment | None = None, 
 
 def _begun(turn: Turn, given: Assignment) -> QuestionForm:
     """The first questions about a picture, or the second ones where the first were answered."""
-    return QuestionForm(turn.definition, 2 if given.begun else 1, given.image.dish_name, given.begun)
+    return turn.form(given, 2 if given.begun else 1, typed=given.begun)
 
 
 def loaded_anew(turn: Turn) -> HttpResponse | None:
