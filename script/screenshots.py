@@ -97,12 +97,13 @@ class Camera:
     def __init__(self, wanted: list[str]) -> None:
         self.wanted = wanted
 
-    def shoot(self, page: Page, name: str) -> None:
-        """Write what the window shows. A file over `MOST_BYTES` raises `ValueError`."""
+    def shoot(self, page: Page, name: str, height: int = 0) -> None:
+        """Write what the window shows, or `height` pixels of it. A file over `MOST_BYTES` raises `ValueError`."""
         if self.wanted and name not in self.wanted:
             return
         page.wait_for_load_state("networkidle")
         image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        image = image.crop((0, 0, image.width, height or image.height))
         data = b""
         for colours in (256, 128, 64, 32):
             held = io.BytesIO()
@@ -195,7 +196,7 @@ def show_operator(page: Page, site: Site, camera: Camera) -> None:
     page.goto(f"{site.url}/admin/evaluation/runs/start/")
     camera.shoot(page, "operator-start")
     page.goto(f"{site.url}/admin/collection/opening/")
-    camera.shoot(page, "operator-opening")
+    camera.shoot(page, "operator-opening", height=300)
 
 
 def open_page(browser: Browser, size: ViewportSize) -> Page:

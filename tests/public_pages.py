@@ -344,7 +344,7 @@ def reviewer(way: Walk) -> None:
     for number in range(5):
         if "judge" in page:
             page = press(f"skipped {number}", page, "skip")
-    person = Reviewer.objects.latest("pk")
+    person = Reviewer.objects.latest("created_at")
     code = return_codes.issue_return_code(person.pk, "reviewer")
     mine = way.post("review, mine by code", "/review/", {"code": code})
     press("new code", mine, "new-code", "new-code")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from django.core import signing
 from django.http import HttpRequest
@@ -122,6 +123,14 @@ def decode_token(token: str) -> Proof:
         return Proof(purpose, uuid.UUID(form), uuid.UUID(person), target, int(at), turn, bool(named))
     except (signing.BadSignature, ValueError, TypeError) as error:
         raise ProofError("forged") from error
+
+
+def read_form_id(text: Any) -> uuid.UUID | None:
+    """The form's UUID as the page sends it beside the token, for a token that the server cannot read any more."""
+    try:
+        return uuid.UUID(text)
+    except (ValueError, AttributeError, TypeError):
+        return None
 
 
 def check_origin(request: HttpRequest) -> None:

@@ -208,3 +208,22 @@ def dish_for(contributor: Contributor | None, pk: Any, *, recent: bool = False) 
         return dishes.get(pk=pk)
     except (Dish.DoesNotExist, ValueError, TypeError, OverflowError):
         raise Http404 from None
+
+
+def author_and_dish(sent: Sent) -> tuple[Contributor, Dish]:
+    """Who sent the form and the dish that it is about; 404 where the dish is not theirs or gone."""
+    contributor = contributor_for(sent)
+    if contributor is None or sent.proof is None:
+        raise Http404
+    return contributor, dish_for(contributor, sent.proof.target)
+
+
+def author_by_cookie(request: HttpRequest) -> tuple[Contributor, Dish] | None:
+    """For a form without a current proof: its dish, where the cookie's contributor told it in the last 24 hours."""
+    contributor = contributor_from_cookie(request)
+    if contributor is None:
+        return None
+    try:
+        return contributor, dish_for(contributor, request.POST.get("dish"), recent=True)
+    except Http404:
+        return None

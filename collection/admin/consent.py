@@ -29,7 +29,8 @@ def show_collection_state(request: HttpRequest) -> None:
     """On top of the lists: what the collection takes now, and what is still to be done."""
     state = get_collection_status()
     todo = list_missing_steps(current_opening()) if state is Accepting.DEMONSTRATION else []
-    messages.info(request, " ".join([str(STATES[state]), *todo]))
+    level = messages.SUCCESS if state is Accepting.OPEN else messages.WARNING
+    messages.add_message(request, level, " ".join([STATES[state], *todo]))
 
 
 class ConfirmForm(forms.ModelForm):

@@ -1,89 +1,18 @@
-"""The questions of App. B.4 in our own words. Each form's `content` is what the models want."""
+"""The questions of App. B.4 that follow a dish, in our own words. A form's `content` is what the models want."""
 
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from collection.forms.consent import ConsentForm, build_required_checkbox
-from collection.forms.fields import LanguagesField, LineField, NameField, PlacesField, TextField, YearField
+from collection.forms.consent import build_required_checkbox
+from collection.forms.fields import LineField, PlacesField, TextField, YearField
 from collection.models import Dish, DishKind, Occasion, Report, TimeOfDay
-from collection.vocabularies import ingredients
 
 # A name with so many digits may be a telephone number.
 MOST_DIGITS = 5
 UNKNOWN_CHOICE = {"invalid_choice": _("This is none of the choices. Choose again."), "invalid_list": _("Choose again.")}
-
-
-def with_chosen(data: QueryDict) -> QueryDict:
-    """What was sent, with the suggestions that were ticked written into the ingredients."""
-    chosen = [name for name in data.getlist("also") if len(name) <= ingredients.LONGEST][: ingredients.MOST_SUGGESTED]
-    written = data.copy()
-    written["ingredients"] = ingredients.complete_ingredient_list(data.get("ingredients", ""), chosen)
-    return written
-
-
-class DishForm(forms.Form):
-    """The four answers that make a dish; with `asks_consent`, for somebody who has not agreed yet, its ticks too."""
-
-    local_name = NameField(
-        200,
-        label=_("What is the dish called?"),
-        help_text=_("Write it as you would in a message. Any letters will do."),
-        error_messages={"required": _("Write what the dish is called.")},
-    )
-    languages = LanguagesField(
-        400,
-        label=_("Which language is this name in?"),
-        help_text=_("As you call that language yourself."),
-        error_messages={"required": _("Write which language the name is in.")},
-    )
-    places = PlacesField(
-        1000,
-        label=_("Which country is it from?"),
-        help_text=_("If there are several, put a comma between them."),
-        error_messages={"required": _("Write which country the dish is from.")},
-        widget=forms.TextInput(attrs={"list": "countries"}),
-    )
-    places_more = PlacesField(
-        1000, label=_("Another place, if the list does not have it"), required=False, help_text=_("In your own words.")
-    )
-    ingredients = TextField(
-        4000,
-        lines=3,
-        label=_("What is in it?"),
-        help_text=_("The ingredients, with a comma between them."),
-        error_messages={"required": _("Write what is in it.")},
-    )
-
-    def __init__(self, data: Any = None, *, asks_consent: bool = False, **kwargs: Any) -> None:
-        super().__init__(with_chosen(data) if isinstance(data, QueryDict) else data, **kwargs)
-        self.asks_consent = asks_consent
-        if asks_consent:
-            self.fields.update(ConsentForm().fields)
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """Arguments for `dishes.save_dish` and `dishes.change_dish`."""
-        answers = self.cleaned_data
-        places = list(dict.fromkeys([*answers["places"], *answers["places_more"]]))
-        words = {"local_name": answers["local_name"], "ingredients": answers["ingredients"]}
-        return {"words": words, "places": places, "languages": answers["languages"]}
-
-
-def dish_answers(dish: Dish) -> dict[str, str]:
-    """A dish as initial answers of `DishForm`."""
-    return {"local_name": dish.local_name, "ingredients": dish.ingredients, **place_answers(dish)}
-
-
-def place_answers(dish: Dish) -> dict[str, str]:
-    """Place and language only, for *another dish from this place*."""
-    return {
-        "languages": ", ".join(language.name for language in dish.languages.all()),
-        "places": ", ".join(place.name for place in dish.places.all()),
-    }
 
 
 class MoreForm(forms.Form):

@@ -21,8 +21,9 @@ from collection.consent.record import Shown, consent_for, shown_consent, wanted_
 from collection.forms.consent import ConsentForm
 from collection.forms.rights import CodeForm
 from collection.models import Ambassador, Contributor, ReturnCode
-from collection.views.consent import closed_page, render_form_page, said_on
-from collection.views.pages import not_known
+from collection.views.consent import build_consent_context, render_form_page
+from collection.views.open_collection import render_closed_page
+from collection.views.refused import not_known
 from collection.views.return_page import asked_to_wait
 from collection.vocabularies.places import translate_place_name
 from wwd.base.middleware import disable_compression
@@ -41,7 +42,7 @@ def accept_invitation(request: HttpRequest, sent: Sent, code: str) -> HttpRespon
     if ambassador is None:
         raise Http404
     if get_collection_status() is not Accepting.OPEN:
-        return closed_page(request)
+        return render_closed_page(request)
     shown = shown_consent(sent.proof) if sent.proof else None
     if shown is None or sent.proof is None:
         return invitation_page(request, ambassador, notice=not_known() if request.method == "POST" else "")
@@ -73,7 +74,12 @@ def invitation_page(
     if ambassador.opened_at:
         return code_page(request, notice=describe_used_invitation())
     shown = shown or consent_for(wanted_languages(request))
-    context = {**said_on(request, shown), "ambassador": ambassador, "country": country_of(ambassador), "notice": notice}
+    context = {
+        **build_consent_context(request, shown),
+        "ambassador": ambassador,
+        "country": country_of(ambassador),
+        "notice": notice,
+    }
     return render_form_page(
         request, "ambassador", Proof.new("ambassador", target=shown.mark), form or ConsentForm(), **context
     )

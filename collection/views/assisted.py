@@ -14,16 +14,40 @@ from collection.access.guards import Sent, contributor_for, contributor_from_coo
 from collection.access.request_info import in_a_crowd, network_of
 from collection.access.turns import finish_turn
 from collection.consent.readiness import current_opening
-from collection.consent.record import Shown, is_mark, register_contributor, shown_consent
+from collection.consent.record import (
+    Shown,
+    consent_for,
+    is_mark,
+    register_contributor,
+    shown_consent,
+    wanted_languages,
+)
 from collection.dishes.idempotency import receipt_of
 from collection.dishes.receipts import format_receipt
-from collection.forms import DishForm
 from collection.forms.consent import AloudForm
+from collection.forms.dish import build_dish_form
 from collection.models import Ambassador, Contributor, ReturnCode
-from collection.views.consent import beside_page, require_open_collection
-from collection.views.pages import consent_spent, dish_page, next_person, not_known, show_unsaved_page
+from collection.views.consent import build_consent_context, render_form_page
+from collection.views.dish import DishPage
+from collection.views.open_collection import require_open_collection
+from collection.views.receipt import prove_next_person
+from collection.views.refused import consent_spent, not_known, render_unsaved_page
 from collection.vocabularies.places import translate_place_name
 from wwd.base.middleware import disable_compression
+
+
+def render_aloud_page(
+    request: HttpRequest,
+    helper: uuid.UUID | None,
+    form: AloudForm | None = None,
+    shown: Shown | None = None,
+    notice: str = "",
+) -> HttpResponse:
+    """A text to read aloud to somebody else, and two ticks. The token says who helps."""
+    shown = shown or consent_for(wanted_languages(request))
+    proof = Proof.new("beside", helper, shown.mark)
+    context = build_consent_context(request, shown)
+    return render_form_page(request, "aloud", proof, form or AloudForm(), **context, notice=notice)
 
 
 @public_form("beside", "GET")
@@ -33,24 +57,24 @@ def start_assisted_entry(request: HttpRequest, sent: Sent) -> HttpResponse:
     if request.method != "POST" or sent.proof is None:
         known = contributor_from_cookie(request)
         notice = consent_spent() if sent.finished else not_known() if sent.refused else ""
-        return beside_page(request, known.pk if known else None, notice=notice)
+        return render_aloud_page(request, known.pk if known else None, notice=notice)
     helper = sent.person if sent.proof.named else None
     if "language" in request.POST or not is_mark(sent.proof.target):
         known = contributor_from_cookie(request)
         ended = end_turn_before(request)
-        response = beside_page(request, helper)
+        response = render_aloud_page(request, helper)
         return sign_in(response, known) if ended and known else response
     shown = shown_consent(sent.proof)
     if shown is None:
-        return beside_page(request, helper, notice=not_known())
+        return render_aloud_page(request, helper, notice=not_known())
     form = AloudForm(request.POST)
     if not form.is_valid():
-        return beside_page(request, helper, form, shown)
+        return render_aloud_page(request, helper, form, shown)
     try:
         person = register_assisted_contributor(shown, contributor_for(sent), crowd=in_a_crowd(network_of(request)))
     except QuotaReachedError as reached:
-        return beside_page(request, helper, form, shown, notice=str(reached))
-    return first_dish(request, person)
+        return render_aloud_page(request, helper, form, shown, notice=str(reached))
+    return render_first_dish(request, person)
 
 
 def end_turn_before(request: HttpRequest) -> bool:
@@ -75,15 +99,14 @@ def register_assisted_contributor(shown: Shown, helper: Contributor | None, *, c
     return register_contributor(shown, uuid.uuid4(), way=Contributor.Way.SPOKEN, entered_by=helper, crowd=crowd)
 
 
-def first_dish(request: HttpRequest, person: Contributor) -> HttpResponse:
+def render_first_dish(request: HttpRequest, person: Contributor) -> HttpResponse:
     """The dish form, with the ambassador's country. No cookie of theirs: only the code reopens what they told."""
     invited = Ambassador.objects.active().filter(contributor=person.entered_by_id).first()
-    initial = (
-        {"places": translate_place_name(invited.country_id, invited.country.name).text}
-        if invited and person.entered_by_id
-        else None
-    )
-    response = dish_page(request, Proof.new("dish", person.pk), DishForm(initial=initial))
+    form = None
+    if invited and person.entered_by_id:
+        country = translate_place_name(invited.country_id, invited.country.name).text
+        form = build_dish_form(answers={"places": country})
+    response = DishPage(Proof.new("dish", person.pk), form).render(request)
     # Nothing of the person before is left behind the Back button.
     response.headers["Clear-Site-Data"] = '"cache"'
     return response
@@ -96,7 +119,7 @@ def show_paper_slip(request: HttpRequest, sent: Sent) -> HttpResponse:
         return redirect("collection:describe")
     person = contributor_for(sent)
     if person is None:
-        return show_unsaved_page(request)
+        return render_unsaved_page(request)
     if person.consent_way != Contributor.Way.SPOKEN:
         raise Http404
     dishes = [(dish, format_receipt(receipt_of(dish))) for dish in recent_dishes(person).order_by("created_at")]
@@ -105,7 +128,7 @@ def show_paper_slip(request: HttpRequest, sent: Sent) -> HttpResponse:
         "dishes": dishes,
         "opening": current_opening(),
         "proof": Proof.new("go", person.pk),
-        "next_person": next_person(person),
+        "next_person": prove_next_person(person),
     }
     response = disable_compression(render(request, "collection/slip.html", context))
     response["Cache-Control"] = "no-store"

@@ -19,8 +19,9 @@ from collection.dishes.browse import (
 )
 from collection.dishes.reports import Target, file_report
 from collection.forms import ReportForm
+from collection.forms.typed import collect_typed_values
 from collection.models import Source
-from collection.views.pages import collect_typed_values, not_known
+from collection.views.refused import not_known
 
 
 @require_safe

@@ -1,74 +1,32 @@
-"""The pages before anything is asked: consent, reading aloud, and what is shown while nothing is taken."""
+"""The consent: its page, the sentences that answer its questions, and the way on to the first dish."""
 
-import uuid
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from collection.access.form_tokens import Proof
-from collection.access.guards import Sent, contributor_for
-from collection.consent.readiness import Accepting, current_opening, get_collection_status, takes_from
-from collection.consent.record import ConsentWording, Shown, consent_for, texts_in_force, wanted_languages
-from collection.forms.consent import AloudForm, ConsentForm
-from wwd.base.admission import TooManyWaitingError, storing
-from wwd.base.middleware import disable_compression
-from wwd.base.request_cache import asking_once
-from wwd.base.unavailable import unavailable_response
-
-P = ParamSpec("P")
-View = Callable[Concatenate[HttpRequest, Sent, P], HttpResponse]
-# Parts of a form that nobody typed.
-UNTYPED = frozenset(
-    {"proof", "form", "dish", "choice", "skip", "place", "suggest", "speak", "again", "also", "website"}
+from collection.access.guards import Sent, public_form, sign_in
+from collection.access.request_info import in_a_crowd, network_of
+from collection.consent.readiness import Accepting, get_collection_status
+from collection.consent.record import (
+    ConsentWording,
+    Shown,
+    consent_for,
+    register_contributor,
+    shown_consent,
+    texts_in_force,
+    wanted_languages,
 )
+from collection.forms.consent import ConsentForm
+from collection.views.dish import DishPage, find_signed_in
+from collection.views.open_collection import limit_concurrent_submissions, require_open_collection
+from collection.views.refused import consent_spent, not_known
+from wwd.base.admission import storing
 
 
-def require_open_collection(view: View[P]) -> View[P]:
-    """For every view that stores: lets nobody in from whom nothing is taken now. Goes under `public_form`."""
-
-    @wraps(view)
-    def inner(request: HttpRequest, sent: Sent, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        with asking_once():
-            if takes_from(contributor_for(sent)):
-                return view(request, sent, *args, **kwargs)
-            return closed_page(request)
-
-    return inner
-
-
-def limit_concurrent_submissions(view: View[P]) -> View[P]:
-    """For the pages that bring a dish: only so many at once. Goes under `public_form`, over `collecting`."""
-
-    @wraps(view)
-    def inner(request: HttpRequest, sent: Sent, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        if request.method != "POST":
-            return view(request, sent, *args, **kwargs)
-        try:
-            with storing.place():
-                return view(request, sent, *args, **kwargs)
-        except TooManyWaitingError as busy:
-            return unavailable_response(request, busy.seconds)
-
-    return inner
-
-
-def closed_page(request: HttpRequest) -> HttpResponse:
-    """Nothing is taken now. What was typed is shown, so that it can be copied."""
-    typed = [text for name, texts in request.POST.lists() if name not in UNTYPED for text in texts]
-    context = {
-        "opening": current_opening(),
-        "over": get_collection_status() is Accepting.CLOSED,
-        "typed": [text for text in typed if text.strip() and text != "on"],
-    }
-    status = 403 if request.method == "POST" else 200
-    return disable_compression(render(request, "collection/closed.html", context, status=status))
-
-
-def said_on(request: HttpRequest, shown: Shown) -> dict[str, Any]:
+def build_consent_context(request: HttpRequest, shown: Shown) -> dict[str, Any]:
     """What every page with a consent text shows around it."""
     standing = {shown.text, shown.draft}
     others = [ConsentWording(text, shown.opening) for text in texts_in_force() if text not in standing]
@@ -86,30 +44,37 @@ def render_form_page(
     return render(request, f"collection/{template}.html", {**context, "proof": proof, "form": form})
 
 
-def consent_page(
+def render_consent_page(
     request: HttpRequest, form: ConsentForm | None = None, shown: Shown | None = None, notice: str = ""
 ) -> HttpResponse:
     """The consent, its questions and the two ticks; `shown` keeps the texts of a page that is shown again."""
     shown = shown or consent_for(wanted_languages(request))
     proof = Proof.new("consent", target=shown.mark)
     form = form or ConsentForm(questions=shown.text.questions)
-    return render_form_page(request, "consent", proof, form, **said_on(request, shown), notice=notice)
+    context = build_consent_context(request, shown)
+    return render_form_page(request, "consent", proof, form, **context, notice=notice)
 
 
-def again_page(request: HttpRequest, proof: Proof, form: ConsentForm, shown: Shown) -> HttpResponse:
-    """The sentences that answer what was answered otherwise. One can go on from here in any case."""
-    corrections = [(said, said.corrections(form.answers)) for said in shown.texts]
-    return render_form_page(request, "consent_again", proof, form, corrections=corrections)
-
-
-def beside_page(
-    request: HttpRequest,
-    helper: uuid.UUID | None,
-    form: AloudForm | None = None,
-    shown: Shown | None = None,
-    notice: str = "",
-) -> HttpResponse:
-    """A text to read aloud to somebody else, and two ticks. The token says who helps."""
-    shown = shown or consent_for(wanted_languages(request))
-    proof = Proof.new("beside", helper, shown.mark)
-    return render_form_page(request, "aloud", proof, form or AloudForm(), **said_on(request, shown), notice=notice)
+@public_form("consent", "GET")
+@limit_concurrent_submissions
+@require_open_collection
+def start_dish_entry(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """GET: the consent, or the dish form where a cookie says that it was given. POST: consent → the dish form."""
+    if request.method != "POST":
+        known = find_signed_in(request)
+        return DishPage(Proof.new("dish", known.pk)).render(request) if known else render_consent_page(request)
+    shown = shown_consent(sent.proof) if sent.proof else None
+    if shown is None or sent.proof is None:
+        return render_consent_page(request, notice=consent_spent() if sent.finished else not_known())
+    form = ConsentForm(request.POST, questions=shown.text.questions)
+    if not form.is_valid():
+        return render_consent_page(request, form, shown)
+    if "again" not in request.POST and shown.said.corrections(form.answers):
+        # The sentences that answer what was answered otherwise. One can go on from there in any case.
+        corrections = [(said, said.corrections(form.answers)) for said in shown.texts]
+        return render_form_page(request, "consent_again", sent.proof, form, corrections=corrections)
+    storing.step_aside()
+    # A new person each time: a consent page from the cache may be sent by the next one who holds the phone.
+    crowd = in_a_crowd(network_of(request))
+    contributor = register_contributor(shown, None, understood=form.answers, crowd=crowd)
+    return sign_in(DishPage(Proof.new("dish", contributor.pk)).render(request), contributor)

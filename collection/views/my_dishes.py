@@ -14,8 +14,8 @@ from collection.access.guards import (
     sign_out,
 )
 from collection.access.turns import end_here
-from collection.forms import DishForm, dish_answers
-from collection.views.pages import dish_page, empty_dish_page
+from collection.forms.dish import build_dish_form, place_answers
+from collection.views.dish import DishPage, build_correction_page
 
 
 @public_form("go", "GET")
@@ -26,7 +26,8 @@ def start_next_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     contributor = contributor_for(sent)
     former = dish_for(contributor, sent.proof.target)
     assert contributor is not None
-    return empty_dish_page(request, contributor, former if "place" in request.POST else None)
+    form = build_dish_form(answers=place_answers(former)) if "place" in request.POST else None
+    return DishPage(Proof.new("dish", contributor.pk), form).render(request)
 
 
 @public_form("go", "GET")
@@ -37,8 +38,7 @@ def show_my_dishes(request: HttpRequest, sent: Sent) -> HttpResponse:
         return render(request, "collection/mine.html", {"dishes": None})
     if "dish" in request.POST:
         chosen = dish_for(contributor, request.POST["dish"], recent=True)
-        proof = Proof.new("dish", contributor.pk, chosen.pk)
-        return dish_page(request, proof, DishForm(initial=dish_answers(chosen)), mode="correct")
+        return build_correction_page(chosen).render(request)
     dishes = recent_dishes(contributor).order_by("-created_at")
     context = {"dishes": dishes, "proof": Proof.new("go", contributor.pk)}
     return render(request, "collection/mine.html", context)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from collection.access import return_codes
 from collection.access.daily_quotas import QuotaReachedError
-from collection.access.form_tokens import Proof
+from collection.access.form_tokens import Proof, read_form_id
 from collection.access.guards import Sent, find_active_contributor, own_dishes, public_form
 from collection.access.request_info import collect_request_circumstances
 from collection.consent.readiness import Accepting, get_collection_status, goes_on_as, takes_from
@@ -21,11 +21,10 @@ from collection.consent.record import consent_for, is_mark, shown_consent
 from collection.dishes.idempotency import Entry, content_hash, earlier_entry
 from collection.dishes.receipts import format_receipt, read_receipt
 from collection.dishes.submit import submit_dish
-from collection.forms import DishForm
+from collection.forms.dish import build_dish_form
 from collection.models import ReturnCode, Withdrawal
-from collection.views.consent import limit_concurrent_submissions
-from collection.views.dish import form_id
-from collection.views.pages import not_known
+from collection.views.open_collection import limit_concurrent_submissions
+from collection.views.refused import not_known
 from collection.vocabularies.places import all_names
 from wwd.base.static import compute_page_edition
 
@@ -39,7 +38,7 @@ def show_offline_page(request: HttpRequest) -> HttpResponse:
     turn, says which texts stood there."""
     shown = consent_for([request.LANGUAGE_CODE])
     context = {
-        "form": DishForm(asks_consent=True),
+        "form": build_dish_form(asks_consent=True),
         "countries": all_names(),
         "speak": "",
         "shown": shown,
@@ -73,13 +72,13 @@ def save_queued_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     showed (`number`, `seal`) count from now on, unless they are somebody else's: then they are not taken, and the
     answer does not say so.
     """
-    form = form_id(request.POST.get("form"))
+    form = read_form_id(request.POST.get("form"))
     token = sent.proof or (sent.expired if sent.finished else None)
     newcomer = token is not None and is_mark(token.target)
     person = author_of(request, token) if token else None
     if form is None or token is None or person is None:
         return build_form_response(form, 403, error=not_known())
-    asked = DishForm(request.POST, asks_consent=newcomer)
+    asked = build_dish_form(sent=request.POST, asks_consent=newcomer)
     if not asked.is_valid():
         return build_form_response(form, 400, error=" ".join(str(errors[0]) for errors in asked.errors.values()))
     seal = request.POST.get("seal", "")

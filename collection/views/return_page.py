@@ -13,10 +13,10 @@ from collection.access import return_codes
 from collection.access.form_tokens import BY_CODE, Proof
 from collection.access.guards import Sent, finished_form, public_form, sign_in
 from collection.access.request_info import network_of
-from collection.forms import DishForm, dish_answers
 from collection.forms.rights import CodeForm, LostForm
 from collection.models import Contributor, Dish, ReturnCode, Withdrawal
-from collection.views.pages import dish_page, not_known
+from collection.views.dish import build_correction_page
+from collection.views.refused import not_known
 from collection.withdrawal import personal_export, rights
 from collection.withdrawal import withdraw as withdrawal_withdraw
 from wwd.base.middleware import never_compress
@@ -119,8 +119,7 @@ def correct_own_dish(request: HttpRequest, contributor: Contributor) -> HttpResp
     dish = own_dish(request, contributor, "correct")
     if dish.state == Dish.State.WITHDRAWN:
         return own_page(request, contributor, _("This dish is withdrawn. Undo that first."))
-    proof = Proof.new("dish", contributor.pk, dish.pk)
-    return dish_page(request, proof, DishForm(initial=dish_answers(dish)), mode="correct")
+    return build_correction_page(dish).render(request)
 
 
 def withdraw_own_dish(request: HttpRequest, contributor: Contributor) -> HttpResponse:

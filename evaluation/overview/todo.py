@@ -1,6 +1,6 @@
 """What waits for somebody of the staff: counts with the lists where it is decided, as far as one may see them.
 
-The collection's are here; another app adds its own with `register`, because imports go one way.
+The collection's are here; another app adds its own with `register_todo_kind`, because imports go one way.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from collection.admin.country_scope import country_of, dishes_for
 from collection.models import Dish, Photo, Report, Withdrawal
+from wwd.base.text import count_noun
 
 User = AbstractUser | AnonymousUser
 # More than so many are not counted: the list says "more than".
@@ -21,9 +22,13 @@ MOST = 1000
 
 @dataclass(frozen=True)
 class TodoKind:
-    """Something that waits. `rows`: what of it this person may see, None where nothing; `address` of its list."""
+    """Something that waits: its name for several and for `one`.
+
+    `rows`: what of it this person may see, None where nothing; `address` of its list.
+    """
 
     label: str
+    one: str
     rows: Callable[[User], QuerySet[Any] | None]
     address: Callable[[], str]
 
@@ -33,9 +38,17 @@ class Waiting:
     """`more`: there are more than `number`."""
 
     label: str
+    one: str
     number: int
     more: bool
     address: str
+
+    @property
+    def text(self) -> str:
+        """The number with its noun: *no photos*, *1 dish*, *more than 1000 dishes*."""
+        if not self.number:
+            return f"no {self.label}"
+        return f"{'more than ' if self.more else ''}{self.number} {count_noun(self.number, self.one, self.label)}"
 
 
 KINDS: list[TodoKind] = []
@@ -71,15 +84,17 @@ def waiting_photos(user: User) -> QuerySet[Any] | None:
 
 
 COLLECTION = (
-    TodoKind("dishes", waiting_dishes, make_admin_list_address("collection_dish", "state__exact=waiting")),
-    TodoKind("photos", waiting_photos, make_admin_list_address("collection_photo", "state__exact=waiting")),
+    TodoKind("dishes", "dish", waiting_dishes, make_admin_list_address("collection_dish", "state__exact=waiting")),
+    TodoKind("photos", "photo", waiting_photos, make_admin_list_address("collection_photo", "state__exact=waiting")),
     TodoKind(
         "reports about dishes and photos",
+        "report about dishes and photos",
         with_permission("collection.view_report", lambda: Report.objects.filter(state=Report.State.OPEN)),
         make_admin_list_address("collection_report", "state__exact=open"),
     ),
     TodoKind(
         "withdrawals without a code",
+        "withdrawal without a code",
         with_permission(
             "collection.view_withdrawal", lambda: Withdrawal.objects.filter(undone_at=None, erase_after=None)
         ),
@@ -95,5 +110,5 @@ def list_pending_work(user: User) -> list[Waiting]:
         rows = kind.rows(user)
         if rows is not None:
             n = rows.order_by().values("pk")[: MOST + 1].count()
-            found.append(Waiting(str(kind.label), min(n, MOST), n > MOST, kind.address()))
+            found.append(Waiting(kind.label, kind.one, min(n, MOST), n > MOST, kind.address()))
     return found

@@ -2,18 +2,21 @@
 
 from collections.abc import Callable
 
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from evaluation import queue
 from evaluation.drilldown.cells import Cell, CellNotFound, cell_of, load_drilldown
 from evaluation.presentation import cell as presentation_cell
 from evaluation.registry import lookup
-from evaluation.tables import store
 from evaluation.views.images import after_of
-from evaluation.views.tables import View, build_admin_context, for_researchers
+from evaluation.views.tables import (
+    View,
+    build_admin_context,
+    for_researchers,
+    render_missing_table,
+    request_if_stale,
+)
 
 
 def with_cell(view: Callable[[HttpRequest, Cell], HttpResponseBase]) -> View:
@@ -23,8 +26,7 @@ def with_cell(view: Callable[[HttpRequest, Cell], HttpResponseBase]) -> View:
         try:
             return view(request, cell_of(name, request.GET))
         except (lookup.TableNotFound, lookup.FilterNotFound, CellNotFound) as error:
-            more = build_admin_context(request, "There is no such cell", sentence=str(error))
-            return render(request, "evaluation/no_table.html", more, status=404)
+            return render_missing_table(request, str(error), "There is no such cell")
 
     return inner
 
@@ -33,8 +35,7 @@ def with_cell(view: Callable[[HttpRequest, Cell], HttpResponseBase]) -> View:
 @with_cell
 def show_cell(request: HttpRequest, found: Cell) -> HttpResponse:
     """Images, units and answers that a number counted, page by page."""
-    if found.view.state != "fresh" and store.request_fresh_table(found.view):
-        transaction.on_commit(queue.request_tables)
+    request_if_stale(found.view)
     more = {
         "view": found.view,
         "found": found,
@@ -49,6 +50,6 @@ def show_cell(request: HttpRequest, found: Cell) -> HttpResponse:
         }
     return render(
         request,
-        "evaluation/images/drilldown.html",
+        "evaluation/images/behind.html",
         build_admin_context(request, presentation_cell.title_of(found), **more),
     )

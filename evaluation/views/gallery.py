@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from evaluation import queue
 from evaluation.contracts import table
 from evaluation.metrics.tidy import TidyRow
 from evaluation.plans.mask import mask_of_models
@@ -15,7 +13,12 @@ from evaluation.presentation.images import ImageRow, RequestedImages, build_imag
 from evaluation.registry import lookup
 from evaluation.tables import read, store
 from evaluation.tables.format import format_number
-from evaluation.views.tables import build_admin_context, for_researchers
+from evaluation.views.tables import (
+    build_admin_context,
+    for_researchers,
+    render_missing_table,
+    request_if_stale,
+)
 
 PLACED = ("end", "place", "picture")
 OWN = ("show", "of")
@@ -47,10 +50,8 @@ def show_gallery(request: HttpRequest, name: str) -> HttpResponse:
         if not has_gallery(view.spec):
             raise lookup.TableNotFound(f"The table {name} has no ends to show.")
     except (lookup.TableNotFound, lookup.FilterNotFound) as error:
-        more = build_admin_context(request, "There is no such gallery", sentence=str(error))
-        return render(request, "evaluation/no_table.html", more, status=404)
-    if view.state != "fresh" and store.request_fresh_table(view):
-        transaction.on_commit(queue.request_tables)
+        return render_missing_table(request, str(error), "There is no such gallery")
+    request_if_stale(view)
     more = build_admin_context(request, view.spec.title, view=view, **build_gallery_context(request, view))
     return render(request, "evaluation/images/gallery.html", more)
 

@@ -1,7 +1,6 @@
 """Pages of plans: write a draft, freeze it, show it, lift its mask."""
 
 from django.contrib import messages
-from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
@@ -14,12 +13,7 @@ from evaluation.plans.evidence import count_existing_data
 from evaluation.presentation.plan import Shown, data_named
 from evaluation.presentation.plan_form import Draft
 from evaluation.registry.names import TABLES
-from evaluation.views.tables import build_admin_context, require_permission
-
-
-def get_staff_user(request: HttpRequest) -> AbstractBaseUser:
-    assert isinstance(request.user, AbstractBaseUser)
-    return request.user
+from evaluation.views.tables import build_admin_context, get_staff_user, require_permission
 
 
 def plan_of(slug: str) -> Plan:

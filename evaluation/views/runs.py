@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Mapping
 
 from django.contrib import messages
-from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -17,7 +16,7 @@ from evaluation.plans.mask_pages import reader_mask
 from evaluation.presentation import run_form
 from evaluation.presentation.run import get_run_status
 from evaluation.runner.control import AGAIN
-from evaluation.views.tables import build_admin_context, require_permission
+from evaluation.views.tables import build_admin_context, get_staff_user, require_permission
 from wwd.base.text import count_noun
 
 
@@ -33,7 +32,7 @@ def start_run(request: HttpRequest) -> HttpResponse:
         plan = run_form.preview_steps(steps)
         if request.POST.get("do") != "start":
             return start_page(request, forms, plan=plan)
-        runs = runner.create_chain(steps, started_by=find_staff_user(request))
+        runs = runner.create_chain(steps, started_by=get_staff_user(request))
     except ConfigError as error:
         return start_page(request, forms, problem=str(error), status=422)
     for run in runs:
@@ -42,10 +41,6 @@ def start_run(request: HttpRequest) -> HttpResponse:
     message = count_noun(len(runs), "%(n)d run was started.", "%(n)d runs were started.")
     messages.success(request, message % {"n": len(runs)})
     return redirect("evaluation:run", runs[0].slug)
-
-
-def find_staff_user(request: HttpRequest) -> AbstractBaseUser | None:
-    return request.user if isinstance(request.user, AbstractBaseUser) else None
 
 
 def start_page(request: HttpRequest, forms: list[run_form.StepForm], status: int = 200, **more: object) -> HttpResponse:

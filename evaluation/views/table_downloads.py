@@ -14,7 +14,7 @@ from evaluation.metrics.tidy import TidyTable
 from evaluation.suggestions import describe_unknown_name
 from evaluation.tables import store
 from evaluation.tables.serialise import to_csv, to_json
-from evaluation.views.tables import for_researchers, model_colours, no_table, read_requested_table
+from evaluation.views.tables import for_researchers, model_colours, render_missing_table, with_table
 from wwd.base.csv_files import exact_to_spreadsheet
 
 FIGURE_SECONDS = 3600
@@ -31,20 +31,16 @@ TYPES = {
 
 
 @for_researchers
-def table_csv(request: HttpRequest, name: str) -> HttpResponse:
+@with_table()
+def table_csv(_request: HttpRequest, view: store.TableView) -> HttpResponse:
     """The stored table as CSV, the same text as `manage.py tables`."""
-    view = read_requested_table(request, name)
-    if isinstance(view, HttpResponse):
-        return view
     return build_file_response(to_csv(view.table), view, "csv") if view.table else redirect_to_table(view)
 
 
 @for_researchers
-def table_spreadsheet(request: HttpRequest, name: str) -> HttpResponse:
+@with_table()
+def table_spreadsheet(_request: HttpRequest, view: store.TableView) -> HttpResponse:
     """The same numbers for Excel and LibreOffice: no cell is read as a formula."""
-    view = read_requested_table(request, name)
-    if isinstance(view, HttpResponse):
-        return view
     return (
         build_file_response(exact_to_spreadsheet(to_csv(view.table)), view, SPREADSHEET)
         if view.table
@@ -53,25 +49,21 @@ def table_spreadsheet(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @for_researchers
-def table_json(request: HttpRequest, name: str) -> HttpResponse:
+@with_table()
+def table_json(_request: HttpRequest, view: store.TableView) -> HttpResponse:
     """The same with all that a CSV has no place for, as `manage.py tables --format json`."""
-    view = read_requested_table(request, name)
-    if isinstance(view, HttpResponse):
-        return view
     text = to_json(view.spec, view.table, view.filters, view.fingerprint) if view.table else None
     return redirect_to_table(view) if text is None else build_file_response(text, view, "json")
 
 
 @for_researchers
-def table_figure(request: HttpRequest, name: str, ending: Ending) -> HttpResponse:
+@with_table(beside=(WIDTH,))
+def table_figure(request: HttpRequest, view: store.TableView, ending: Ending) -> HttpResponse:
     """The figure, `?width=8` or `17` cm wide, drawn from the stored table."""
-    view = read_requested_table(request, name, beside=(WIDTH,))
-    if isinstance(view, HttpResponse):
-        return view
     widths = [str(width) for width in layout.WIDTHS]
     width = request.GET.get(WIDTH) or widths[-1]
     if width not in widths:
-        return no_table(request, describe_unknown_name("width of a figure in cm", width, widths))
+        return render_missing_table(request, describe_unknown_name("width of a figure in cm", width, widths))
     drawn = render_figure_file(view, view.table, ending, int(width)) if view.table and view.spec.figure else None
     return redirect_to_table(view) if drawn is None else build_file_response(drawn, view, ending)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.decorators import permission_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -55,25 +56,43 @@ def table_list(request: HttpRequest) -> HttpResponse:
     )
 
 
-def read_requested_table(
-    request: HttpRequest, name: str, beside: Collection[str] = ()
-) -> store.TableView | HttpResponse:
-    """The table and filters of the address, asked for where it is not fresh; or the page that says what is wrong.
+def get_staff_user(request: HttpRequest) -> AbstractBaseUser:
+    """Who is signed in, for views under `require_permission`."""
+    assert isinstance(request.user, AbstractBaseUser)
+    return request.user
 
-    `beside`: parameters that are no filters.
+
+def with_table(beside: Collection[str] = ()) -> Callable[[View], View]:
+    """Hands a view the table and filters of its address; what names none gets the page that says what is wrong.
+
+    A table that is not fresh is requested. `beside`: parameters that are no filters. The view is called as
+    `view(request, found, ...)`.
     """
-    chosen = {key: str(value) for key, value in request.GET.items() if key not in beside}
-    try:
-        view = read.read_stored_table(name, chosen)
-    except (lookup.TableNotFound, lookup.FilterNotFound) as error:
-        return no_table(request, str(error))
+
+    def decorate(view: View) -> View:
+        def inner(request: HttpRequest, name: str, **more: Any) -> HttpResponseBase:
+            chosen = {key: str(value) for key, value in request.GET.items() if key not in beside}
+            try:
+                found = read.read_stored_table(name, chosen)
+            except (lookup.TableNotFound, lookup.FilterNotFound) as error:
+                return render_missing_table(request, str(error))
+            request_if_stale(found)
+            return view(request, found, **more)
+
+        return inner
+
+    return decorate
+
+
+def request_if_stale(view: store.TableView) -> None:
+    """Lets a worker compute the table, unless it is fresh or requested already."""
     if view.state != "fresh" and store.request_fresh_table(view):
         transaction.on_commit(queue.request_tables)
-    return view
 
 
-def no_table(request: HttpRequest, sentence: str) -> HttpResponse:
-    more = build_admin_context(request, "There is no such table", sentence=sentence)
+def render_missing_table(request: HttpRequest, sentence: str, title: str = "There is no such table") -> HttpResponse:
+    """404 with a sentence that says what the address names wrongly."""
+    more = build_admin_context(request, title, sentence=sentence)
     return render(request, "evaluation/no_table.html", more, status=404)
 
 
@@ -88,16 +107,24 @@ def model_colours() -> palette.Palette:
     return palette.assign_model_colours(Model.objects.order_by("pk").values_list("slug", "title"))
 
 
+def without_empty_filters(view: View) -> View:
+    """A form sends every field: leads to the address that holds only what was chosen."""
+
+    def inner(request: HttpRequest, name: str) -> HttpResponseBase:
+        if "" not in request.GET.values():
+            return view(request, name)
+        chosen = {key: str(value) for key, value in request.GET.items() if value}
+        return redirect(f"{request.path}?{urlencode(chosen)}" if chosen else request.path)
+
+    return inner
+
+
 @for_researchers
-def table_detail(request: HttpRequest, name: str) -> HttpResponse:
+@without_empty_filters
+@with_table()
+def table_detail(request: HttpRequest, view: store.TableView) -> HttpResponse:
     """One table: filters, figure, numbers, what is not measured, methods, definition, downloads."""
-    if "" in request.GET.values():
-        kept = {key: str(value) for key, value in request.GET.items() if value}
-        return redirect(f"{request.path}?{urlencode(kept)}" if kept else request.path)
-    view = read_requested_table(request, name)
-    if isinstance(view, HttpResponse):
-        return view
-    options = options_of(view if view.table else read.read_stored_table(name, {}))
+    options = options_of(view if view.table else read.read_stored_table(view.spec.name, {}))
     more = build_admin_context(
         request,
         view.spec.title,
@@ -109,7 +136,7 @@ def table_detail(request: HttpRequest, name: str) -> HttpResponse:
         ),
         chips=table_filters.build_filter_chips(view.filters),
         definitions=methods_text.list_metric_definitions(view.spec),
-        command=table.build_table_command(name, view.filters),
+        command=table.build_table_command(view.spec.name, view.filters),
         query=f"?{urlencode(view.filters)}" if view.filters else "",
         **(table.build_table_context(view.spec, view.table, view.filters, model_colours()) if view.table else {}),
         paragraph=methods_text.write_methods_paragraph(view.spec, view.table, view.filters, view.computed_at)

@@ -8,6 +8,7 @@ def register_kinds() -> None:
     register_todo_kind(
         TodoKind(
             "notes of reviewers",
+            "note of a reviewer",
             with_permission("review.view_note", lambda: Note.objects.filter(answered_at=None)),
             make_admin_list_address("review_note", "answered_at__isempty=1"),
         )
@@ -15,6 +16,7 @@ def register_kinds() -> None:
     register_todo_kind(
         TodoKind(
             "reported images",
+            "reported image",
             with_permission(
                 "review.view_assignment", lambda: Assignment.objects.filter(state=Assignment.State.REPORTED)
             ),

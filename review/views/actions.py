@@ -23,7 +23,7 @@ PURPOSE = "review"
 
 @dataclass(frozen=True)
 class Turn:
-    """One request of a reviewer about one image; `target` is the assignment's id as the signed form said it.
+    """One request of a reviewer about one image; `about` is the assignment's id as the signed form said it.
 
     `made_at`: when that form was made, in milliseconds since 1970.
     """
@@ -54,6 +54,7 @@ class Turn:
         return found
 
     def form(self, given: Assignment, page: int, *, sent: bool = False, typed: Typed | None = None) -> QuestionForm:
+        """One page of the questions about an image. `sent`: it is validated. `typed`: instead of what was sent."""
         typed = typed_in(self.definition, self.request.POST) if typed is None else typed
         return QuestionForm(self.definition, page, given.image.dish_name, typed, sent=sent)
 
@@ -85,7 +86,7 @@ def show_next_image(turn: Turn, message: str = "", left: Assignment | None = Non
 
 def _begun(turn: Turn, given: Assignment) -> QuestionForm:
     """The first questions about an image, or the second ones where the first were answered."""
-    return QuestionForm(turn.definition, 2 if given.begun else 1, given.image.dish_name, given.begun)
+    return turn.form(given, 2 if given.begun else 1, typed=given.begun)
 
 
 def loaded_anew(turn: Turn) -> HttpResponse | None:

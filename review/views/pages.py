@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import wraps
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext, override
 from django.views.decorators.http import condition, require_safe
@@ -76,7 +76,12 @@ def show_invitation(request: HttpRequest, sent: Sent, code: str) -> HttpResponse
     refuse_unless_open(found.campaign, found)
     known = _from_cookies(request, found)
     asked = known is not None or others_joined(found.campaign)
-    return _welcome(request, found, JoinForm(countries_of(found), asked=asked), known=known)
+    return _welcome(request, found, _join_form(found, asked=asked), known=known)
+
+
+def _join_form(found: Invitation, data: QueryDict | None = None, *, asked: bool = False) -> JoinForm:
+    """The form of an invitation: empty, or with what was sent. `asked`: it asks whether one has begun already."""
+    return JoinForm(countries_of(found), data, asked=asked)
 
 
 def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
@@ -90,29 +95,35 @@ def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
     if data and known and another and before != known.pk:
         # That they begin now was said on a page that did not know of the one who has begun here.
         data.pop("begun", None)
-    form = JoinForm(countries_of(found), data, asked=asked)
+    form = _join_form(found, data, asked=asked)
     if sent.finished:
         return _welcome(request, found, form, message=gettext("The turn of the person before is over. Begin anew."))
     if consent is None or sent.proof is None:
         form.add_error(None, gettext("This page was open for too long, or did not come from here. Send it once more."))
-        return _welcome(request, found, form, known)
-    if request.POST.get("begun") == "yes":
-        return (
-            perform_action(Turn(request, known.invitation or found, known, ""), "next")
-            if known
-            else _code_page(request)
-        )
-    if not form.is_valid():
-        return _welcome(request, found, form, known)
-    chosen = (form.cleaned_data["country"], form.cleaned_data["role"])
-    try:
-        reviewer = join_campaign(found.code, sent.proof.person, *chosen, consent, draft, asked=asked)
-    except AlreadyBegunError:
-        return _welcome(request, found, JoinForm(countries_of(found), data, asked=True))
-    if (reviewer.country, reviewer.role) != chosen:
-        form = JoinForm(countries_of(found), data, asked=True)
+    elif request.POST.get("begun") == "yes":
+        return _go_on(request, known, found)
+    elif form.is_valid():
+        chosen = (form.cleaned_data["country"], form.cleaned_data["role"])
+        try:
+            reviewer = join_campaign(found.code, sent.proof.person, *chosen, consent, draft, asked=asked)
+        except AlreadyBegunError:
+            return _welcome(request, found, _join_form(found, data, asked=True))
+        if (reviewer.country, reviewer.role) == chosen:
+            return _begin(request, reviewer, known, found)
+        form = _join_form(found, data, asked=True)
         form.add_error(None, gettext("Somebody already began with this page. Send it once more to begin as yourself."))
-        return _welcome(request, found, form, known)
+    return _welcome(request, found, form, known)
+
+
+def _go_on(request: HttpRequest, known: Reviewer | None, found: Invitation) -> HttpResponse:
+    """For somebody who has begun already: the next image where this browser knows them, else the form for a code."""
+    if known is None:
+        return _code_page(request)
+    return perform_action(Turn(request, known.invitation or found, known, ""), "next")
+
+
+def _begin(request: HttpRequest, reviewer: Reviewer, known: Reviewer | None, found: Invitation) -> HttpResponse:
+    """The first image with the return code; ends the turn of another reviewer whom this browser knew."""
     if known and known.pk != reviewer.pk:
         finish_turn(known.pk)
     code = rights.first_code(reviewer)
@@ -294,7 +305,7 @@ def _forget(request: HttpRequest, found: Invitation) -> HttpResponse:
         message = gettext("This phone does not remember you any more. Your answers are kept.")
     elif here.by_page:
         message = gettext("The pages of this turn can show and change nothing any more. Your answers are kept.")
-    return sign_out(request, _welcome(request, found, JoinForm(countries_of(found)), message=message, forgotten=True))
+    return sign_out(request, _welcome(request, found, _join_form(found), message=message, forgotten=True))
 
 
 def _remember(response: HttpResponse, reviewer: Reviewer, found: Invitation) -> HttpResponse:

@@ -22,8 +22,9 @@ from collection.consent.record import consent_for
 from collection.dishes.numbers import next_number
 from collection.dishes.receipts import format_receipt
 from collection.models import Contributor, Counter, Dish, Submission
-from collection.views import consent
-from collection.views.pages import empty_dish_page, more_page
+from collection.views import open_collection as open_collection_views
+from collection.views.dish import DishPage
+from collection.views.more import MorePage
 from tests.collection.make import (
     ANSWERS,
     CONSENT,
@@ -149,7 +150,7 @@ def in_threads(acts: list[Callable[[], None]]) -> None:
 def test_beyond_what_is_taken_forms_are_sent_back_and_none_is_lost_or_doubled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight people send at once, each form twice, to a site that takes one and lets one wait; until all are there."""
     open_collection()
-    monkeypatch.setattr(consent, "storing", Gate(1, 1, patience=30))
+    monkeypatch.setattr(open_collection_views, "storing", Gate(1, 1, patience=30))
     forms = [dish_form(make_contributor(), local_name=f"Dish {number}") for number in range(8)]
     answered: Count[int] = Count()
     receipts: dict[str, set[str]] = {form["proof"]: set() for form in forms}
@@ -176,7 +177,7 @@ def test_beyond_what_is_taken_forms_are_sent_back_and_none_is_lost_or_doubled(mo
 class TestFull:
     @pytest.fixture(autouse=True)
     def full(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(consent, "storing", Gate(0, 0, patience=0))
+        monkeypatch.setattr(open_collection_views, "storing", Gate(0, 0, patience=0))
 
     def test_the_answer_says_in_the_visitors_language_when_to_come_back_and_keeps_the_typing(self) -> None:
         form = dish_form(make_contributor())
@@ -245,8 +246,8 @@ class TestPreparedPages:
             settings.DEBUG = by_template
             for dish, proof in told:
                 monkeypatch.setattr(Proof, "new", partial(itself, proof))
-                written.append(in_language(language, partial(more_page, contributor=contributor, dish=dish)))
-                written.append(in_language(language, lambda request: empty_dish_page(request, contributor)))
+                written.append(in_language(language, MorePage(contributor, dish).render))
+                written.append(in_language(language, DishPage(Proof.new("dish", contributor.pk)).render))
         assert written[: 2 * len(told)] == written[2 * len(told) :]
         assert len(set(written)) == 2 * len(told)
 

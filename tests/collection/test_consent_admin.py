@@ -49,7 +49,7 @@ def test_collection_opens_by_what_staff_fill_in_and_confirm(client: Client) -> N
     assert "Confirm a consent text." in text.content.decode() and get_collection_status() is Accepting.DEMONSTRATION
     confirm(client, ConsentText.objects.get(language="sw"), confirmed_by="Neema", confirmed_on=timezone.localdate())
     assert get_collection_status() is Accepting.OPEN and Opening.objects.get().made_by == steward
-    assert "The collection is open." in client.get("/admin/collection/opening/").content.decode()
+    assert 'class="success">The collection is open.' in client.get("/admin/collection/opening/").content.decode()
 
 
 def test_list_says_what_is_still_to_be_done(client: Client) -> None:
@@ -57,7 +57,10 @@ def test_list_says_what_is_still_to_be_done(client: Client) -> None:
     client.force_login(make_steward("view_opening", "view_consenttext"))
     for address in ("/admin/collection/opening/", "/admin/collection/consenttext/"):
         text = client.get(address).content.decode()
-        assert "demonstrations only: Name the controller. Fill in the contact." in text
+        assert (
+            'class="warning">The collection takes demonstrations only: Name the controller. Fill in the contact.'
+            in text
+        )
     open_collection(until=timezone.localdate() - timedelta(days=1))
     assert "ethics approval is over" in client.get("/admin/collection/opening/").content.decode()
 

@@ -7,13 +7,13 @@ import pytest
 from django import forms
 
 from collection import forms as collection_forms
-from collection.forms import consent, rights
+from collection.forms import consent, dish, rights
 from review import forms as review_forms
 from review.questionnaires import parse_questions
 from tests.review.make import make_campaign
 from tests.review.phone import joined
 
-MODULES = (collection_forms, consent, rights, review_forms)
+MODULES = (collection_forms, consent, dish, rights, review_forms)
 PERSONAL = {"name", "alias", "nationalities", "local_name", "email", "year_of_birth", "places", "languages", "code"}
 UNTYPED = ("hidden", "checkbox", "radio", "file", "submit")
 

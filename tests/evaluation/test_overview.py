@@ -184,13 +184,16 @@ def test_the_page_shows_numbers_map_growth_and_coverage_in_few_queries(
     assert "75 to 100 %" in page
 
 
-def test_what_waits_is_counted_where_one_may_see_it() -> None:
+def test_what_waits_is_counted_where_one_may_see_it(client: Client) -> None:
     dish = make_dish("Kenkey", "Ghana")
     make_photo(dish)
     steward = User.objects.create_superuser("chief")
     found = {row.label: (row.number, row.more) for row in todo.list_pending_work(steward)}
     assert (found["dishes"], found["photos"]) == ((1, False), (1, False))
     assert found["notes of reviewers"] == (0, False)
+    client.force_login(steward)
+    page = client.get(PAGE).text
+    assert ">1 dish</a>" in page and ">no notes of reviewers<" in page
     researcher = make_staff()
     assert todo.list_pending_work(researcher) == []
     researcher.user_permissions.add(Permission.objects.get(codename="view_photo"))
@@ -202,7 +205,7 @@ def test_counting_what_waits_ends_at_some_number(monkeypatch: pytest.MonkeyPatch
     for number in range(4):
         make_dish(f"Dish {number}", "Ghana")
     [row] = [row for row in todo.list_pending_work(User.objects.create_superuser("chief")) if row.label == "dishes"]
-    assert (row.number, row.more) == (2, True)
+    assert (row.number, row.more, row.text) == (2, True, "more than 2 dishes")
 
 
 def test_every_list_of_what_waits_opens(client: Client) -> None:
