@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 from pytest_django import Settings
 
 from collection.access import request_info
+from tests import template_database
 from wwd.base import prepared_pages
 
 # Playwright's synchronous interface keeps an event loop in the test's thread; queries beside it are safe here.
@@ -28,6 +29,13 @@ def chromium() -> str | None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the slow fault tests too")
     parser.addoption("--databases", action="store_true", help="only what another database or broker can change")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Opens the folder of template databases in the process that starts the run, and removes it after the run."""
+    database = dict(connection.settings_dict)
+    if folder := template_database.open_folder(database):
+        config.add_cleanup(lambda: template_database.close_folder(folder, database))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -56,7 +64,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """A database for each process, and a query without an end fails its test instead of stopping all of them."""
+    """A migrated database for each process; a query without an end fails its test instead of stopping all of them."""
+    template_database.use_template(connection)
     options = connection.settings_dict["OPTIONS"]
     if "options" in options:
         options["options"] = f"-c statement_timeout={STATEMENT_SECONDS}s"
