@@ -12,9 +12,10 @@ from django.conf import settings as django_settings
 from django.db import connection
 from playwright.sync_api import Browser, sync_playwright
 from pytest_django import Settings
+from xdist.remote import Producer
 
 from collection.access import request_info
-from tests import template_database
+from tests import scheduling, shared_rows, template_database
 from wwd.base import prepared_pages
 
 # Playwright's synchronous interface keeps an event loop in the test's thread; queries beside it are safe here.
@@ -53,7 +54,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--databases"):
         left_out = [item for item in items if not item.get_closest_marker("embedded")]
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        deselected = set(left_out)
+        items[:] = [item for item in items if item not in deselected]
+    scheduling.sort_items(items)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> scheduling.ScopeScheduling:
+    """Several processes share the tests as tests/scheduling.py says, whatever `--dist` is."""
+    config.option.loadscopereorder = False
+    return scheduling.ScopeScheduling(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    yield
+    if nextitem is None or scheduling.scope_of_item(item) != scheduling.scope_of_item(nextitem):
+        shared_rows.release_rows()
 
 
 def pytest_collection_finish() -> None:
