@@ -84,7 +84,9 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     template_database.use_template(connection)
     options = connection.settings_dict["OPTIONS"]
     if "options" in options:
-        options["options"] = f"-c statement_timeout={STATEMENT_SECONDS}s"
+        # No commit waits for the disk: what a test stored need not outlive the machine.
+        options["options"] = f"-c statement_timeout={STATEMENT_SECONDS}s -c synchronous_commit=off"
+        template_database.flush_by_deleting(connection)
 
 
 @pytest.fixture(autouse=True)

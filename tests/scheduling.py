@@ -3,9 +3,12 @@
 pytest-xdist's `--dist loadfile` begins with the files of the most tests, so that a long file of few ends the run alone.
 """
 
+from pathlib import Path
+
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+ROOT = Path(__file__).resolve().parent.parent
 # What these share is made once a process: rows of tests/shared_rows.py, the public pages, one server.
 TOGETHER = {
     "demonstration": (
@@ -30,7 +33,8 @@ def scope_of_item(item: pytest.Item) -> str:
 
 
 def path_of(item: pytest.Item) -> str:
-    return item.path.relative_to(item.config.rootpath).as_posix()
+    path = item.path
+    return (path.relative_to(ROOT) if path.is_relative_to(ROOT) else path).as_posix()
 
 
 def rank_of(path: str) -> tuple[int, str]:

@@ -15,7 +15,7 @@ from tests.template_database import copy_database
 from tests.wwd.processes import environment, free_port, gunicorn, python, snippet
 from wwd import health
 
-pytestmark = pytest.mark.embedded
+pytestmark = pytest.mark.own_processes
 
 ASK = """
 from django.test import Client

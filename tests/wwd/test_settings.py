@@ -13,7 +13,7 @@ from tests.template_database import copy_database
 from tests.wwd.processes import ROOT, environment, snippet
 from wwd import settings
 
-pytestmark = pytest.mark.embedded
+pytestmark = pytest.mark.own_processes
 
 WRITERS = 3
 TURNS = 30
