@@ -129,7 +129,8 @@ def use_template(connection: BaseDatabaseWrapper) -> None:
     if connection.vendor == "postgresql":
         connection.settings_dict["TEST"]["TEMPLATE"] = migrated_template(connection.settings_dict)
         return
-    create = connection.creation._create_test_db
+    creation: Any = connection.creation
+    create = creation._create_test_db
 
     def create_filled(*words: Any, **options: Any) -> str:
         name = str(create(*words, **options))
@@ -137,10 +138,10 @@ def use_template(connection: BaseDatabaseWrapper) -> None:
         with closing(sqlite3.connect(migrated_file())) as source:
             source.backup(filled)
         # A database in memory lasts as long as a connection to it.
-        connection.creation.filled = filled  # type: ignore[attr-defined]
+        creation.filled = filled
         return name
 
-    connection.creation._create_test_db = create_filled  # type: ignore[method-assign]
+    creation._create_test_db = create_filled
 
 
 def flush_by_deleting(connection: BaseDatabaseWrapper) -> None:
