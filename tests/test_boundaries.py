@@ -313,15 +313,19 @@ def test_a_planted_test_of_a_database_is_found(tmp_path: Path) -> None:
     assert find_database_tests(tmp_path) == [Path("tests/test_locks.py"), Path("tests/test_vendor.py")]
 
 
+READERS = "tests/evaluation/test_readers.py"
+TEXT_RULES = "tests/collection/test_words.py"
+
+
 @pytest.mark.parametrize(
     ("changed", "reached", "spared"),
     [
-        ("evaluation/metrics/entropy.py", "tests/evaluation/test_colours.py", "tests/collection/test_words.py"),
-        ("collection/views/home.py", "tests/wwd/test_errors.py", "tests/evaluation/test_readers.py"),
-        ("wwd/settings.py", "tests/evaluation/test_readers.py", None),
-        ("wwd/management/commands/reviews.py", "tests/review/test_review_rows.py", "tests/evaluation/test_readers.py"),
-        ("templates/collection/dish.html", "tests/collection/test_journey.py", "tests/evaluation/test_readers.py"),
-        ("tests/browser/conftest.py", "tests/browser/test_queue.py", "tests/evaluation/test_readers.py"),
+        ("evaluation/metrics/entropy.py", "tests/evaluation/test_colours.py", TEXT_RULES),
+        ("collection/views/home.py", "tests/wwd/test_errors.py", READERS),
+        ("wwd/settings.py", READERS, None),
+        ("wwd/management/commands/reviews.py", "tests/review/test_review_rows.py", READERS),
+        ("templates/collection/dish.html", "tests/collection/test_journey.py", READERS),
+        ("tests/browser/conftest.py", "tests/browser/test_queue.py", READERS),
     ],
 )
 def test_the_tests_that_a_changed_file_reaches_are_found(changed: str, reached: str, spared: str | None) -> None:
