@@ -7,6 +7,7 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,20 @@ class Step:
     name: str
     command: list[str]
     environment: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Done:
+    """Exit status, seconds, and what a step printed."""
+
+    step: Step
+    code: int
+    seconds: float
+    lines: list[str]
+
+    @property
+    def last(self) -> str:
+        return next((line.strip() for line in reversed(self.lines) if line.strip()), "")
 
 
 def module(*words: str) -> list[str]:
@@ -63,7 +78,10 @@ def coverage_steps(words: list[str]) -> list[Step]:
 
 
 def pytest_step(words: list[str]) -> Step:
-    """All tests, on two cores unless the caller says how many, away from what a running site keeps in `var/`."""
+    """All tests, on two cores unless the caller says how many, away from what a running site keeps in `var/`.
+
+    tests/scheduling.py says which of them run in one process, and in which order.
+    """
     cores = [] if any(word.startswith("-n") for word in words) else ["-n", "2", "--dist", "loadfile"]
     folder = OUTPUT / "run"
     (folder / "static").mkdir(parents=True, exist_ok=True)
@@ -72,19 +90,35 @@ def pytest_step(words: list[str]) -> Step:
     return Step("pytest", module("pytest", *cores, f"--junitxml={REPORT}", *words), environment)
 
 
-def run(step: Step) -> tuple[int, str]:
-    """Exit status and last line; what it prints is shown as it comes."""
-    print(f"\n--- {step.name}", flush=True)
+def run(step: Step, *, quietly: bool = False) -> Done:
+    """What it prints is shown as it comes; `quietly`, it is kept."""
+    started, lines = time.monotonic(), list[str]()
+    if not quietly:
+        print(f"\n--- {step.name}", flush=True)
     environment = {**os.environ, **step.environment}
-    last = ""
     with subprocess.Popen(
         step.command, cwd=BASE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         assert process.stdout
         for line in process.stdout:
-            print(line, end="", flush=True)
-            last = line.strip() or last
-    return process.returncode, last
+            lines.append(line)
+            if not quietly:
+                print(line, end="", flush=True)
+    return Done(step, process.returncode, time.monotonic() - started, lines)
+
+
+def run_all(beside: list[Step], steps: list[Step]) -> list[Done]:
+    """Runs `steps` one after another, and beside them those of `beside`, whose output is shown after the tests'.
+
+    Tests wait for processes, disks and browsers a good part of their time, which lint and types use.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        waiting = [pool.submit(run, step, quietly=True) for step in beside]
+        done = [run(step) for step in steps]
+        checked = [each.result() for each in waiting]
+    for each in checked:
+        print(f"\n--- {each.step.name}\n{''.join(each.lines)}", end="", flush=True)
+    return [*checked, *done]
 
 
 def skipped() -> Counter[str]:
@@ -153,21 +187,14 @@ def main() -> int:
     tests = coverage_steps(words) if options.coverage else [pytest_step(words)]
     if options.full:
         tests += embedded_steps(words)
-    steps = [*([] if options.tests_only else lint_steps()), *tests]
-    rows: list[tuple[Step, int, float]] = []
-    closing = ""
-    for step in steps:
-        started = time.monotonic()
-        code, last = run(step)
-        closing = last if step.name == "pytest" else closing
-        rows.append((step, code, time.monotonic() - started))
+    done = run_all([] if options.tests_only else lint_steps(), tests)
     print("\n--- Summary")
-    for step, code, seconds in rows:
-        print(f"{'passed' if code == 0 else 'FAILED':<8}{step.name:<14}{seconds:7.1f} s")
+    for each in done:
+        print(f"{'passed' if each.code == 0 else 'FAILED':<8}{each.step.name:<14}{each.seconds:7.1f} s")
     for reason, count in sorted(skipped().items()):
         print(f"skipped {count:>4}  {reason}")
-    print(closing, flush=True)
-    return 1 if any(code for _, code, _ in rows) else 0
+    print(next(each.last for each in done if each.step.name == "pytest"), flush=True)
+    return 1 if any(each.code for each in done) else 0
 
 
 if __name__ == "__main__":

@@ -12,8 +12,10 @@ from django.conf import settings as django_settings
 from django.db import connection
 from playwright.sync_api import Browser, sync_playwright
 from pytest_django import Settings
+from xdist.remote import Producer
 
 from collection.access import request_info
+from tests import scheduling, shared_rows, template_database
 from wwd.base import prepared_pages
 
 # Playwright's synchronous interface keeps an event loop in the test's thread; queries beside it are safe here.
@@ -28,6 +30,13 @@ def chromium() -> str | None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the slow fault tests too")
     parser.addoption("--databases", action="store_true", help="only what another database or broker can change")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Opens the folder of template databases in the process that starts the run, and removes it after the run."""
+    database = dict(connection.settings_dict)
+    if folder := template_database.open_folder(database):
+        config.add_cleanup(lambda: template_database.close_folder(folder, database))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -45,7 +54,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--databases"):
         left_out = [item for item in items if not item.get_closest_marker("embedded")]
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        deselected = set(left_out)
+        items[:] = [item for item in items if item not in deselected]
+    scheduling.sort_items(items)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> scheduling.ScopeScheduling:
+    """Several processes share the tests as tests/scheduling.py says, whatever `--dist` is."""
+    config.option.loadscopereorder = False
+    return scheduling.ScopeScheduling(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    yield
+    if nextitem is None or scheduling.scope_of_item(item) != scheduling.scope_of_item(nextitem):
+        shared_rows.release_rows()
 
 
 def pytest_collection_finish() -> None:
@@ -56,10 +80,13 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """A database for each process, and a query without an end fails its test instead of stopping all of them."""
+    """A migrated database for each process; a query without an end fails its test instead of stopping all of them."""
+    template_database.use_template(connection)
     options = connection.settings_dict["OPTIONS"]
     if "options" in options:
-        options["options"] = f"-c statement_timeout={STATEMENT_SECONDS}s"
+        # No commit waits for the disk: what a test stored need not outlive the machine.
+        options["options"] = f"-c statement_timeout={STATEMENT_SECONDS}s -c synchronous_commit=off"
+        template_database.flush_by_deleting(connection)
 
 
 @pytest.fixture(autouse=True)

@@ -236,6 +236,7 @@ def public_templates() -> set[str]:
     return {str(path.relative_to(ROOT / "templates")) for folder in folders for path in folder.glob("*.html")}
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db
 def test_every_public_address_and_template_is_among_the_faces_that_tests_look_at() -> None:
     """A new one fails here until `tests/public_pages.py` goes there."""
@@ -277,9 +278,22 @@ def bytes_of(response: HttpResponse) -> int:
 
 
 def test_every_test_that_a_database_can_change_is_marked() -> None:
-    """`.ci/run` runs these on both databases: add `pytestmark = pytest.mark.embedded` to the file."""
-    unmarked = [path for path in find_database_tests() if "mark.embedded" not in (ROOT / path).read_text()]
+    """`.ci/run` runs these on both databases: add `pytestmark = pytest.mark.embedded` to the file.
+
+    `own_processes` may stand there instead, where all processes are given services of their own.
+    """
+    texts = {path: (ROOT / path).read_text() for path in find_database_tests()}
+    unmarked = [path for path, text in texts.items() if "mark.embedded" not in text and "own_processes" not in text]
     assert [f"{path}:1 needs the mark embedded" for path in unmarked] == []
+
+
+def test_tests_of_their_own_processes_ask_no_database_of_the_run() -> None:
+    """What the mark own_processes takes out of the second pass comes out the same in both."""
+    database = re.compile(r"django_db|transactional_db|live_server|\bdb:|connection\.vendor|\bDATABASE_URL\"\]")
+    texts = {path: path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)}
+    marked = [path for path, text in texts.items() if "mark.own_processes" in text]
+    assert len(marked) >= 4
+    assert [path.name for path in marked if database.search(texts[path])] == []
 
 
 def test_a_planted_test_of_a_database_is_found(tmp_path: Path) -> None:
@@ -299,15 +313,19 @@ def test_a_planted_test_of_a_database_is_found(tmp_path: Path) -> None:
     assert find_database_tests(tmp_path) == [Path("tests/test_locks.py"), Path("tests/test_vendor.py")]
 
 
+READERS = "tests/evaluation/test_readers.py"
+TEXT_RULES = "tests/collection/test_text_rules.py"
+
+
 @pytest.mark.parametrize(
     ("changed", "reached", "spared"),
     [
-        ("evaluation/metrics/entropy.py", "tests/evaluation/test_colours.py", "tests/collection/test_text_rules.py"),
-        ("collection/views/home.py", "tests/wwd/test_errors.py", "tests/evaluation/test_readers.py"),
-        ("wwd/settings.py", "tests/evaluation/test_readers.py", None),
-        ("wwd/management/commands/reviews.py", "tests/review/test_review_rows.py", "tests/evaluation/test_readers.py"),
-        ("templates/collection/dish.html", "tests/collection/test_journey.py", "tests/evaluation/test_readers.py"),
-        ("tests/browser/conftest.py", "tests/browser/test_offline_queue.py", "tests/evaluation/test_readers.py"),
+        ("evaluation/metrics/entropy.py", "tests/evaluation/test_colours.py", TEXT_RULES),
+        ("collection/views/home.py", "tests/wwd/test_errors.py", READERS),
+        ("wwd/settings.py", READERS, None),
+        ("wwd/management/commands/reviews.py", "tests/review/test_review_rows.py", READERS),
+        ("templates/collection/dish.html", "tests/collection/test_journey.py", READERS),
+        ("tests/browser/conftest.py", "tests/browser/test_offline_queue.py", READERS),
     ],
 )
 def test_the_tests_that_a_changed_file_reaches_are_found(changed: str, reached: str, spared: str | None) -> None:

@@ -1,7 +1,6 @@
 """A real server for tests that need one: gunicorn over a database of its own, static files collected and hashed."""
 
 import os
-import secrets
 import socket
 import subprocess
 import sys
@@ -14,6 +13,8 @@ from pathlib import Path
 from urllib.error import URLError
 
 from django.db import connection
+
+from tests import template_database
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 IMPORTS = "from collection.models import *; from tests.collection.make import *\n"
@@ -40,19 +41,12 @@ def run(environ: dict[str, str], *arguments: str) -> str:
 
 @contextmanager
 def own_database() -> Iterator[str]:
-    """The address of an empty database of the kind that the tests use; "" is the embedded default."""
+    """The address of a migrated database of the kind that the tests use; "" is the embedded default."""
     if connection.vendor != "postgresql":
         yield ""
         return
-    settings = connection.settings_dict
-    place = f"{settings['USER']}:{settings['PASSWORD']}@{settings['HOST']}:{settings['PORT'] or 5432}"
-    name = f"wwd_server_{secrets.token_hex(4)}"
-    psql = ["psql", "-q", f"postgres://{place}/postgres", "-c"]
-    subprocess.run([*psql, f"CREATE DATABASE {name}"], check=True)
-    try:
-        yield f"postgres://{place}/{name}"
-    finally:
-        subprocess.run([*psql, f"DROP DATABASE {name} WITH (FORCE)"], check=True)
+    with template_database.own_database(connection.settings_dict) as address:
+        yield address
 
 
 def free_port() -> int:
@@ -83,7 +77,8 @@ def running_server(folder: Path) -> Iterator[Server]:
             "REDIS_URL": "",
             "PYTHONPATH": str(ROOT),
         }
-        run(environ, "migrate", "-v0")
+        if not database:
+            template_database.copy_database(folder)
         run(environ, "collectstatic", "-v0", "--noinput")
         port = free_port()
         command = [sys.executable, "-m", "gunicorn", "wwd.wsgi", "-b", f"127.0.0.1:{port}"]

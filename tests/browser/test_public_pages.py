@@ -15,7 +15,7 @@ from tests.browser.dish_steps import look, problems
 from tests.collection.make import make_dish, open_collection
 from tests.public_pages import render_public_pages
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.embedded]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 SITE = "http://faces.test"
 STYLE = Path(__file__).resolve().parent.parent.parent / "static" / "site.css"
@@ -90,6 +90,7 @@ LINES = """names => names.map(name => {
 })"""
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("address", ["/leaderboard/", "/dishes/"])
 @pytest.mark.parametrize("language", ["en", "ar", "hi"])
 def test_names_of_mixed_directions_keep_their_order_and_their_neighbours(

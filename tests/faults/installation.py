@@ -19,6 +19,7 @@ import psycopg2
 import pytest
 import redis
 
+from tests.template_database import copy_database
 from tests.wwd.processes import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -84,6 +85,8 @@ class Site:
             "WWD_LEASE_SECONDS": "3",
             "WWD_SWEEP_SECONDS": "1",
         }
+        if not database_url:
+            copy_database(folder / "var")
 
     def run(self, code: str) -> str:
         command = [sys.executable, "-c", code]

@@ -110,9 +110,8 @@ def build(environ: dict[str, str], size: Size) -> list[str]:
 def site(folder: Path, database: str, size: Size) -> Iterator[tuple[str, list[str], Path]]:
     """The running server's address, the codes of the invitations, the server's log."""
     environ = environment(folder, DATABASE_URL=database, WWD_WEB_PROCESSES="2")
-    for words in (("migrate", "-v0"), ("collectstatic", "--no-input", "-v0")):
-        done = manage(environ, *words)
-        assert done.returncode == 0, done.stderr
+    done = manage(environ, "collectstatic", "--no-input", "-v0")
+    assert done.returncode == 0, done.stderr
     codes = build(environ, size)
     with gunicorn(environ, folder / "log") as url:
         yield url, codes, folder / "log"

@@ -11,7 +11,8 @@ from evaluation.contracts.study import ModelData
 from evaluation.runner import create_run, execution, process_run
 from tests.evaluation.make import make_demonstration_dishes
 from tests.faults.installation import Site
-from tests.wwd.processes import environment, manage, snippet
+from tests.template_database import copy_database
+from tests.wwd.processes import environment, snippet
 from wwd.celery import app, broker_options
 
 pytestmark = pytest.mark.embedded
@@ -59,7 +60,7 @@ def test_messages_are_spent_only_when_their_work_is_over_and_none_is_hoarded() -
 def test_the_process_that_forks_has_imported_no_model(tmp_path: Path) -> None:
     """A card that was touched before a fork cannot be used after it."""
     environ = environment(tmp_path)
-    assert manage(environ, "migrate", "--verbosity", "0").returncode == 0
+    copy_database(tmp_path)
     assert snippet(environ, MAIN_PROCESS) == "[]"
 
 

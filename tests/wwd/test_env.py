@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.wwd.processes import environment, manage
 from wwd.base.env import Env, EnvError
 
-pytestmark = pytest.mark.embedded
+pytestmark = pytest.mark.own_processes
 
 
 @pytest.mark.parametrize("value", ["1", "true", "YES", " on "])

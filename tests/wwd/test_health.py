@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.wwd.processes import environment, free_port, gunicorn, manage, python, snippet
+from tests.template_database import copy_database
+from tests.wwd.processes import environment, free_port, gunicorn, python, snippet
 from wwd import health
 
-pytestmark = pytest.mark.embedded
+pytestmark = pytest.mark.own_processes
 
 ASK = """
 from django.test import Client
@@ -104,7 +105,7 @@ def test_a_bucket_that_does_not_answer_fails(tmp_path: Path) -> None:
 
 def test_pages_that_need_no_broker_answer_while_it_is_down(tmp_path: Path) -> None:
     environ = environment(tmp_path, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0", SECRET_KEY="0123456789abcdef" * 3)
-    assert manage(environ, "migrate", "--verbosity", "0").returncode == 0
+    copy_database(tmp_path)
     code = ASK.replace("/readyz", "/admin/login/").replace(", response.content.decode()", "")
     assert snippet(environ, code).splitlines()[-1] == "200"
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from django.db import connection, transaction
-from pytest_django.plugin import DjangoDbBlocker
+from django.db import connection
 
 from collection.models import Dish
 from evaluation import counters
@@ -17,25 +16,11 @@ from evaluation.tables import compute
 from evaluation.tables.serialise import from_content, to_content
 from review.models import Assignment, Review
 from tests.evaluation.table_observations import check
+from tests.wwd.demonstration import demonstration as demonstration
 from wwd.exchange.demo import loading
 
-pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("demonstration"), pytest.mark.embedded]
 PROMPT = "generation-plain"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def demonstration(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """The dishes that are reviewed there, and a few more."""
-    kept = [
-        dish
-        for place, dish in enumerate(loading.read_demo_dishes())
-        if place < 4 or {*dish["countries"]} & {*loading.REVIEWED}
-    ]
-    with django_db_blocker.unblock(), transaction.atomic(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loading, "read_demo_dishes", lambda: kept)
-        loading.load_demo()
-        yield
-        transaction.set_rollback(True)
 
 
 def table(name: str, **filters: str) -> TidyTable:

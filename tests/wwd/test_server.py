@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc to find processes"),
-    pytest.mark.embedded,
+    pytest.mark.own_processes,
 ]
 
 

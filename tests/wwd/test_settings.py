@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.wwd.processes import ROOT, environment, manage, snippet
+from tests.template_database import copy_database
+from tests.wwd.processes import ROOT, environment, snippet
 from wwd import settings
 
-pytestmark = pytest.mark.embedded
+pytestmark = pytest.mark.own_processes
 
 WRITERS = 3
 TURNS = 30
@@ -91,7 +92,7 @@ with connection.cursor() as cursor:
 def test_several_processes_that_read_and_then_write_lose_nothing_on_sqlite(tmp_path: Path) -> None:
     """Deferred transactions would fail here with "database is locked": both read, then both want to write."""
     environ = environment(tmp_path)
-    assert manage(environ, "migrate", "--verbosity", "0").returncode == 0
+    copy_database(tmp_path)
     snippet(environ, "from django.contrib.auth.models import Group\nGroup.objects.create(name='n0')")
     command = [sys.executable, "-c", f"import django\ndjango.setup()\n{ADD_ONE}"]
     writers = [subprocess.Popen(command, cwd=ROOT, env=environ) for _ in range(WRITERS)]
