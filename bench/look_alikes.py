@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from collection.text_confusables import WORDS, mixes_look_alikes
+from collection.text_confusables import WORDS, mixes_confusable_letters
 
 DATA = Path(__file__).resolve().parent.parent / "collection" / "data"
 UNLIKE = ("ARABIC", "BENGALI", "CJK", "DEVANAGARI", "ETHIOPIC", "HANGUL", "HIRAGANA", "KATAKANA", "TAMIL", "THAI")
@@ -64,7 +64,7 @@ def main() -> None:
     from confusable_homoglyphs import confusables
 
     names = honest_names()
-    measure("ours", mixes_look_alikes, names)
+    measure("ours", mixes_confusable_letters, names)
     measure("the package, whole names", lambda name: bool(confusables.is_dangerous(name)), names)
 
     def by_word(name: str) -> bool:

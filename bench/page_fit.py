@@ -23,10 +23,10 @@ django.setup()
 from playwright.sync_api import Page, sync_playwright  # noqa: E402
 
 from evaluation.figures.fonts import text_width  # noqa: E402
-from evaluation.presentation.table import Cell, Line  # noqa: E402
+from evaluation.presentation.table import Line, ShownCell  # noqa: E402
 from evaluation.registry.lookup import find_table_spec  # noqa: E402
 from evaluation.registry.names import TABLES  # noqa: E402
-from wwd.exchange.bundles import fitting  # noqa: E402
+from wwd.exchange.bundles import page_fit  # noqa: E402
 
 CSS = Path(__file__).resolve().parent.parent / "static" / "report.css"
 LONGEST = {"country": "Central African Republic", "continent": "North America", "model": "stable-diffusion-3.5"}
@@ -39,7 +39,7 @@ def tables() -> list[Table]:
     found = []
     for name in TABLES:
         spec = find_table_spec(name)
-        cell = Cell("0.123", "0.123", 1234, 567, "0.045, 0.201", False, "")
+        cell = ShownCell("0.123", "0.123", 1234, 567, "0.045, 0.201", False, "")
         groups = tuple(LONGEST.get(column, "a usual value") for column in spec.columns)
         metrics = [metric.replace("_", " ") for metric in spec.metrics]
         found.append((list(spec.columns), metrics, [Line(groups, (cell,) * len(metrics))] * 20))
@@ -50,8 +50,8 @@ def measured(columns: Sequence[str], metrics: Sequence[str], lines: list[Line]) 
     """The same rule with the width of the letters in place of their number: an average letter is replaced."""
     signs = "".join([*columns, *metrics, *(group for line in lines for group in line.groups), "0123456789.,"])
     letter = text_width(signs, 8.5) * MILLIMETRES / len(signs)
-    with mock.patch.object(fitting, "LETTER", letter):
-        return fitting.choose_page_layout(columns, metrics, lines)
+    with mock.patch.object(page_fit, "LETTER", letter):
+        return page_fit.choose_page_layout(columns, metrics, lines)
 
 
 def laid_out(page: Page, columns: Sequence[str], metrics: Sequence[str], lines: list[Line]) -> str:
@@ -65,7 +65,7 @@ def laid_out(page: Page, columns: Sequence[str], metrics: Sequence[str], lines: 
         + "</tr>"
         for line in lines
     )
-    for fit, width in (("upright", fitting.UPRIGHT), ("across", fitting.ACROSS)):
+    for fit, width in (("upright", page_fit.UPRIGHT), ("across", page_fit.ACROSS)):
         table = (
             f'<div class="{fit}" id="box" style="width:{width}mm"><table><thead><tr>{heads}</tr></thead>{body}</table>'
         )
@@ -75,7 +75,7 @@ def laid_out(page: Page, columns: Sequence[str], metrics: Sequence[str], lines: 
     return "dense"
 
 
-def number(cell: Cell | None) -> str:
+def number(cell: ShownCell | None) -> str:
     assert cell
     return (
         f'<td class="num"><data>{cell.value}</data><span class="interval">[{cell.interval}]</span>'
@@ -103,7 +103,7 @@ def main() -> None:
         true = [laid_out(page, *table) for table in asked]
         each = (time.perf_counter() - started) / len(asked) * 1e3
         browser.close()
-    agreement("counted letters", fitting.choose_page_layout, asked, true)
+    agreement("counted letters", page_fit.choose_page_layout, asked, true)
     agreement("measured letters", measured, asked, true)
     print(f"Chromium: {each:.0f} ms a table, once it runs")
 

@@ -1,4 +1,4 @@
-"""How fast pictures are resized and tiled for models, against the library's image processors in the same run.
+"""How fast images are resized and tiled for models, against the library's image processors in the same run.
 
     python -m bench.preparation [--images 64] [--size 512]
 
@@ -27,7 +27,7 @@ LLAVA = {
 
 
 def rate(work: Callable[[], Any], count: int) -> float:
-    """Pictures a second, the best of three after a first one that warms up."""
+    """Images a second, the best of three after a first one that warms up."""
     work()
     best = 0.0
     for _ in range(3):
@@ -48,8 +48,8 @@ def compare(name: str, library: Callable[[Any], Any], ours: Callable[[Any, str],
     import torch
 
     count = len(pixels)
-    base = rate(lambda: [library(picture) for picture in pixels.numpy()], count)
-    print(f"{name}: the library {base:.0f} pictures/s")
+    base = rate(lambda: [library(image) for image in pixels.numpy()], count)
+    print(f"{name}: the library {base:.0f} images/s")
     for place in places():
 
         def run(place: str = place) -> Any:
@@ -59,7 +59,7 @@ def compare(name: str, library: Callable[[Any], Any], ours: Callable[[Any, str],
             return made
 
         speed = rate(run, count)
-        print(f"{name}: ours on {place} {speed:.0f} pictures/s, {speed / base:.1f} times the library's")
+        print(f"{name}: ours on {place} {speed:.0f} images/s, {speed / base:.1f} times the library's")
     found, wanted = ours(pixels[:1], "cpu")[0].numpy(), np.asarray(library(pixels[0].numpy()))
     grey = np.abs(found - wanted) * min(LLAVA["image_std"]) * 255
     print(f"{name}: largest difference {grey.max():.2f} grey levels, mean {grey.mean():.3f}")
@@ -84,14 +84,14 @@ def main() -> None:
     tiling = parse_tiling_config(LLAVA, RESOLUTIONS)
     compare(
         "resizing for CLIP",
-        lambda picture: clip(picture, return_tensors="np")["pixel_values"][0],
+        lambda image: clip(image, return_tensors="np")["pixel_values"][0],
         lambda batch, place: preparation.prepared(batch, place),
         pixels,
     )
     compare(
         "tiles for LLaVA-NeXT",
-        lambda picture: llava(picture, return_tensors="np")["pixel_values"][0],
-        lambda batch, place: [tiling.tiles(picture.to(place)) for picture in batch],
+        lambda image: llava(image, return_tensors="np")["pixel_values"][0],
+        lambda batch, place: [tiling.tiles(image.to(place)) for image in batch],
         pixels,
     )
 

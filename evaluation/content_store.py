@@ -37,7 +37,7 @@ def store_content(content: bytes) -> str:
     return store_stream(io.BytesIO(content), len(content))
 
 
-def keep_file(source: Path) -> str:
+def store_file(source: Path) -> str:
     """Stores a file that may be larger than memory; returns its SHA-256. Raises OSError, and then leaves nothing."""
     with source.open("rb") as content:
         return store_stream(content, source.stat().st_size)

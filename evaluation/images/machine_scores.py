@@ -1,4 +1,4 @@
-"""Everything that machines said of a picture, in words: the outcomes of all runs, read as their tables read them."""
+"""Everything that machines said of an image, in words: the outcomes of all runs, read as their tables read them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ DIGITS = 3
 
 @dataclass(frozen=True)
 class Score:
-    """What one run gave about a picture: label and words of each line."""
+    """What one run gave about an image: label and words of each line."""
 
     study: str
     run: str
@@ -32,10 +32,10 @@ Lines = Sequence[tuple[str, str]]
 
 
 def collect_machine_scores(images: Sequence[GeneratedImage]) -> dict[int, list[Score]]:
-    """Picture id → what each run gave about it, in the order of the runs. The number of pictures adds no query."""
+    """Image id → what each run gave about it, in the order of the runs. The number of images adds no query."""
     wanted = {image.pk: image for image in images}
     found: dict[tuple[int, int], list[OutcomeData]] = defaultdict(list)
-    for data in outcomes_about(wanted):
+    for data in select_outcomes_of_images(wanted):
         if data.image_id in wanted:
             found[data.image_id, data.run_id].append(data)
     runs = Run.objects.in_bulk({run for _image, run in found})
@@ -50,8 +50,8 @@ def collect_machine_scores(images: Sequence[GeneratedImage]) -> dict[int, list[S
     return dict(scores)
 
 
-def outcomes_about(images: Mapping[int, GeneratedImage]) -> Iterable[OutcomeData]:
-    """Outcomes that made these pictures, or looked at them."""
+def select_outcomes_of_images(images: Mapping[int, GeneratedImage]) -> Iterable[OutcomeData]:
+    """Outcomes that made these images, or looked at them."""
     ids = list(images)
     makers = {key: (image.model.slug if image.model else "", None) for key, image in images.items()}
     # Two indexes, joined: a database that is asked for “this or that” of two tables reads both of them whole.

@@ -83,7 +83,7 @@ Makers = Callable[[Collection[int]], Mapping[int, tuple[str, int | None]]]
 
 
 def iterate_outcomes(run: Run, subjects: Collection[int] | None = None) -> Iterator[OutcomeData]:
-    """All outcomes of a run in the order of its units, in one query, one for the labels, and one per 2,000 pictures.
+    """All outcomes of a run in the order of its units, in one query, one for the labels, and one per 2,000 images.
 
     `subjects`: only what is about these, and what is about no subject.
     """
@@ -102,7 +102,7 @@ def read_outcomes(
 ) -> Iterator[OutcomeData]:
     """These outcomes of ended units, in the order of the units.
 
-    `labels`: those of a subject, by its id, 0 for no subject. `makers`: who made pictures; by default what is stored.
+    `labels`: those of a subject, by its id, 0 for no subject. `makers`: who made images; by default what is stored.
     `streamed`: for many rows, which are read a chunk at a time. Some pages' rows are fetched at once: a cursor of
     PostgreSQL is planned for the first rows.
 
@@ -112,7 +112,7 @@ def read_outcomes(
     """
     prompts = cache(lambda: dict(PromptTemplate.objects.values_list("pk", "slug")))
     left_out = cache(other_decodes)
-    pictures: dict[int, tuple[str, int | None]] = {}
+    makers: dict[int, tuple[str, int | None]] = {}
     shared = lru_cache(maxsize=4096)(json.loads)
     chosen = rows.filter(unit__state__in=FINAL).exclude(WITHDRAWN).order_by("unit_id")
     values = chosen.values_list(*COLUMNS, *(Cast(column, TextField()) for column in JSON))
@@ -120,9 +120,9 @@ def read_outcomes(
     for chunk in split_into_chunks(map(Row._make, found), CHUNK):
         payloads = [json.loads(row.payload) for row in chunk]
         images = [image_from(row.made, row.embedded, payload) for row, payload in zip(chunk, payloads, strict=True)]
-        pictures.update((makers or makers_of)({image for image in images if image} - pictures.keys()))
+        makers.update((makers or makers_of)({image for image in images if image} - makers.keys()))
         for row, payload, image in zip(chunk, payloads, images, strict=True):
-            maker, prompt = pictures.get(image or 0, ("", payload.get("prompt_id")))
+            maker, prompt = makers.get(image or 0, ("", payload.get("prompt_id")))
             # Of the present decode none is left out, so most reads do not ask which others there are.
             if row.embedded and not is_present_decode(row.prepared) and row.prepared in left_out(row.run):
                 row = row._replace(vector=None)
@@ -135,7 +135,7 @@ def is_present_decode(preparation: str | None) -> bool:
 
 
 def other_decodes(run: int) -> set[str]:
-    """Preparations of a run's pictures whose vectors nobody takes, since another one is there: none is mixed.
+    """Preparations of a run's images whose vectors nobody takes, since another one is there: none is mixed.
 
     The present decode comes first. The others wait for `manage.py renew_vectors`.
     """
@@ -200,25 +200,25 @@ def labels_of(run: Run) -> dict[int, Labels]:
 
 
 def find_images(units: Collection[int]) -> dict[int, int]:
-    """Unit id → the picture that its outcome made or looked at, where there is one, in the order of the units."""
+    """Unit id → the image that its outcome made or looked at, where there is one, in the order of the units."""
     rows = Outcome.objects.filter(unit__in=units).order_by("unit_id")
     values = rows.values_list("unit_id", "image_id", "embedding__image_id", "unit__payload")
     return {unit: image for unit, *about in values if (image := image_from(*about))}
 
 
 def image_from(made: int | None, embedded: int | None, payload: Mapping[str, Any]) -> int | None:
-    """The picture that an outcome is about: the one it made, or the one it looked at."""
+    """The image that an outcome is about: the one it made, or the one it looked at."""
     return made or embedded or find_asked_image(payload)
 
 
 def find_asked_image(payload: Mapping[str, Any]) -> int | None:
-    """The picture that a unit asks about."""
+    """The image that a unit asks about."""
     image = payload.get("image")
     return image if isinstance(image, int) else None
 
 
 def makers_of(images: Collection[int]) -> dict[int, tuple[str, int | None]]:
-    """Picture id → slug of the model that made it, and id of its prompt."""
+    """Image id → slug of the model that made it, and id of its prompt."""
     if not images:
         return {}
     found = GeneratedImage.objects.filter(pk__in=images).values_list("pk", "model__slug", "prompt")
@@ -226,7 +226,7 @@ def makers_of(images: Collection[int]) -> dict[int, tuple[str, int | None]]:
 
 
 def cluster_of(dish: int | None, image: int | None, key: str) -> str:
-    """What may be resampled independently: the dish, else the picture, else the unit."""
+    """What may be resampled independently: the dish, else the image, else the unit."""
     if dish:
         return f"dish:{dish}"
     return f"image:{image}" if image else f"unit:{key}"

@@ -35,7 +35,7 @@ def make_held(content: bytes) -> GeneratedImage:
 
 @pytest.fixture
 def scored() -> Run:
-    """A plain picture, a transparent one, and one whose file is gone, scored before the present decode."""
+    """A plain image, a transparent one, and one whose file is gone, scored before the present decode."""
     colours = np.random.default_rng(1).integers(0, 256, (8, 8, 4)).astype(np.uint8)
     make_held(png(Image.fromarray(colours[..., :3].copy())))
     clear = make_held(png(Image.fromarray(colours)))
@@ -134,8 +134,8 @@ def test_the_published_vectors_and_their_encoder_are_renamed_together() -> None:
     assert Embedding.objects.get().preprocessing == model.parameters["preprocessing"] == image_decode.IMPORTED
 
 
-def test_a_picture_shows_and_a_comparison_reads_the_vectors_that_the_tables_read(scored: Run) -> None:
-    """Beside a picture, and against people's answers, stands no score that no table counts."""
+def test_an_image_shows_and_a_comparison_reads_the_vectors_that_the_tables_read(scored: Run) -> None:
+    """Beside an image, and against people's answers, stands no score that no table counts."""
     present, former = (row.image for row in Embedding.objects.exclude(image=None).order_by("pk")[:2])
     assert present and former
     Embedding.objects.filter(image=present).update(preprocessing=NEW)
