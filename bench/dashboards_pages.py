@@ -19,8 +19,9 @@ from evaluation.registry.names import TABLES
 from evaluation.tables import read
 from evaluation.views.gallery import has_gallery
 from review.models import Campaign, Reviewer
+from wwd.base.packages import PACKAGES
 
-OURS = ("auth", "collection", "evaluation", "review")
+OURS = ("auth", *PACKAGES)
 # Figures are drawn once and kept; files are no pages.
 FILES = {"csv", "figure", "pdf", "png", "image-file", "fetch"}
 # Tables of other tables' observations: those of one table of reviews, and of one of a study.

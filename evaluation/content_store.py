@@ -1,6 +1,7 @@
 """Files by their SHA-256: written before the row that names them, shared by equal contents."""
 
 import hashlib
+import io
 import logging
 import random
 import shutil
@@ -11,11 +12,11 @@ from itertools import islice
 from pathlib import Path
 
 from django.apps import apps
-from django.core.files.base import ContentFile, File
+from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from wwd.base.atomic_files import write_atomically, write_bytes_atomically
+from wwd.base.atomic_files import write_atomically
 
 ROOT = "images"
 # Longer than any batch takes from writing its files to naming them in rows.
@@ -33,36 +34,30 @@ def path_of(sha256: str) -> str:
 
 def store_content(content: bytes) -> str:
     """Stores `content` and returns its SHA-256 (64 hex digits). Storing it twice does nothing the second time."""
-    sha256 = hashlib.sha256(content).hexdigest()
-    path = path_of(sha256)
-    if default_storage.exists(path) and default_storage.size(path) == len(content):
-        return sha256
-    try:
-        local = Path(default_storage.path(path))
-    except NotImplementedError:
-        default_storage.save(path, ContentFile(content))
-    else:
-        local.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes_atomically(local, content, mode=MODE)
-    return sha256
+    return store_stream(io.BytesIO(content), len(content))
 
 
 def store_file(source: Path) -> str:
     """Stores a file that may be larger than memory; returns its SHA-256. Raises OSError, and then leaves nothing."""
     with source.open("rb") as content:
-        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
-        content.seek(0)
-        path = path_of(sha256)
-        if default_storage.exists(path) and default_storage.size(path) == source.stat().st_size:
-            return sha256
-        try:
-            local = Path(default_storage.path(path))
-        except NotImplementedError:
-            default_storage.save(path, File(content))
-        else:
-            local.parent.mkdir(parents=True, exist_ok=True)
-            with write_atomically(local, mode=MODE) as part, part.open("wb") as target:
-                shutil.copyfileobj(content, target)
+        return store_stream(content, source.stat().st_size)
+
+
+def store_stream(content: io.BytesIO | io.BufferedReader, size: int) -> str:
+    """Stores `size` bytes under their SHA-256, unless they are held already; returns it."""
+    sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    content.seek(0)
+    path = path_of(sha256)
+    if default_storage.exists(path) and default_storage.size(path) == size:
+        return sha256
+    try:
+        local = Path(default_storage.path(path))
+    except NotImplementedError:
+        default_storage.save(path, File(content))
+    else:
+        local.parent.mkdir(parents=True, exist_ok=True)
+        with write_atomically(local, mode=MODE) as part, part.open("wb") as target:
+            shutil.copyfileobj(content, target)
     return sha256
 
 

@@ -12,9 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BASE = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(BASE))
+
+from tests.import_graph import reach_tests  # noqa: E402  (found from here on)
+from wwd.base.packages import PACKAGES  # noqa: E402
+
+CODE = [*PACKAGES, "tests", "bench", "script", "deploy", "manage.py"]
 OUTPUT = Path(os.environ.get("WWD_TEST_OUTPUT") or BASE / "var" / "test")
 REPORT = OUTPUT / "results.xml"
-CODE = ["wwd", "collection", "evaluation", "review", "tests", "bench", "script", "deploy", "manage.py"]
 # What `check --deploy` is asked about: a site as docs/operations/settings.md describes it.
 PRODUCTION = {
     "WWD_ALLOWED_HOSTS": "dishes.example",
@@ -163,9 +168,6 @@ def changed_files(revision: str) -> list[Path]:
 
 def changed_tests(revision: str) -> list[str]:
     """The test files that a change since `revision` reaches."""
-    sys.path.insert(0, str(BASE))
-    from tests.import_graph import reach_tests
-
     return [str(path) for path in reach_tests(changed_files(revision))]
 
 

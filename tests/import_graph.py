@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from wwd.base.packages import PACKAGES
+
 ROOT = Path(__file__).resolve().parent.parent
-APPS = ("wwd", "collection", "evaluation", "review")
 # A file may import its own package and packages left of it. The longest name counts.
 LAYERS = (
     "wwd.base",
@@ -37,7 +38,7 @@ DATABASE = re.compile(
 )
 # What a test says that opens pages.
 PAGES = re.compile(r"\b(?:client|Client|stranger|browser|live_server|reverse|render_public_pages)\b")
-DOTTED = re.compile(rf"(?:{'|'.join(APPS)})(?:\.\w+)+(?::\w+)?")
+DOTTED = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?::\w+)?")
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Graph:
     imports: dict[str, list[Import]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, root: Path = ROOT, packages: Sequence[str] = APPS) -> "Graph":
+    def read(cls, root: Path = ROOT, packages: Sequence[str] = PACKAGES) -> "Graph":
         """Reads all files of `packages` under `root`, without migrations."""
         modules = {name_of(path, root): path for package in packages for path in sources(root / package)}
         graph = cls(root, modules)
@@ -135,7 +136,7 @@ def layer_of(name: str) -> int | None:
 
 def app_of(name: str) -> int:
     """Where the app of a module stands: what a string names may be higher in its own app, never in a higher app."""
-    order = ("wwd.base", "collection", "evaluation", "review", "wwd")
+    order = [layer for layer in LAYERS if layer in ("wwd.base", *PACKAGES)]
     return next(place for place, app in enumerate(order) if name == app or name.startswith(f"{app}."))
 
 
@@ -216,7 +217,7 @@ def reach_tests(changed: Iterable[Path], root: Path = ROOT) -> list[Path]:
 @cache
 def read_with_tests(root: Path) -> tuple[Graph, dict[str, str]]:
     """The graph of the project with its tests and what they need unwritten, and the text of each module."""
-    graph = Graph.read(root, (*APPS, "tests"))
+    graph = Graph.read(root, (*PACKAGES, "tests"))
     texts = {name: path.read_text(encoding="utf-8") for name, path in graph.modules.items()}
     # What the settings name (addresses, middleware, context processors) is at work where pages are opened.
     named = [each for each in graph.imports["wwd.settings"] if each.by_name]

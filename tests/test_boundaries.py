@@ -4,6 +4,7 @@ import ast
 import gzip
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from evaluation.registry.names import TABLES
 from evaluation.studies import STUDIES
 from review import urls as review_urls
 from tests.import_graph import (
-    APPS,
     Graph,
     against_the_grain,
     circles,
@@ -30,6 +30,7 @@ from tests.import_graph import (
 )
 from tests.public_pages import NOWHERE, render_public_pages
 from wwd.base.languages import split_language
+from wwd.base.packages import PACKAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("torch", "transformers", "diffusers", "accelerate", "openai")
@@ -40,14 +41,14 @@ FORBIDDEN = {
     "evaluation/readers": ("django", "requests", "pathlib"),
     "evaluation/contracts": ("django", "requests"),
     "evaluation/studies": ("django.db", "evaluation.models", "collection.models"),
-    "wwd/settings.py": ("collection", "evaluation", "review"),
+    "wwd/settings.py": tuple(name for name in PACKAGES if name != "wwd"),
     "wwd/base/env.py": ("django",),
 }
 MOST_MODULES = 25
 
 
 def project_sources() -> list[Path]:
-    return [path for package in APPS for path in sources(ROOT / package)]
+    return [path for package in PACKAGES for path in sources(ROOT / package)]
 
 
 def imports(path: Path, *, top_level: bool = False) -> Iterator[str]:
@@ -132,7 +133,7 @@ def test_a_planted_import_against_the_grain_is_found(kind: str, tmp_path: Path) 
         for folder in (tmp_path / file).relative_to(tmp_path).parents:
             (tmp_path / folder / "__init__.py").touch()
         (tmp_path / file).write_text(text if file == name else "")
-    found = against_the_grain(Graph.read(tmp_path, ("collection", "evaluation", "review", "other")))
+    found = against_the_grain(Graph.read(tmp_path, (*PACKAGES, "other")))
     assert {line.partition(":")[0] for line in found if "offender" in line} == {name}
 
 
@@ -141,6 +142,30 @@ def test_a_planted_circle_is_found(tmp_path: Path) -> None:
         (tmp_path / "collection").mkdir(exist_ok=True)
         (tmp_path / "collection" / f"{name}.py").write_text(text)
     assert circles(Graph.read(tmp_path, ("collection",))) == [["collection.a", "collection.b"]]
+
+
+def test_packages_are_listed_once() -> None:
+    """Settings, checks, tests and replication packages read one list; coverage.py's file cannot, so it is compared."""
+    settings_of_tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert sorted(settings_of_tools["tool"]["coverage"]["run"]["source"]) == sorted(PACKAGES)
+    folders = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert folders - {"tests", "bench"} == set(PACKAGES)
+    paths = [path for start in (*PACKAGES, "tests", "bench", "script") for path in sources(ROOT / start)]
+    assert [found for path in paths for found in other_lists(path)] == []
+
+
+def other_lists(path: Path) -> Iterator[str]:
+    """Places (`file:line`) where a list names three packages or more by themselves."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            named = {item.value for item in node.elts if isinstance(item, ast.Constant)} & set(PACKAGES)
+            if len(named) > 2 and path.name not in ("packages.py", "import_graph.py"):
+                yield f"{path}:{node.lineno}"
+
+
+def test_a_second_list_of_packages_is_found(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text('OURS = ("collection", "evaluation", "review")\nONE = ("wwd", "auth")\n')
+    assert list(other_lists(tmp_path / "other.py")) == [f"{tmp_path / 'other.py'}:1"]
 
 
 def test_only_backends_import_heavy_packages_and_only_inside_their_loaders() -> None:

@@ -15,6 +15,7 @@ from django.conf.locale import LANG_INFO
 
 from wwd.base.atomic_files import write_bytes_atomically
 from wwd.base.env import Env, EnvError
+from wwd.base.packages import PACKAGES
 
 env = Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -66,10 +67,7 @@ INSTALLED_APPS = [
     "django_otp",
     "django_otp.plugins.otp_totp",
     "django_otp.plugins.otp_static",
-    "wwd",
-    "collection",
-    "evaluation",
-    "review",
+    *PACKAGES,
 ]
 
 MIDDLEWARE = [

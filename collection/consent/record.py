@@ -9,11 +9,11 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
-from django.utils.translation.trans_real import parse_accept_lang_header
 
 from collection.access.form_tokens import Proof
 from collection.consent.readiness import Accepting, current_opening, get_collection_status, list_missing_steps
 from collection.models import ConsentText, Contributor, Opening, Source
+from wwd.base.languages import expand_tags, list_asked_languages
 
 MARK = "consent:"
 MOTHER = "en"
@@ -134,8 +134,7 @@ def consent_for(wanted: Iterable[str] = ()) -> Shown:
     by_language = {text.language: text for text in texts}
     mother = by_language.get(MOTHER, texts[0])
     standing = [text for text in texts if text.confirmed] or [mother]
-    tags = [part for tag in wanted for part in (tag.lower(), tag.lower().split("-")[0])]
-    asked = [by_language[tag] for tag in tags if tag in by_language]
+    asked = [by_language[tag] for tag in expand_tags(wanted) if tag in by_language]
     binding = next((text for text in asked if text in standing), mother if mother in standing else standing[0])
     draft = asked[0] if asked and asked[0] != binding and not asked[0].confirmed else None
     return Shown(binding, draft, current_opening())
@@ -143,10 +142,8 @@ def consent_for(wanted: Iterable[str] = ()) -> Shown:
 
 def wanted_languages(request: HttpRequest) -> list[str]:
     """The languages that this person reads: chosen on the page or in its address, else as their browser says."""
-    accepted = parse_accept_lang_header(request.headers.get("Accept-Language", "")[:500])
     chosen = request.POST.getlist("language")[:1] or request.GET.getlist("language")[:1]
-    chosen += [code] if (code := getattr(request, "chosen_language", "")) else []
-    return [*chosen, *(tag for tag, _quality in accepted if tag != "*")]
+    return [*chosen, *list_asked_languages(request)]
 
 
 def is_mark(about: str) -> bool:

@@ -1,33 +1,51 @@
 """Languages as people name them → ISO 639-3, as a suggestion. The list is `data/languages.tsv`, version 1.
 
-One line per language: code; names in English, in the language itself and in some widely used ones. Made from the IANA
-language subtag registry (CC0) and CLDR (Unicode licence), by way of langcodes (MIT) and Babel (BSD), with everyday
-names written for this project ("Pidgin", "Darija"). Where a name means several languages, the better known comes first.
-What languages are called in those of the public pages stands in `data/language_names.tsv`, from CLDR too.
+One line per language: code; names that CLDR does not give below; CLDR's code where it is another one. Names in English
+and the other languages of the public pages come from CLDR. The list holds those of the IANA language subtag registry
+(CC0), what a language calls itself (CLDR too: at run time one file for each language would have to be read) and
+everyday names written for this project ("Pidgin", "Darija"). Where a name means several languages, the better known
+comes first.
 """
 
-import csv
 import re
 from functools import lru_cache
 
+from django.conf import settings
 from django.utils.translation import get_language
 
 from collection.text import fold_spelling
-from collection.vocabularies.places import DATA, SOURCE, Named, names_by_language
+from collection.vocabularies.cldr import load_language_names as load_cldr_names
+from collection.vocabularies.country_table import SOURCE, read_table, split_cell
+from collection.vocabularies.places import Named
 
-FILE = DATA / "languages.tsv"
-TRANSLATED = DATA / "language_names.tsv"
 UNKNOWN = "mis"
+# Where these have no name for a language, CLDR gives the English one.
+ENGLISH_WITHIN = ("ha", "sw", "yo")
 OUTSIDE_BRACKETS = re.compile(r"[,;\n،؛、，；/]\s*(?![^(]*\))")
 WRAPPING = re.compile(r"^(?:language|langue|lengua|lingua|bahasa)\s+|\s+(?:language|dialect|langue)$")
 
 
 @lru_cache(maxsize=1)
+def read_languages() -> tuple[tuple[str, list[str], str], ...]:
+    """(ISO 639-3 code, names that are ours, CLDR's code) of each language."""
+    rows = read_table("languages.tsv")
+    return tuple((row["code"], split_cell(row["names"]), row["cldr"] or row["code"]) for row in rows)
+
+
+@lru_cache(maxsize=1)
 def names_by_code() -> dict[str, list[str]]:
-    """ISO 639-3 code → its names, the usual English one first."""
-    with FILE.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return {row["code"]: row["names"].split("; ") for row in rows}
+    """ISO 639-3 code → its names: the usual English one, the language's own, others."""
+    english, translations = load_cldr_names(SOURCE), load_language_names()
+    found: dict[str, list[str]] = {}
+    for code, names, cldr in read_languages():
+        translated = translations.get(code, {})
+        first = [english[cldr]] if cldr in english else []
+        own = [translated[cldr]] if cldr in translated else []
+        spellings: dict[str, str] = {}
+        for name in (*first, *own, *names, *translated.values()):
+            spellings.setdefault(fold_spelling(name), name)
+        found[code] = list(spellings.values())
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -48,8 +66,15 @@ def codes_by_name() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def load_language_names() -> dict[str, dict[str, str]]:
-    """Code → language of the public pages → name, where CLDR has one."""
-    return names_by_language(TRANSLATED)
+    """Code → language of the public pages → name, where CLDR has one that is not English."""
+    english = load_cldr_names(SOURCE)
+    found: dict[str, dict[str, str]] = {}
+    for language in (code for code, _name in settings.LANGUAGES if code != SOURCE):
+        names = load_cldr_names(language)
+        for code, _names, cldr in read_languages():
+            if cldr in names and (language not in ENGLISH_WITHIN or names[cldr] != english.get(cldr)):
+                found.setdefault(code, {})[language] = names[cldr]
+    return found
 
 
 def translate_language_name(code: str, told: str) -> Named:

@@ -1,36 +1,14 @@
-"""Countries and territories as people write them: `data/countries.tsv`, version 1, written for this project.
+"""Places as people write them and as pages name them, from the table of countries."""
 
-Their names in the other languages of the public pages stand in `data/country_names.tsv`: from CLDR (Unicode licence) by
-way of Babel (BSD), with a few corrected by hand where a name holds a comma or means two places.
-
-Places that many people name as their country without being a state of their own (England, Zanzibar, Kurdistan) have
-rows of their own, as in the published dataset; they are never counted into another state's row.
-"""
-
-import csv
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from django.utils.translation import get_language
 
 from collection.models import Continent, Country
 from collection.text import fold_spelling
-
-SOURCE = "en"
-DATA = Path(__file__).resolve().parent.parent / "data"
-FILE = DATA / "countries.tsv"
-TRANSLATED = DATA / "country_names.tsv"
-
-
-class Place(NamedTuple):
-    """One line of the list."""
-
-    code: str
-    name: str
-    continents: list[str]
-    aliases: list[str]
+from collection.vocabularies.country_table import SOURCE, all_places, load_place_translations
 
 
 class Named(NamedTuple):
@@ -38,20 +16,6 @@ class Named(NamedTuple):
 
     text: str
     language: str = ""
-
-
-def split_cell(cell: str) -> list[str]:
-    return [part.strip() for part in cell.split(";") if part.strip()]
-
-
-@lru_cache(maxsize=1)
-def all_places() -> tuple[Place, ...]:
-    with FILE.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return tuple(
-            Place(row["code"], row["name"], split_cell(row["continents"]), split_cell(row["aliases"] or ""))
-            for row in rows
-        )
 
 
 @lru_cache(maxsize=1)
@@ -65,19 +29,6 @@ def map_place_names_to_codes() -> dict[str, str]:
         for name in names.values():
             found.setdefault(fold_spelling(name), code)
     return found
-
-
-@lru_cache(maxsize=1)
-def load_place_translations() -> dict[str, dict[str, str]]:
-    """Code → language → name. Places that are no states of their own have English names only."""
-    return names_by_language(TRANSLATED)
-
-
-def names_by_language(path: Path) -> dict[str, dict[str, str]]:
-    """A file whose columns are a code and one language each; empty cells are left out."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return {row.pop("code"): {language: name for language, name in row.items() if name} for row in rows}
 
 
 def translate_place_name(code: str | None, told: str) -> Named:

@@ -249,6 +249,7 @@ class OutcomeData:
     vector: Vector | None = None
     reason: str = ""
     unit_id: int = 0
+    run_id: int = 0
     prompt: str = ""
     circumstances: Mapping[str, Any] = field(default_factory=dict)
 

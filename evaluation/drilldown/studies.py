@@ -15,7 +15,7 @@ from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run, RunL
 from evaluation.models import Model as Maker
 from evaluation.registry.runs import chosen_run
 from evaluation.tables.format import format_number
-from evaluation.tables.outcomes import FINAL, image_of, outcome_data
+from evaluation.tables.outcomes import FINAL, read_outcomes
 
 DIGITS = 3
 # Subjects that are named one by one.
@@ -75,9 +75,8 @@ def select_cell_units(cell: Cell, run: Run) -> QuerySet[Unit]:
 
 def load_outcome_data(cell: Cell, outcomes: QuerySet[Outcome]) -> list[OutcomeData]:
     """A page's outcomes as the study's own functions read them; of labels and models, what the cell says of all."""
-    rows = outcomes.select_related("unit__subject", "unit__model", "embedding").order_by("unit_id")
     labels, maker = labels_of(cell), cell.groups.get("model", "any")
-    return [outcome_data(row, labels, {image: maker} if (image := image_of(row)) else {}) for row in rows]
+    return list(read_outcomes(outcomes, lambda subject: labels, lambda images: dict.fromkeys(images, (maker, None))))
 
 
 def select_image_outcomes(run: Run, ids: Sequence[int]) -> QuerySet[Outcome]:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.metrics import association as metrics
@@ -10,7 +11,7 @@ from evaluation.models import GeneratedImage, Outcome, Run, Unit
 from evaluation.studies.association.tables import compute_sign_cosines, gather_association_data
 from evaluation.studies.stereotypes.tables import gather_stereotype_answers as gather_answers
 from evaluation.tables.format import format_number
-from evaluation.tables.outcomes import FINAL, image_of, outcome_data
+from evaluation.tables.outcomes import read_outcomes
 
 MOST = 6000
 DIGITS = 3
@@ -26,22 +27,18 @@ class Score:
     demonstration: bool = False
 
 
-Outcomes = list[tuple[Outcome, OutcomeData]]
+Outcomes = Sequence[OutcomeData]
 Lines = Sequence[tuple[str, str]]
 
 
 def collect_machine_scores(images: Sequence[GeneratedImage]) -> dict[int, list[Score]]:
-    """Image id → what each run gave about it, in the order of the runs. Two queries."""
+    """Image id → what each run gave about it, in the order of the runs. The number of images adds no query."""
     wanted = {image.pk: image for image in images}
-    found: dict[tuple[int, int], Outcomes] = defaultdict(list)
-    runs: dict[int, Run] = {}
-    for outcome in select_outcomes_of_images(wanted):
-        image = image_of(outcome)
-        if image in wanted:
-            maker = wanted[image].model
-            data = outcome_data(outcome, {}, {image: maker.slug if maker else ""})
-            found[image, outcome.unit.run_id].append((outcome, data))
-            runs[outcome.unit.run_id] = outcome.unit.run
+    found: dict[tuple[int, int], list[OutcomeData]] = defaultdict(list)
+    for data in select_outcomes_of_images(wanted):
+        if data.image_id in wanted:
+            found[data.image_id, data.run_id].append(data)
+    runs = Run.objects.in_bulk({run for _image, run in found})
     words = words_of(run for run in runs.values() if run.study == "association")
     scores: dict[int, list[Score]] = defaultdict(list)
     for (image, key), held in sorted(found.items()):
@@ -53,14 +50,14 @@ def collect_machine_scores(images: Sequence[GeneratedImage]) -> dict[int, list[S
     return dict(scores)
 
 
-def select_outcomes_of_images(images: Iterable[int]) -> Iterable[Outcome]:
+def select_outcomes_of_images(images: Mapping[int, GeneratedImage]) -> Iterable[OutcomeData]:
     """Outcomes that made these images, or looked at them."""
     ids = list(images)
+    makers = {key: (image.model.slug if image.model else "", None) for key, image in images.items()}
     # Two indexes, joined: a database that is asked for “this or that” of two tables reads both of them whole.
     looked = Unit.objects.filter(payload__image__in=ids).values("pk")
     about = looked.union(Outcome.objects.filter(image__in=ids).values("pk"))
-    rows = Outcome.objects.filter(pk__in=about, unit__state__in=FINAL)
-    return rows.select_related("unit__run", "unit__model", "unit__subject", "embedding").order_by("unit_id")[:MOST]
+    return islice(read_outcomes(Outcome.objects.filter(pk__in=about), makers=lambda _images: makers), MOST)
 
 
 def words_of(runs: Iterable[Run]) -> Mapping[int, list[OutcomeData]]:
@@ -68,16 +65,15 @@ def words_of(runs: Iterable[Run]) -> Mapping[int, list[OutcomeData]]:
     named = [run.pk for run in runs]
     found: dict[int, list[OutcomeData]] = defaultdict(list)
     if named:
-        rows = Outcome.objects.filter(unit__run__in=named, unit__subject=None, unit__state__in=FINAL)
-        for row in rows.select_related("unit__model", "unit__subject", "embedding").order_by("unit_id"):
-            if "text" in row.unit.payload:
-                found[row.unit.run_id].append(outcome_data(row, {}, {}))
+        for data in read_outcomes(Outcome.objects.filter(unit__run__in=named, unit__subject=None)):
+            if "text" in data.payload:
+                found[data.run_id].append(data)
     return found
 
 
 def association_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
     """The unscaled score of each descriptor group."""
-    gathered = gather_association_data([*words, *(data for _row, data in held)])
+    gathered = gather_association_data([*words, *held])
     if not len(gathered.scored.vectors):
         return plain_lines(held, words)
     nets = {
@@ -90,19 +86,19 @@ def association_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
 def stereotypes_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
     """The likeliest option of each question with its share; free answers as they were given."""
     lines = []
-    for each in gather_answers(data for _row, data in held).asked:
+    for each in gather_answers(held).asked:
         if not each.read:
             lines.append((each.question, "not read: {why}".format(why=", ".join(sorted(set(each.unread))))))
             continue
         place = int(each.share.argmax())
         lines.append((each.question, f"{each.options[place]} ({format_number(float(each.share[place]), DIGITS)})"))
-    free = [data for _row, data in held if not data.payload.get("options")]
+    free = [data for data in held if not data.payload.get("options")]
     return [*lines, *((str(data.payload.get("question", "")), data.text or data.reason) for data in free)]
 
 
 def colours_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
     """Colourfulness; the 27 shares of colours say nothing to the eye."""
-    measured = [data.numbers["colourfulness"] for _row, data in held if "colourfulness" in data.numbers]
+    measured = [data.numbers["colourfulness"] for data in held if "colourfulness" in data.numbers]
     if not measured:
         return plain_lines(held, words)
     return [("colourfulness", format_number(float(value), DIGITS)) for value in measured]
@@ -111,11 +107,11 @@ def colours_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
 def plain_lines(held: Outcomes, words: Sequence[OutcomeData]) -> Lines:
     """State, raw answer, numbers and reason, as stored: for studies without a reader of their own."""
     lines = []
-    for row, data in held:
+    for data in held:
         numbers = ", ".join(
             f"{name} {format_number(float(value), DIGITS)}" for name, value in sorted(data.numbers.items())
         )
-        told = [row.unit.get_state_display(), data.text, numbers, data.reason]
+        told = [Unit.State(data.state).label, data.text, numbers, data.reason]
         lines.append((str(data.payload.get("question", "")), ". ".join(part for part in map(str, told) if part)))
     return lines
 

@@ -23,6 +23,7 @@ from evaluation.presentation.images import (
 from evaluation.presentation.table import choose_decimals
 from evaluation.presentation.table import format_cell as number_of
 from evaluation.registry.names import READ_ANSWERS
+from evaluation.tables.outcomes import find_images
 from wwd.base.text import count_noun
 
 
@@ -85,8 +86,8 @@ def unit_rows(
 ) -> list[UnitRow]:
     """Units in the order of `ids`, with the images that they made or looked at."""
     rows = Outcome.objects.select_related("unit__subject", "unit__model").in_bulk(list(ids))
-    made = {key: image_of(row) for key, row in rows.items()}
-    images = by_id(rows_for([image for image in made.values() if image], user, asked, mask))
+    made = find_images(ids)
+    images = by_id(rows_for(list(made.values()), user, asked, mask))
     return [
         UnitRow(
             unit=rows[key].unit,
@@ -94,16 +95,11 @@ def unit_rows(
             text=mask.text(rows[key].text),
             reason=mask.text(rows[key].reason),
             counted=told.get(key, ()),
-            image=images.get(made[key] or 0),
+            image=images.get(made.get(key, 0)),
         )
         for key in ids
         if key in rows
     ]
-
-
-def image_of(row: Outcome) -> int | None:
-    image = row.image_id or row.unit.payload.get("image")
-    return image if isinstance(image, int) else None
 
 
 def build_cell_number_context(cell: Cell) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Literal
 
+from collection.vocabularies.country_table import all_places
 from evaluation.readers.choice import NEGATION, State
-from evaluation.readers.country_names import CAPITALS, NAMES, NO_COUNTRY, PART_OF, SHARED
+from evaluation.readers.country_names import CAPITALS, NO_COUNTRY, SHARED
 from evaluation.readers.text import extract_answer_text, fold_words, is_server_error
 
 Kind = Literal["name", "people", "part", "none"]
@@ -48,7 +49,7 @@ ARTICLE = re.compile(r"\bال(?=\w{2})")
 class Countries:
     """What was read. `codes` are set where the state is "answered", in the order of the text.
 
-    A code is one of the list in `country_names.py`; several joined by a blank, where any of them may be meant.
+    A code is one of the table of countries; several joined by a blank, where any of them may be meant.
     """
 
     state: State
@@ -107,13 +108,20 @@ def countries_in(text: str) -> tuple[str, ...]:
     )
 
 
+@lru_cache(1)
+def load_states() -> dict[str, str]:
+    """Code of a place that is a part of a state → the code of the state."""
+    return {place.code: place.within for place in all_places() if place.within}
+
+
+def is_part_of(one: str, other: str) -> bool:
+    """Whether one of two codes is a part of the other."""
+    return load_states().get(one) == other or load_states().get(other) == one
+
+
 def same_place(one: str, other: str) -> bool:
     """Whether two codes may mean the same: equal, one a part of the other, or sharing what either may mean."""
-    for first in one.split():
-        for second in other.split():
-            if first == second or PART_OF.get(first) == second or PART_OF.get(second) == first:
-                return True
-    return False
+    return any(first == second or is_part_of(first, second) for first in one.split() for second in other.split())
 
 
 def is_country_correct(named: Iterable[str], truth: Iterable[str]) -> bool:
@@ -127,33 +135,27 @@ def load_country_names() -> Names:
     """Folded words of a name → its code and what kind of name it is. What is in the list first wins."""
     found: Names = {}
 
-    def add(names: str, code: str, kind: Kind) -> None:
-        for name in names.split(";"):
+    def add(names: Iterable[str], code: str, kind: Kind) -> None:
+        for name in names:
             found.setdefault(tuple(fold_words(ARTICLE.sub("", name)).split()), (code, kind))
 
-    add(NO_COUNTRY.replace("\n", " "), "", "none")
-    lines = [[cell.strip() for cell in line.split("|")] for line in NAMES.splitlines()]
-    kinds: Sequence[Kind] = ("name", "people", "part")
-    for place, kind in enumerate(kinds, start=1):
-        for cells in lines:
-            if place < len(cells):
-                add(cells[place], cells[0], kind)
-        if kind == "name":
-            for line in SHARED.splitlines():
-                codes, _, names = line.partition("|")
-                add(names, codes.strip(), "name")
+    add(NO_COUNTRY.replace("\n", " ").split(";"), "", "none")
+    for place in all_places():
+        add(place.answers, place.code, "name")
+    for line in SHARED.splitlines():
+        codes, _, names = line.partition("|")
+        add(names.split(";"), codes.strip(), "name")
+    for place in all_places():
+        add(place.people, place.code, "people")
+    for place in all_places():
+        add(place.parts, place.code, "part")
     return found
 
 
 @lru_cache(1)
 def load_unspaced_names() -> tuple[tuple[str, str], ...]:
     """Names in scripts without spaces and their codes, the longest first."""
-    found = [
-        (name.strip(), line.partition("|")[0].strip())
-        for line in NAMES.splitlines()
-        for name in line.split("|")[1].split(";")
-        if UNSPACED.search(name)
-    ]
+    found = [(name, place.code) for place in all_places() for name in place.answers if UNSPACED.search(name)]
     return tuple(sorted(found, key=lambda pair: -len(pair[0])))
 
 

@@ -6,12 +6,12 @@ from evaluation import content_store
 from evaluation.contracts.study import Result, Vector, Work
 from evaluation.models import Embedding, GeneratedImage, Unit, hash_of
 from evaluation.runner.catalogue import model_data, subject_data
-from evaluation.tables.outcomes import vector_of
+from evaluation.tables.outcomes import find_asked_image, vector_of
 
 
 def load_works(units: Sequence[Unit], preprocessing: str) -> tuple[list[Work], list[Result]]:
     """The work of these units, all of one model, and the failures of those whose image is gone."""
-    images = GeneratedImage.objects.in_bulk([image for unit in units if (image := image_id(unit))])
+    images = GeneratedImage.objects.in_bulk([image for unit in units if (image := find_asked_image(unit.payload))])
     vectors = stored_vectors(units, preprocessing)
     works, failures = [], []
     for unit in units:
@@ -33,19 +33,14 @@ def load_works(units: Sequence[Unit], preprocessing: str) -> tuple[list[Work], l
     return works, failures
 
 
-def image_id(unit: Unit) -> int | None:
-    image = unit.payload.get("image")
-    return image if isinstance(image, int) else None
-
-
 def vector_key(unit: Unit) -> int | str:
     """What a vector of this unit would be of: an image's id or a text."""
-    return image_id(unit) or str(unit.payload.get("text", ""))
+    return find_asked_image(unit.payload) or str(unit.payload.get("text", ""))
 
 
 def read_unit_image(unit: Unit, images: Mapping[int, GeneratedImage]) -> bytes | None:
     """The bytes of the unit's image; None where it has none or its image was never held."""
-    image = image_id(unit)
+    image = find_asked_image(unit.payload)
     if image is None:
         return None
     if image not in images:
@@ -60,7 +55,7 @@ def read_unit_image(unit: Unit, images: Mapping[int, GeneratedImage]) -> bytes |
 
 def stored_vectors(units: Sequence[Unit], preprocessing: str) -> dict[int | str, Vector]:
     """Image id or text → the vector that the units' model and this preprocessing gave before."""
-    images = [image for unit in units if (image := image_id(unit))]
+    images = [image for unit in units if (image := find_asked_image(unit.payload))]
     texts = [unit.payload["text"] for unit in units if isinstance(unit.payload.get("text"), str)]
     if not (images or texts):
         return {}

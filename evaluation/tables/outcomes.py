@@ -1,13 +1,13 @@
-"""Stored outcomes as `summarise` reads them."""
+"""Stored outcomes as studies read them: every reader of outcomes takes its data from `read_outcomes`."""
 
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Q, TextField
+from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from collection.models import Dish
@@ -42,6 +42,7 @@ class Row(NamedTuple):
     """An outcome with its unit as the database gives it; JSON columns as text."""
 
     unit: int
+    run: int
     key: str
     state: str
     model: str
@@ -61,6 +62,7 @@ class Row(NamedTuple):
 
 COLUMNS = (
     "unit_id",
+    "unit__run_id",
     "unit__key",
     "unit__state",
     "unit__model__slug",
@@ -77,36 +79,63 @@ COLUMNS = (
 JSON = ("unit__payload", "numbers", "circumstances")
 
 
+Makers = Callable[[Collection[int]], Mapping[int, tuple[str, int | None]]]
+
+
 def iterate_outcomes(run: Run, subjects: Collection[int] | None = None) -> Iterator[OutcomeData]:
     """All outcomes of a run in the order of its units, in one query, one for the labels, and one per 2,000 images.
 
     `subjects`: only what is about these, and what is about no subject.
-    What is about a withdrawn dish is left out from the moment of the withdrawal. There may be millions: rows are no
-    objects of the ORM, and what many share is held once. Nobody may change the mappings that they share.
     """
     labels = labels_of(run)
-    prompts = dict(PromptTemplate.objects.values_list("pk", "slug"))
-    makers: dict[int, tuple[str, int | None]] = {}
-    shared = lru_cache(maxsize=4096)(json.loads)
-    rows = Outcome.objects.filter(unit__run=run).exclude(WITHDRAWN).order_by("unit_id")
-    left_out = other_decodes(run)
+    rows = Outcome.objects.filter(unit__run=run)
     if subjects is not None:
         rows = rows.filter(Q(unit__subject__in=subjects) | Q(unit__subject=None))
-    found = rows.values_list(*COLUMNS, *(Cast(column, TextField()) for column in JSON)).iterator(chunk_size=CHUNK)
+    return read_outcomes(rows, lambda subject: labels.get(subject, NO_LABELS), streamed=True)
+
+
+def read_outcomes(
+    rows: QuerySet[Outcome],
+    labels: Callable[[int], Labels] = lambda subject: NO_LABELS,
+    makers: Makers | None = None,
+    streamed: bool = False,
+) -> Iterator[OutcomeData]:
+    """These outcomes of ended units, in the order of the units.
+
+    `labels`: those of a subject, by its id, 0 for no subject. `makers`: who made images; by default what is stored.
+    `streamed`: for many rows, which are read a chunk at a time. Some pages' rows are fetched at once: a cursor of
+    PostgreSQL is planned for the first rows.
+
+    What is about a withdrawn dish is left out from the moment of the withdrawal, and so are vectors of another decode.
+    There may be millions: rows are no objects of the ORM, and what many share is held once. Nobody may change the
+    mappings that they share.
+    """
+    prompts = cache(lambda: dict(PromptTemplate.objects.values_list("pk", "slug")))
+    left_out = cache(other_decodes)
+    made_by: dict[int, tuple[str, int | None]] = {}
+    shared = lru_cache(maxsize=4096)(json.loads)
+    chosen = rows.filter(unit__state__in=FINAL).exclude(WITHDRAWN).order_by("unit_id")
+    values = chosen.values_list(*COLUMNS, *(Cast(column, TextField()) for column in JSON))
+    found = values.iterator(chunk_size=CHUNK) if streamed else iter(values)
     for chunk in split_into_chunks(map(Row._make, found), CHUNK):
         payloads = [json.loads(row.payload) for row in chunk]
         images = [image_from(row.made, row.embedded, payload) for row, payload in zip(chunk, payloads, strict=True)]
-        makers.update(makers_of({image for image in images if image} - makers.keys()))
+        made_by.update((makers or makers_of)({image for image in images if image} - made_by.keys()))
         for row, payload, image in zip(chunk, payloads, images, strict=True):
-            maker, prompt = makers.get(image or 0, ("", payload.get("prompt_id")))
-            about = labels.get(row.subject or 0, NO_LABELS)
-            if row.prepared in left_out:
+            maker, prompt = made_by.get(image or 0, ("", payload.get("prompt_id")))
+            # Of the present decode none is left out, so most reads do not ask which others there are.
+            if row.embedded and not is_present_decode(row.prepared) and row.prepared in left_out(row.run):
                 row = row._replace(vector=None)
-            yield data_of(row, payload, image, about, maker, prompts.get(prompt or 0, ""), shared)
+            slug = prompts().get(prompt, "") if prompt else ""
+            yield data_of(row, payload, image, labels(row.subject or 0), maker, slug, shared)
 
 
-def other_decodes(run: Run) -> set[str]:
-    """Preparations of this run's images whose vectors no table takes, since another one is there: none is mixed.
+def is_present_decode(preparation: str | None) -> bool:
+    return (preparation or "").startswith(image_decode.VERSION)
+
+
+def other_decodes(run: int) -> set[str]:
+    """Preparations of a run's images whose vectors nobody takes, since another one is there: none is mixed.
 
     The present decode comes first. The others wait for `manage.py renew_vectors`.
     """
@@ -114,7 +143,7 @@ def other_decodes(run: Run) -> set[str]:
     found = set(vectors.order_by().values_list("preprocessing", flat=True).distinct())
     if len(found) < 2:
         return set()
-    first = max(found, key=lambda name: (name.startswith(image_decode.VERSION), name))
+    first = max(found, key=lambda name: (is_present_decode(name), name))
     return found - {first}
 
 
@@ -142,6 +171,7 @@ def data_of(
         vector=decode_floats(row.vector) if row.vector is not None else None,
         reason=row.reason,
         unit_id=row.unit,
+        run_id=row.run,
         prompt=prompt,
         circumstances=shared(row.circumstances),
     )
@@ -169,14 +199,20 @@ def labels_of(run: Run) -> dict[int, Labels]:
     }
 
 
-def image_of(row: Outcome) -> int | None:
-    """The image that an outcome is about: the one it made, or the one it looked at."""
-    return image_from(row.image_id, row.embedding.image_id if row.embedding else None, row.unit.payload)
+def find_images(units: Collection[int]) -> dict[int, int]:
+    """Unit id → the image that its outcome made or looked at, where there is one, in the order of the units."""
+    rows = Outcome.objects.filter(unit__in=units).order_by("unit_id")
+    values = rows.values_list("unit_id", "image_id", "embedding__image_id", "unit__payload")
+    return {unit: image for unit, *about in values if (image := image_from(*about))}
 
 
 def image_from(made: int | None, embedded: int | None, payload: Mapping[str, Any]) -> int | None:
-    if found := made or embedded:
-        return found
+    """The image that an outcome is about: the one it made, or the one it looked at."""
+    return made or embedded or find_asked_image(payload)
+
+
+def find_asked_image(payload: Mapping[str, Any]) -> int | None:
+    """The image that a unit asks about."""
     image = payload.get("image")
     return image if isinstance(image, int) else None
 
@@ -189,34 +225,8 @@ def makers_of(images: Collection[int]) -> dict[int, tuple[str, int | None]]:
     return {image: (slug or "", prompt) for image, slug, prompt in found}
 
 
-def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str], *, prompt: str = "") -> OutcomeData:
-    unit, image = row.unit, image_of(row)
-    return OutcomeData(
-        key=unit.key,
-        state=FINAL[unit.state],
-        model=unit.model.slug,
-        subject=unit.subject.name if unit.subject else "",
-        cluster=find_outcome_cluster(row, image),
-        labels=labels,
-        payload=unit.payload,
-        text=row.text,
-        numbers=row.numbers,
-        image_model=makers.get(image, "") if image else "",
-        image_id=image,
-        vector=vector_of(row.embedding) if row.embedding else None,
-        reason=row.reason,
-        unit_id=unit.pk,
-        prompt=prompt,
-        circumstances=row.circumstances,
-    )
-
-
-def find_outcome_cluster(row: Outcome, image: int | None) -> str:
-    """What may be resampled independently: the dish, else the image, else the unit."""
-    return cluster_of(row.unit.subject.dish_id if row.unit.subject else None, image, row.unit.key)
-
-
 def cluster_of(dish: int | None, image: int | None, key: str) -> str:
+    """What may be resampled independently: the dish, else the image, else the unit."""
     if dish:
         return f"dish:{dish}"
     return f"image:{image}" if image else f"unit:{key}"

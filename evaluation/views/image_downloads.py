@@ -10,10 +10,9 @@ from django.views.decorators.http import require_http_methods
 from evaluation.drilldown.cells import Cell, Drilldown, load_drilldown
 from evaluation.images import archive, download_log
 from evaluation.images.archive import MOST_IMAGES, Taken
-from evaluation.models import Outcome
 from evaluation.plans.mask import Mask, mask_of_models
-from evaluation.presentation.cell import image_of
 from evaluation.presentation.images import user_of
+from evaluation.tables.outcomes import find_images
 from evaluation.views.cells import with_cell
 from evaluation.views.images import NO_STORE
 from evaluation.views.tables import build_admin_context, require_permission
@@ -66,8 +65,7 @@ def list_image_ids(found: Drilldown) -> list[int]:
     ids, _more = found.page(0, MOST_IMAGES)
     if found.kind == "images":
         return ids
-    rows = Outcome.objects.select_related("unit").filter(unit__in=ids).order_by("unit_id")
-    return list(dict.fromkeys(image for row in rows if (image := image_of(row))))
+    return list(dict.fromkeys(find_images(ids).values()))
 
 
 def show_download_terms(request: HttpRequest, chosen: Sequence[Taken], mask: Mask) -> HttpResponse:

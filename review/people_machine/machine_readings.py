@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import divide_or_nan
 from evaluation.models import Outcome, Run, Unit
 from evaluation.studies.stereotypes.tables import read_option_shares
-from evaluation.tables.outcomes import WITHDRAWN
+from evaluation.tables.outcomes import WITHDRAWN, read_outcomes
 from review.people_machine.registry import PAIRS
 
 Images = npt.NDArray[np.int64]
@@ -54,6 +53,11 @@ def filter_by_images(among: Images | None, field: str) -> Q:
     return Q() if among is None else Q(**{f"{field}__in": among.tolist()})
 
 
+def read_run(rows: QuerySet[Outcome]) -> Iterator[OutcomeData]:
+    """Outcomes as the tables read them; who made the images is not asked for."""
+    return read_outcomes(rows, makers=lambda _images: {}, streamed=True)
+
+
 def of_association(run: Run, among: Images | None) -> Iterator[Reading]:
     """The unscaled score of each group of words that has both signs."""
     words = vectors_of_words(run)
@@ -61,12 +65,11 @@ def of_association(run: Run, among: Images | None) -> Iterator[Reading]:
     rows = Outcome.objects.filter(
         filter_by_images(among, "embedding__image"), unit__run=run, embedding__image__isnull=False
     )
-    rows = rows.exclude(WITHDRAWN)
-    found = rows.values_list("embedding__image", "embedding__vector").iterator(chunk_size=CHUNK)
+    found = ((row.image_id, row.vector) for row in read_run(rows) if row.image_id and row.vector is not None)
     images: list[int] = []
     nets: dict[str, list[Floats]] = {group: [] for group in groups}
     while chunk := list(islice(found, CHUNK)):
-        vectors = np.array([np.frombuffer(bytes(vector), dtype="<f4") for _image, vector in chunk])
+        vectors = np.array([vector for _image, vector in chunk])
         images += [image for image, _vector in chunk]
         for group, signs in groups.items():
             both = (association.cosine_similarity(vectors, np.array(signs[sign])) for sign in ("positive", "negative"))
@@ -79,18 +82,16 @@ def of_association(run: Run, among: Images | None) -> Iterator[Reading]:
 def vectors_of_words(run: Run) -> dict[str, dict[str, list[npt.NDArray[np.float32]]]]:
     """Group → sign → vectors of its words."""
     found: dict[str, dict[str, list[npt.NDArray[np.float32]]]] = {}
-    rows = Outcome.objects.filter(unit__run=run, embedding__image=None, embedding__isnull=False).order_by("unit_id")
-    for payload, vector in rows.values_list("unit__payload", "embedding__vector"):
-        signs = found.setdefault(payload["group"], {"positive": [], "negative": [], "none": []})
-        signs[payload["sign"]].append(np.frombuffer(bytes(vector), dtype="<f4"))
+    for row in read_run(Outcome.objects.filter(unit__run=run, embedding__image=None, embedding__isnull=False)):
+        signs = found.setdefault(row.payload["group"], {"positive": [], "negative": [], "none": []})
+        if row.vector is not None:
+            signs[row.payload["sign"]].append(row.vector)
     return found
 
 
 def of_colours(run: Run, among: Images | None) -> Iterator[Reading]:
     rows = Outcome.objects.filter(filter_by_images(among, IMAGE_KEY), unit__run=run, unit__state=Unit.State.DONE)
-    found = list(
-        rows.exclude(WITHDRAWN).values_list("unit__payload__image", "numbers__colourfulness").iterator(chunk_size=CHUNK)
-    )
+    found = [(row.image_id, row.numbers.get("colourfulness")) for row in read_run(rows)]
     images = np.array([image for image, _value in found], dtype=np.int64)
     score = np.array([value for _image, value in found], dtype=np.float64)
     yield in_order(Reading("colours", run.slug, "colourfulness", images, score=score))
@@ -106,15 +107,12 @@ def of_stereotypes(run: Run, among: Images | None) -> Iterator[Reading]:
     logits = run.config.get("reading") == "logits"
     rows = Outcome.objects.filter(unit__run=run, unit__payload__question__in=list(yes)).exclude(WITHDRAWN)
     asked = {} if among is None else asked_at_all(rows, yes)
-    values = rows.filter(filter_by_images(among, IMAGE_KEY)).values_list(
-        "unit__payload", "unit__state", "text", "numbers"
-    )
-    for payload, state, text, numbers in values.iterator(chunk_size=CHUNK):
-        code, options = payload["question"], payload["options"]
+    for row in read_run(rows.filter(filter_by_images(among, IMAGE_KEY))):
+        code, options = row.payload["question"], row.payload["options"]
         answers = asked.get(code) or asked.setdefault(code, Answers(options, yes[code]))
-        if payload["reading"] == ("logits" if logits else "generated") and options == answers.options:
-            shares, _why = read_option_shares(one_answer(payload, state, text, numbers))
-            answers.add(payload["image"], shares)
+        if row.payload["reading"] == ("logits" if logits else "generated") and options == answers.options:
+            shares, _why = read_option_shares(row)
+            answers.add(row.payload["image"], shares)
     for code, answers in asked.items():
         if answers.place is not None:
             yield answers.reading(run, code, logits)
@@ -126,10 +124,6 @@ def asked_at_all(rows: QuerySet[Outcome], yes: Mapping[str, str]) -> dict[str, "
     payloads = Unit.objects.filter(pk__in=list(first.values_list("first", flat=True))).order_by("pk")
     found = payloads.values_list("payload", flat=True)
     return {payload["question"]: Answers(payload["options"], yes[payload["question"]]) for payload in found}
-
-
-def one_answer(payload: Mapping[str, Any], state: Any, text: str, numbers: Mapping[str, float]) -> OutcomeData:
-    return OutcomeData("", state, "", "", "", {}, payload, text, numbers)
 
 
 class Answers:

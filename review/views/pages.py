@@ -9,7 +9,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.translation import get_language, gettext, override
+from django.utils.translation import gettext
 from django.views.decorators.http import condition, require_safe
 
 from collection.access import return_codes
@@ -31,10 +31,11 @@ from review.campaigns.service import (
 )
 from review.errors import RequestRefusedError
 from review.forms import JoinForm, own_words
-from review.languages import review_languages, spoken_by
+from review.languages import review_languages
 from review.models import Invitation, Reviewer, ReviewerConsent
 from review.views import my_page
 from review.views.actions import PURPOSE, Turn, loaded_anew, perform_action, show_next_image
+from wwd.base.languages import offer_languages
 from wwd.base.middleware import disable_compression, never_compress
 
 JOIN = "review.join"
@@ -49,15 +50,12 @@ def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
     @wraps(view)
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        languages = review_languages()
-        request.languages_here = languages  # type: ignore[attr-defined]
-        with override(spoken_by(request, languages)):
+        with offer_languages(request, review_languages()):
             try:
                 response = view(request, *args, **kwargs)
             except RequestRefusedError as no:
                 context = {"sentence": no.sentence, "code": kwargs.get("code", ""), "typed": no.typed}
                 response = disable_compression(render(request, "review/refused.html", context, status=no.status))
-            response.headers["Content-Language"] = get_language() or "en"
         response.headers["Cache-Control"] = "no-store"
         return response
 

@@ -5,13 +5,19 @@ import re
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
-from django.utils.translation import ngettext, override
+from django.test import Client, RequestFactory
+from django.utils.translation import get_language, ngettext, override
 
 from collection.models import Dish
 from tests.collection.make import ANSWERS, CONSENT, stranger, tokens
 from tests.collection.make import page as posted
-from wwd.base.languages import split_language
+from wwd.base.languages import (
+    add_language_context,
+    choose_language,
+    list_languages,
+    offer_languages,
+    split_language,
+)
 from wwd.message_catalogues import list_texts, list_untranslated_texts
 
 CODES = [code for code, _name in settings.LANGUAGES]
@@ -82,6 +88,28 @@ def test_no_address_leads_to_another_host_or_in_a_circle(path: str, client: Clie
 def test_other_codes_of_a_language_are_known(asked: str, given: str, client: Client, db: None) -> None:
     response = client.get("/", headers={"Accept-Language": asked})
     assert response.headers["Content-Language"] == given
+
+
+@pytest.mark.parametrize(
+    ("address", "asked", "chosen"),
+    [
+        ("fr", "ar", "fr"),
+        ("", "pt-BR, fr;q=0.9", "fr"),
+        ("", "*, fr;q=0.5", "fr"),
+        ("ha", "ary;q=0.5, hi", "ar"),
+        ("", "xx", "en"),
+        ("", "", "en"),
+    ],
+)
+def test_one_choice_serves_every_part_of_the_site(address: str, asked: str, chosen: str) -> None:
+    """The address first, then the browser, then English, among the languages that this part has."""
+    request = RequestFactory().get("/", headers={"Accept-Language": asked})
+    if address:
+        request.chosen_language = address  # type: ignore[attr-defined]
+    assert choose_language(request, {"en", "ar", "fr"}) == chosen
+    with offer_languages(request, [each for each in list_languages() if each.code in ("en", "ar", "fr")]):
+        assert get_language() == request.LANGUAGE_CODE == chosen
+        assert [each.code for each in add_language_context(request)["all_languages"]] == ["en", "ar", "fr"]
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,12 @@ from collection.access.form_tokens import Proof
 from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import Dish
 from collection.text import fold_spelling, split_list
+from collection.vocabularies import cldr, country_table
 from collection.vocabularies.languages import code_for as language_code
+from collection.vocabularies.languages import read_languages
 from collection.vocabularies.languages import translate_language_name as language_named
 from collection.vocabularies.places import all_names, all_places, code_for, translate_place_name
+from evaluation.readers.countries import read_countries
 from tests.collection.make import make_contributor, make_dish, page, stranger
 
 pytestmark = pytest.mark.embedded
@@ -129,3 +132,33 @@ def test_country_chosen_in_arabic_is_kept_as_chosen_and_counted_as_the_country()
     page(client, "/ar/dish/", {**answers, "proof": Proof.new("dish", contributor.pk).token})
     place = Dish.objects.get().places.get()
     assert (place.name, place.country_id) == ("المغرب", "MAR")
+
+
+def test_hand_made_names_are_only_those_that_cldr_has_otherwise() -> None:
+    """A name written by hand that CLDR gives too would stay when CLDR changes."""
+    own = [(row["code"], row["language"], row["name"]) for row in country_table.read_table("country_names.tsv")]
+    own += [(row["code"], "en", row["name"]) for row in country_table.read_table("countries.tsv") if row["name"]]
+    given = {
+        (code, language): cldr.load_territory_names(language).get(cldr.find_territory(code))
+        for code, language, _name in own
+    }
+    assert [(code, language) for code, language, name in own if given[code, language] == name] == []
+    assert len(own) == 81
+    copied = [
+        (code, names)
+        for code, names, listed in read_languages()
+        if (name := cldr.load_language_names("en").get(listed)) and name in names
+    ]
+    assert copied == []
+
+
+def test_reader_of_answers_knows_every_place_by_the_name_that_the_form_offers() -> None:
+    assert {
+        place.code for place in all_places() if read_countries(f"It is from {place.name}.").codes != (place.code,)
+    } == set()
+
+
+@pytest.mark.parametrize(("alias", "code"), [("Alba", "GB-SCT"), ("Lao", "LAO"), ("Mann", "IMN")])
+def test_alias_that_is_a_word_within_sentences_is_understood_when_typed_only(alias: str, code: str) -> None:
+    assert code_for(alias) == code
+    assert read_countries(f"{alias} is what they say.").state == "no answer"

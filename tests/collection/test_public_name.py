@@ -10,6 +10,7 @@ from django.db import connection
 from collection.dishes.submit import NameTakenError, store_personal_details
 from collection.models import AboutYou, Contributor, Dish
 from tests.collection.make import dish_form, make_contributor, page, stranger, tokens
+from wwd.base.packages import PACKAGES
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -60,7 +61,7 @@ def test_somebody_who_is_faster_by_a_moment_keeps_the_name() -> None:
 
 def test_no_class_is_wrapped_in_a_transaction() -> None:
     """`@transaction.atomic` on a class makes a function of it, which no `except` accepts."""
-    for app in ("collection", "evaluation", "review", "wwd"):
+    for app in PACKAGES:
         for path in (ROOT / app).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.ClassDef):

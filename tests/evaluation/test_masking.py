@@ -388,7 +388,7 @@ def test_names_leave_what_a_page_answers_as_json(masked: Plan) -> None:
     assert answer.headers["Content-Length"] == str(len(answer.content))
 
 
-TOLD = ("alt", "title", "href", "label", "placeholder", "abbr", "content", "data-name")
+TOLD: tuple[str, ...] = ("alt", "title", "href", "label", "placeholder", "abbr", "content", "data-name")
 TOLD += ("aria-label", "aria-description", "aria-valuetext", "aria-roledescription")
 
 

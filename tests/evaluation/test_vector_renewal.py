@@ -9,11 +9,13 @@ from django.core.management import call_command
 from PIL import Image
 
 from evaluation import content_store
+from evaluation.images.machine_scores import collect_machine_scores
 from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Model, Outcome, Run, Unit
 from evaluation.readers import image_decode
 from evaluation.runner import create_run, import_run, process_run, vector_renewal
 from evaluation.runner.vector_renewal import Renewal, renew_vectors
 from evaluation.tables.outcomes import iterate_outcomes
+from review.people_machine.machine_readings import list_machine_readings
 from tests.evaluation.make import make_image, make_model, make_subject, plan, vector_result
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
@@ -130,3 +132,17 @@ def test_the_published_vectors_and_their_encoder_are_renamed_together() -> None:
     renew_vectors()
     model.refresh_from_db()
     assert Embedding.objects.get().preprocessing == model.parameters["preprocessing"] == image_decode.IMPORTED
+
+
+def test_an_image_shows_and_a_comparison_reads_the_vectors_that_the_tables_read(scored: Run) -> None:
+    """Beside an image, and against people's answers, stands no score that no table counts."""
+    present, former = (row.image for row in Embedding.objects.exclude(image=None).order_by("pk")[:2])
+    assert present and former
+    Embedding.objects.filter(image=present).update(preprocessing=NEW)
+    shown = collect_machine_scores([present, former])
+    nets = {
+        image: any("net score" in name for score in held for name, _value in score.lines)
+        for image, held in shown.items()
+    }
+    assert nets == {present.pk: True, former.pk: False}
+    assert {image for reading in list_machine_readings(scored) for image in reading.images} == {present.pk}

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from django.apps import apps
 
+from wwd.base.packages import list_models
 from wwd.exchange.published.importer import import_all
 from wwd.exchange.published.source import Report
 
@@ -21,10 +21,7 @@ COUNTS = {
 
 
 def dump() -> dict[str, list[tuple[object, ...]]]:
-    models = (
-        model for app in ("collection", "evaluation", "review") for model in apps.get_app_config(app).get_models()
-    )
-    return {model.__name__: list(model._default_manager.order_by("pk").values_list()) for model in models}
+    return {model.__name__: list(model._default_manager.order_by("pk").values_list()) for model in list_models()}
 
 
 @pytest.mark.django_db

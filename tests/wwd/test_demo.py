@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.management import call_command
@@ -23,10 +22,10 @@ from evaluation import content_store, runner
 from evaluation.models import GeneratedImage, Outcome, Run, Subject, Unit
 from review.campaigns.service import add_invitation, prepare_campaign_images, save_review
 from review.models import Campaign, Invitation, Questionnaire, Review, Reviewer
+from wwd.base.packages import list_models
 from wwd.exchange.demo import loading
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
-OURS = ("collection", "evaluation", "review")
 INHABITED = {"Africa", "Asia", "Europe", "North America", "Oceania", "South America"}
 ANSWERS = {"associates": "yes", "familiarity": "very", "quality": "4", "food": "no"}
 
@@ -39,8 +38,7 @@ def demo(action: str) -> str:
 
 def dump() -> dict[str, list[dict[str, Any]]]:
     """Every row of ours, counters of changes excepted."""
-    models = [model for name in OURS for model in apps.get_app_config(name).get_models()]
-    kept = (model for model in models if model.__name__ != "InputCounter")
+    kept = (model for model in list_models() if model.__name__ != "InputCounter")
     return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in kept}
 
 

@@ -51,6 +51,7 @@ from tests.collection.make import (
 )
 from tests.evaluation.make import make_image, make_model, plan, vector_result
 from tests.review.make import make_campaign, make_country, make_reviewer
+from wwd.base.packages import PACKAGES
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 WORD = "Zorblatu"
@@ -246,7 +247,7 @@ def models_with_a_way_to_a_dish() -> set[type[Model]]:
         found.add(model := ahead.pop())
         near = {relation.related_model for relation in model._meta.related_objects}
         ahead += [other for other in near if isinstance(other, type) and other not in found]
-    return {model for model in found if model._meta.app_label in ("collection", "evaluation", "review")}
+    return {model for model in found if model._meta.app_label in PACKAGES}
 
 
 def test_the_world_has_a_row_of_every_model_with_a_way_to_a_dish(whole: tuple[Dish, str]) -> None:

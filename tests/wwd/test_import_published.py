@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -30,10 +29,10 @@ from evaluation.models import (
 )
 from review.models import Campaign, Review
 from tests.wwd.make import make_published, write_answers, write_csv, write_dishes, write_reviews, write_vectors
+from wwd.base.packages import list_models
 from wwd.exchange.published import dishes, embeddings, knowledge, references, release_form, reviews, source, wordings
 
 pytestmark = pytest.mark.django_db
-OURS = ("collection", "evaluation", "review")
 
 
 def run(folder: Path, *options: str) -> tuple[str, str]:
@@ -48,8 +47,7 @@ def run(folder: Path, *options: str) -> tuple[str, str]:
 
 def dump() -> dict[str, list[dict[str, Any]]]:
     """Every row of every table of ours."""
-    models = (model for name in OURS for model in apps.get_app_config(name).get_models())
-    return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
+    return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in list_models()}
 
 
 def test_one_good_row_of_everything_is_loaded(tmp_path: Path) -> None:

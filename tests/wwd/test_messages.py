@@ -15,6 +15,7 @@ import pytest
 from django.conf import settings
 
 from tests.wwd.processes import ROOT
+from wwd.base.packages import PACKAGES
 from wwd.message_catalogues import list_texts, list_untranslated_texts, read_catalogue
 from wwd.month_names import MONTHS
 
@@ -188,9 +189,7 @@ def copy(tmp_path: Path) -> Path:
     """A copy of the sources and catalogues: `makemessages` writes beside the templates."""
     for path in ROOT.glob("*/**/*"):
         name = path.relative_to(ROOT)
-        if name.parts[0] in ("collection", "evaluation", "locale", "review", "templates", "wwd") and (
-            path.suffix in (".html", ".po", ".py")
-        ):
+        if name.parts[0] in (*PACKAGES, "locale", "templates") and (path.suffix in (".html", ".po", ".py")):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, tmp_path / name)
     (tmp_path / "script").mkdir()

@@ -5,12 +5,12 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import models
 from django.db.models import Field, ForeignKey, Model
 
-OURS = ("collection", "evaluation", "review", "wwd")
-MODELS = [model for app in OURS if apps.is_installed(app) for model in apps.get_app_config(app).get_models()]
+from wwd.base.packages import list_models
+
+MODELS = list_models()
 VALUES: dict[type[Any], Any] = {
     models.BooleanField: True,
     models.DateTimeField: datetime(2026, 3, 5, tzinfo=UTC),

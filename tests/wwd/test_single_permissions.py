@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.db.models import Model
@@ -16,6 +15,7 @@ from collection.withdrawal.withdraw import withdraw_dish
 from tests.collection.make import make_dish
 from tests.wwd import staff_rows
 from tests.wwd.test_groups import value_for
+from wwd.base.packages import list_models
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 # Which pages of our own ask for a permission, by the names of their addresses. A page that is missing fails a test.
@@ -110,8 +110,7 @@ def changing() -> list[type[Model]]:
 
 
 def dump() -> dict[str, list[dict[str, Any]]]:
-    ours = [model for app in ("collection", "evaluation", "review") for model in apps.get_app_config(app).get_models()]
-    return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in ours}
+    return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in list_models()}
 
 
 def make_withdrawal() -> None:

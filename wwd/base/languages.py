@@ -1,13 +1,13 @@
 """The language of public pages: in the address (`/fr/describe/`), else as the browser asks.
 
 An address that begins with a language keeps it: every link and form of the page does too, without any cookie, because
-the prefix is part of what `reverse` puts before all addresses. Pages of staff are in English. The review offers fewer
-languages, those of its texts (`review.languages`), in the same way.
+the prefix is part of what `reverse` puts before all addresses. Pages of staff are in English. A part of the site that
+has fewer languages, such as the review, offers them with `offer_languages`; all choose by `choose_language`.
 """
 
 import gettext
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from django.urls import get_script_prefix, is_valid_path, set_script_prefix
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.encoding import escape_uri_path
-from django.utils.translation import get_language_from_request
+from django.utils.translation.trans_real import parse_accept_lang_header
 
 # Addresses that have no language: staff, files, machines.
 WITHOUT = ("admin", "healthz", "photos", "readyz", "recordings", "static")
@@ -26,7 +26,6 @@ STAFF = ("admin",)
 # Codes by which phones still ask for a language of ours: withdrawn ones, and members of a group.
 ARABIC = ("acm", "aeb", "ajp", "apc", "arb", "arq", "ary", "arz")
 ALSO_CALLED = {"in": "id", "swh": "sw", "swc": "sw", **dict.fromkeys(ARABIC, "ar")}
-ASKED = re.compile(r"(?<![A-Za-z0-9-])([A-Za-z]{2,3})(?![A-Za-z0-9])")
 
 
 class Spoken(NamedTuple):
@@ -53,9 +52,35 @@ def split_language(path: str) -> tuple[str, str]:
     return "", path
 
 
-def called_here(header: str) -> str:
-    """An Accept-Language header with the codes of this site in place of others for the same languages."""
-    return ASKED.sub(lambda found: ALSO_CALLED.get(found[1].lower(), found[1]), header)
+def expand_tags(tags: Iterable[str]) -> list[str]:
+    """Each tag in small letters, then its language without region, by the code of this site: ary → ary, ar."""
+    expanded: list[str] = []
+    for tag in tags:
+        base = tag.lower().partition("-")[0]
+        expanded += [tag.lower(), ALSO_CALLED.get(base, base)]
+    return expanded
+
+
+def list_asked_languages(request: HttpRequest) -> list[str]:
+    """The languages that this person reads, best first: that of the address, then as the browser says."""
+    accepted = parse_accept_lang_header(request.headers.get("Accept-Language", ""))
+    chosen = getattr(request, "chosen_language", "")
+    return [*([chosen] if chosen else []), *expand_tags(tag for tag, _quality in accepted if tag != "*")]
+
+
+def choose_language(request: HttpRequest, offered: Container[str]) -> str:
+    """The one of the codes `offered` that this person reads best, else English."""
+    return next((code for code in list_asked_languages(request) if code in offered), settings.LANGUAGE_CODE)
+
+
+@contextmanager
+def offer_languages(request: HttpRequest, languages: Sequence[Spoken]) -> Iterator[None]:
+    """Within, pages are in one of these languages, and offer only these."""
+    language = choose_language(request, {each.code for each in languages})
+    request.languages_here = languages  # type: ignore[attr-defined]
+    request.LANGUAGE_CODE = language
+    with translation.override(language):
+        yield
 
 
 def repair_address(path: str) -> str:
@@ -110,11 +135,10 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if "HTTP_ACCEPT_LANGUAGE" in request.META:
-            request.META["HTTP_ACCEPT_LANGUAGE"] = called_here(request.META["HTTP_ACCEPT_LANGUAGE"])
         code, rest = split_language(request.path_info)
         first = rest.removeprefix("/").partition("/")[0]
-        language = code or (settings.LANGUAGE_CODE if first in STAFF else get_language_from_request(request))
+        offered: Container[str] = [settings.LANGUAGE_CODE] if first in STAFF else dict(settings.LANGUAGES)
+        language = code or choose_language(request, offered)
         before = get_script_prefix()
         with translation.override(language):
             request.LANGUAGE_CODE = translation.get_language() or settings.LANGUAGE_CODE

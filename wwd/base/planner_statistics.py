@@ -4,12 +4,12 @@ Autovacuum refreshes them a minute after a commit. Until then, and inside the im
 planner takes a table that was vacuumed while empty for one that holds a single row, and joins it in nested loops.
 """
 
-from django.apps import apps
 from django.db import OperationalError, connection
 from django.db.models import Model
 from psycopg2.errors import QueryCanceled
 
-APPS = ("collection", "evaluation", "review")
+from wwd.base.packages import list_models
+
 TIMEOUT_SENTENCE = (
     "The database ended a query that ran too long. What this step had not finished is undone. Try a smaller "
     "selection, or allow more time with WWD_STATEMENT_SECONDS (0: no bound)."
@@ -23,7 +23,7 @@ def refresh_statistics(*models: type[Model]) -> None:
     """
     if connection.vendor != "postgresql":
         return
-    chosen = models or tuple(model for name in APPS for model in apps.get_app_config(name).get_models())
+    chosen = models or list_models()
     tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in chosen)
     with connection.cursor() as cursor:
         cursor.execute(f"ANALYZE {tables}")

@@ -7,14 +7,14 @@ what somebody sent, so that one button sends it again.
 import errno
 from collections.abc import Iterator
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
-from django.utils.translation import get_language_from_request
 
 from wwd.base.decode_memory import DecodeMemoryFullError
-from wwd.base.languages import STAFF
+from wwd.base.languages import STAFF, choose_language
 
 SECONDS = 30
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -32,7 +32,7 @@ def unavailable_response(request: HttpRequest, seconds: int = SECONDS) -> HttpRe
 
     What a public form brought stands in the page again, except files.
     """
-    language = getattr(request, "LANGUAGE_CODE", "") or get_language_from_request(request)
+    language = getattr(request, "LANGUAGE_CODE", "") or choose_language(request, dict(settings.LANGUAGES))
     chosen = getattr(request, "chosen_language", "")
     with translation.override(language):
         context = {

@@ -12,7 +12,7 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.set_overlap import self_agreement
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from evaluation.readers.countries import PART_OF, Countries, is_country_correct, read_countries
+from evaluation.readers.countries import Countries, is_country_correct, is_part_of, read_countries
 from evaluation.studies.knowledge.answers import (
     PER_CENT,
     Scored,
@@ -125,7 +125,7 @@ def accepted_kind(named: Countries) -> str:
 def rejected_kind(named: Countries, truth: frozenset[str]) -> str:
     if any(code in truth for code in named.codes):
         return "the country itself rejected"
-    if any(PART_OF.get(one) == other or PART_OF.get(other) == one for one in named.codes for other in truth):
+    if any(is_part_of(one, other) for one in named.codes for other in truth):
         return "a part of the country, or its whole, rejected"
     return "a name that countries share rejected"
 

@@ -17,6 +17,7 @@ An outcome holds the raw answer as text, or the probability of each option as nu
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, ClassVar, Literal, get_args
 
@@ -73,11 +74,11 @@ class StereotypesConfig(StudyConfig):
     beside: str = ""
 
 
-TABLES = {
-    "answers": tables.build_stereotype_answers,
-    "answers_country": tables.answers_country,
-    "flattening": tables.build_stereotype_flattening,
-    "flattening_country": tables.flattening_country,
+TABLES: Mapping[str, Callable[[Iterable[OutcomeData]], TidyTable]] = {
+    "answers": partial(tables.tabulate_answers, tables.ANSWERS),
+    "answers_country": partial(tables.tabulate_answers, tables.ANSWERS_COUNTRY),
+    "flattening": partial(tables.tabulate_flattening, tables.FLATTENING),
+    "flattening_country": partial(tables.tabulate_flattening, tables.FLATTENING_COUNTRY),
     "readings": tables.build_stereotype_readings,
 }
 

@@ -1,7 +1,7 @@
 """Tables of the study *stereotypes*: what was answered about the images of a place, and how much alike they are."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.contracts.study import OutcomeData
-from evaluation.contracts.table import TableSpec
+from evaluation.contracts.table import LABELS, TableSpec
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.concentration import entropy_and_largest
 from evaluation.metrics.inference.intervals import SHARE, Interval, one_way
@@ -270,24 +270,24 @@ def group_asked_by_cell(
     return dict(sorted(found.items()))
 
 
-def build_stereotype_answers(outcomes: Iterable[OutcomeData]) -> TidyTable:
-    """`stereotypes.answers`."""
-    return answer_table(ANSWERS, outcomes)
-
-
-def answers_country(outcomes: Iterable[OutcomeData]) -> TidyTable:
-    """`stereotypes.answers_country`."""
-    return answer_table(ANSWERS_COUNTRY, outcomes)
-
-
-def answer_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
-    found, dimension = gather_stereotype_answers(outcomes), table.columns[2]
+def tabulate_cells(
+    table: TableSpec,
+    outcomes: Iterable[OutcomeData],
+    estimate: Callable[[Mapping[str, str], list[QuestionOutcome]], Iterable[TidyRow]],
+) -> TidyTable:
+    """The rows that `estimate` makes of each question, place and model, and of what was asked there."""
+    found = gather_stereotype_answers(outcomes)
+    dimension = next(column for column in table.columns if column in LABELS)
     rows: list[TidyRow] = []
     for question, asked in found.by_question().items():
         for (place, model), members in group_asked_by_cell(asked, dimension).items():
-            named = {"question": question, dimension: place, "model": model}
-            rows += answer_rows(named, members)
+            rows += estimate({"question": question, dimension: place, "model": model}, members)
     return TidyTable(table.name, table.version, table.columns, tuple(rows), build_stereotype_notes(found))
+
+
+def tabulate_answers(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
+    """`stereotypes.answers` and `stereotypes.answers_country`."""
+    return tabulate_cells(table, outcomes, answer_rows)
 
 
 def answer_rows(named: Mapping[str, str], members: Sequence[QuestionOutcome]) -> Iterator[TidyRow]:
@@ -318,24 +318,14 @@ def estimate_answered_mean(column: Floats, clusters: npt.NDArray[np.str_], inter
     return Estimate(mean, n, many, interval.low, interval.high, interval.method, interval.reason)
 
 
-def build_stereotype_flattening(outcomes: Iterable[OutcomeData]) -> TidyTable:
-    """`stereotypes.flattening`."""
-    return flattening_table(FLATTENING, outcomes)
+def tabulate_flattening(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
+    """`stereotypes.flattening` and `stereotypes.flattening_country`."""
+    return tabulate_cells(table, outcomes, flatness_rows)
 
 
-def flattening_country(outcomes: Iterable[OutcomeData]) -> TidyTable:
-    """`stereotypes.flattening_country`."""
-    return flattening_table(FLATTENING_COUNTRY, outcomes)
-
-
-def flattening_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable:
-    found, dimension = gather_stereotype_answers(outcomes), table.columns[1]
-    rows: list[TidyRow] = []
-    for question, asked in found.by_question().items():
-        for (place, model), members in group_asked_by_cell(asked, dimension).items():
-            groups = {"question": question, dimension: place, "model": model}
-            rows += [TidyRow(groups, metric, value) for metric, value in estimate_flatness(members).items()]
-    return TidyTable(table.name, table.version, table.columns, tuple(rows), build_stereotype_notes(found))
+def flatness_rows(named: Mapping[str, str], members: Sequence[QuestionOutcome]) -> Iterator[TidyRow]:
+    for metric, value in estimate_flatness(members).items():
+        yield TidyRow(named, metric, value)
 
 
 def estimate_flatness(members: Sequence[QuestionOutcome]) -> dict[str, Estimate]:

@@ -113,7 +113,7 @@ def test_a_package_from_before_the_notice_computes_its_tables_again(world: Campa
     with zipfile.ZipFile(old, "w") as packed:
         for path in folder.rglob("*"):
             packed.write(path, path.relative_to(tmp_path))
-    assert verifying.verify_bundle(old).lines == ("equal      tables/generation.counts.csv",)
+    assert verification.verify_bundle(old).lines == ("equal      tables/generation.counts.csv",)
 
 
 def test_nothing_of_people_and_of_withdrawn_or_hidden_dishes_is_in_it(world: Campaign, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from django.conf import settings
 
+from wwd.base.packages import PACKAGES
+
 ROOT = Path(settings.BASE_DIR)
-PACKAGES = ("wwd", "collection", "evaluation", "review")
 ENDINGS = (".py", ".json", ".tsv", ".csv", ".txt")
 LOCKS = ("requirements.txt", "requirements-worker.txt")
 # The licence of the code, and the terms of the data of others that lies between it.
