@@ -17,7 +17,7 @@ from evaluation.backends.image_resize import parse_preparation_config
 from evaluation.backends.vlm.tiling import parse_tiling_config
 
 RESOLUTIONS = ((336, 672), (672, 336), (672, 672), (1008, 336), (336, 1008))
-LLAVA = {
+LLAVA: dict[str, Any] = {
     "resample": 3,
     "size": {"shortest_edge": 336},
     "crop_size": {"height": 336, "width": 336},

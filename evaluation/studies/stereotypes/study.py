@@ -16,7 +16,7 @@ An outcome holds the raw answer as text, or the probability of each option as nu
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any, ClassVar, Literal, get_args
