@@ -2,7 +2,8 @@
 erased, prompts, payloads, answers, vectors and images go. Ids stay."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import CharField, F, Model, Q, QuerySet, Value
@@ -13,10 +14,10 @@ from collection.withdrawal.erase import forget_in_admin
 from collection.withdrawal.withdraw import heir_of
 from evaluation import content_store
 from evaluation.counters import bump_input_counters
-from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Outcome, Run, RunLabel, Subject, Unit
+from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Outcome, Role, Run, RunLabel, Subject, Unit
 from evaluation.signals import images_erased, images_renamed
 from evaluation.subjects import subject_for
-from evaluation.tables.scrubbing import scrub_tables
+from evaluation.tables.scrubbing import own_words, scrub_tables
 
 Removals = list[Callable[[], None]]
 
@@ -55,6 +56,10 @@ def give_to_heir(dish: Dish, subjects: QuerySet[Subject]) -> None:
     ids = list(images.values_list("pk", flat=True))
     if heir.local_name != dish.local_name:
         images.update(prompt_sent="", prompt_revised="")
+        # The key of a real photograph says whose photo it is. Others were given by whoever imported a file.
+        named = [Q(source_key__icontains=word) for word in own_words(dish)]
+        if named:
+            images.exclude(model__role=Role.CAMERA).filter(reduce(or_, named)).update(source_key=erased_key())
     images.update(subject=subject_for(heir))
     images_renamed.send(sender=GeneratedImage, images=ids, name=heir.local_name)
 

@@ -26,6 +26,8 @@ from wwd.exchange.published.source import Report as Published
 from wwd.exchange.published.source import read_wellformed_rows as published_rows
 
 FORMULAS = ['=HYPERLINK("http://x.example","y")', "@SUM(A1)", "+1+1", "-2+3", "\t=1", " =1", "＝1+1", "\r=1"]
+# Signs that a spreadsheet drops, whatever follows them; a number among them.
+FORMULAS += ["\tSUM(A1)", "\rcmd", "\ncmd", "\t1", "＋1+1", "－2+3", "＠SUM(A1)", "\0=1"]
 # What pandas takes for missing unless told otherwise.
 MISSING = ["nan", "null", "NA", "None", "N/A", "NaN", "-nan", ""]
 SEPARATED = [",", ";", "\t", "|"]

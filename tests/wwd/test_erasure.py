@@ -116,8 +116,12 @@ def generate(dish: Dish) -> list[GeneratedImage]:
     """Images of all accepted dishes; those of `dish` are returned."""
     run = create_run("generation", {"model": "sketch", "images_per_subject": 2}, slug="drawn")
     process_run(run.pk, "worker")
-    GeneratedImage.objects.filter(subject__dish=dish).update(prompt_revised=f"A revised {WORD}")
-    return list(GeneratedImage.objects.filter(subject__dish=dish).order_by("pk"))
+    images = list(GeneratedImage.objects.filter(subject__dish=dish).order_by("pk"))
+    for image in images:
+        # As an image that was imported under the name of its file.
+        told = {"prompt_revised": f"A revised {WORD}", "source_key": f"{NAME}-{image.pk}"}
+        GeneratedImage.objects.filter(pk=image.pk).update(**told)
+    return images
 
 
 def embed_and_ask(dish: Dish, images: list[GeneratedImage]) -> None:
