@@ -102,12 +102,12 @@ class Camera:
         if self.wanted and name not in self.wanted:
             return
         page.wait_for_load_state("networkidle")
-        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-        picture = picture.crop((0, 0, picture.width, height or picture.height))
+        image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        image = image.crop((0, 0, image.width, height or image.height))
         data = b""
         for colours in (256, 128, 64, 32):
             held = io.BytesIO()
-            picture.quantize(colours, dither=Image.Dither.NONE).save(held, "PNG", optimize=True)
+            image.quantize(colours, dither=Image.Dither.NONE).save(held, "PNG", optimize=True)
             data = held.getvalue()
             if len(data) <= MOST_BYTES:
                 break

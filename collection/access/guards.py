@@ -215,7 +215,7 @@ def author_and_dish(sent: Sent) -> tuple[Contributor, Dish]:
     contributor = contributor_for(sent)
     if contributor is None or sent.proof is None:
         raise Http404
-    return contributor, dish_for(contributor, sent.proof.about)
+    return contributor, dish_for(contributor, sent.proof.target)
 
 
 def author_by_cookie(request: HttpRequest) -> tuple[Contributor, Dish] | None:

@@ -6,8 +6,8 @@ from django.utils.translation import gettext as _
 
 from collection.access.form_tokens import Proof
 from collection.access.guards import Sent, author_and_dish, author_by_cookie, public_form
-from collection.dishes.submit import NameTakenError, save_about
-from collection.forms import AboutForm
+from collection.dishes.submit import NameTakenError, store_personal_details
+from collection.forms import PersonalDetailsForm
 from collection.forms.typed import collect_typed_values
 from collection.models import Contributor, Dish
 from collection.views.open_collection import require_open_collection
@@ -20,7 +20,7 @@ def render_thanks_page(
     request: HttpRequest,
     contributor: Contributor,
     dish: Dish,
-    form: AboutForm | None = None,
+    form: PersonalDetailsForm | None = None,
     *,
     told: bool = False,
     notice: str = "",
@@ -32,7 +32,7 @@ def render_thanks_page(
         "go": Proof.new("go", contributor.pk, dish.pk),
         **build_receipt_context(dish),
         **code,
-        "form": form or AboutForm(),
+        "form": form or PersonalDetailsForm(),
         "proof": Proof.new("about", contributor.pk, dish.pk),
         "told": told,
         "notice": notice,
@@ -50,16 +50,16 @@ def save_personal_details(request: HttpRequest, sent: Sent) -> HttpResponse:
     if sent.proof is None:
         known = author_by_cookie(request)
         if known is None:
-            return render_unsaved_page(request, AboutForm)
-        form = AboutForm(initial=collect_typed_values(request.POST, AboutForm))
+            return render_unsaved_page(request, PersonalDetailsForm)
+        form = PersonalDetailsForm(initial=collect_typed_values(request.POST, PersonalDetailsForm))
         return render_thanks_page(request, *known, form, notice=not_known(), by_token=False)
     contributor, dish = author_and_dish(sent)
-    form = AboutForm(request.POST)
+    form = PersonalDetailsForm(request.POST)
     if not form.is_valid():
         # As in `save_further_answers`: the code stood on the page before, and would leave this one uncompressed.
         return render_thanks_page(request, contributor, dish, form, by_token=False)
     try:
-        save_about(contributor, form.cleaned_data)
+        store_personal_details(contributor, form.cleaned_data)
     except NameTakenError:
         form.add_error("alias", _("Somebody else shows this name already. Choose another one."))
         return render_thanks_page(request, contributor, dish, form)

@@ -81,7 +81,7 @@ def invitation_page(
         "notice": notice,
     }
     return render_form_page(
-        request, "ambassador", Proof.new("ambassador", about=shown.mark), form or ConsentForm(), **context
+        request, "ambassador", Proof.new("ambassador", target=shown.mark), form or ConsentForm(), **context
     )
 
 

@@ -22,7 +22,7 @@ from collection.consent.record import (
     shown_consent,
     wanted_languages,
 )
-from collection.dishes.ledger import receipt_of
+from collection.dishes.idempotency import receipt_of
 from collection.dishes.receipts import format_receipt
 from collection.forms.consent import AloudForm
 from collection.forms.dish import build_dish_form
@@ -59,7 +59,7 @@ def start_assisted_entry(request: HttpRequest, sent: Sent) -> HttpResponse:
         notice = consent_spent() if sent.finished else not_known() if sent.refused else ""
         return render_aloud_page(request, known.pk if known else None, notice=notice)
     helper = sent.person if sent.proof.named else None
-    if "language" in request.POST or not is_mark(sent.proof.about):
+    if "language" in request.POST or not is_mark(sent.proof.target):
         known = contributor_from_cookie(request)
         ended = end_turn_before(request)
         response = render_aloud_page(request, helper)

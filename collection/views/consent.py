@@ -11,7 +11,7 @@ from collection.access.guards import Sent, public_form, sign_in
 from collection.access.request_info import in_a_crowd, network_of
 from collection.consent.readiness import Accepting, get_collection_status
 from collection.consent.record import (
-    Said,
+    ConsentWording,
     Shown,
     consent_for,
     register_contributor,
@@ -29,7 +29,7 @@ from wwd.base.admission import storing
 def build_consent_context(request: HttpRequest, shown: Shown) -> dict[str, Any]:
     """What every page with a consent text shows around it."""
     standing = {shown.text, shown.draft}
-    others = [Said(text, shown.opening) for text in texts_in_force() if text not in standing]
+    others = [ConsentWording(text, shown.opening) for text in texts_in_force() if text not in standing]
     return {
         "shown": shown,
         "others": others,
@@ -49,7 +49,7 @@ def render_consent_page(
 ) -> HttpResponse:
     """The consent, its questions and the two ticks; `shown` keeps the texts of a page that is shown again."""
     shown = shown or consent_for(wanted_languages(request))
-    proof = Proof.new("consent", about=shown.mark)
+    proof = Proof.new("consent", target=shown.mark)
     form = form or ConsentForm(questions=shown.text.questions)
     context = build_consent_context(request, shown)
     return render_form_page(request, "consent", proof, form, **context, notice=notice)

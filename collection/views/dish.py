@@ -15,7 +15,7 @@ from collection.access.guards import Sent, contributor_for, contributor_from_coo
 from collection.access.request_info import IN_A_CROWD, Circumstances, collect_request_circumstances, in_a_crowd
 from collection.consent.readiness import Accepting, get_collection_status, goes_on_as
 from collection.consent.record import consent_for, is_mark, shown_consent, wanted_languages
-from collection.dishes.ledger import Entry, content_hash, replayed_receipt
+from collection.dishes.idempotency import Entry, content_hash, replayed_receipt
 from collection.dishes.submit import submit_correction, submit_dish
 from collection.forms.consent import ConsentForm
 from collection.forms.dish import DishForm, build_dish_form, dish_answers
@@ -115,8 +115,8 @@ def answer_valid_form(request: HttpRequest, proof: Proof, contributor: Contribut
     The proof of such a form is about the dish that may be corrected. `contributor`: None where the consent came with
     the dish.
     """
-    if contributor and proof.about and not is_mark(proof.about):
-        former = dish_for(contributor, proof.about)
+    if contributor and proof.target and not is_mark(proof.target):
+        former = dish_for(contributor, proof.target)
         choice = request.POST.get("choice")
         if choice == "correction":
             submit_correction(proof, contributor, former, form.content)
@@ -178,7 +178,7 @@ def build_resend_page(
 ) -> DishPage:
     """The form with the typing and a fresh token, with the consent for somebody who is not known."""
     known = Proof.new("dish", contributor.pk) if contributor else None
-    proof = known or Proof.new("dish", about=consent_for(languages).mark)
+    proof = known or Proof.new("dish", target=consent_for(languages).mark)
     return DishPage(proof, build_dish_form(typed=typed, asks_consent=contributor is None), notice=notice)
 
 

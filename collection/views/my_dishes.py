@@ -24,7 +24,7 @@ def start_next_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     if request.method != "POST" or sent.proof is None:
         return redirect("collection:describe")
     contributor = contributor_for(sent)
-    former = dish_for(contributor, sent.proof.about)
+    former = dish_for(contributor, sent.proof.target)
     assert contributor is not None
     form = build_dish_form(answers=place_answers(former)) if "place" in request.POST else None
     return DishPage(Proof.new("dish", contributor.pk), form).render(request)

@@ -126,7 +126,7 @@ def save_caption(request: HttpRequest, sent: Sent) -> HttpResponse:
     contributor = contributor_for(sent)
     if sent.proof is None or contributor is None:
         return render_unsaved_page(request, CaptionForm)
-    photo = photo_for(contributor, sent.proof.about)
+    photo = photo_for(contributor, sent.proof.target)
     dish = photo.dish
     if "skip" in request.POST:
         if photo.state == photo.State.DRAFT:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from collection.access.form_tokens import Proof
 from collection.access.guards import COOKIE_REACH
-from collection.dishes.ledger import receipt_of
+from collection.dishes.idempotency import receipt_of
 from collection.dishes.receipts import format_receipt
 from collection.models import Contributor, Dish, Source
 from collection.withdrawal.rights import code_context, first_code

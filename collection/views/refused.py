@@ -6,7 +6,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from collection.access.guards import finished_form
-from collection.dishes.ledger import content_hash, replayed_receipt
+from collection.dishes.idempotency import content_hash, replayed_receipt
 from collection.forms import MoreForm
 from wwd.base.middleware import disable_compression
 

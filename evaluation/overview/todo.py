@@ -21,7 +21,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True)
-class Kind:
+class TodoKind:
     """Something that waits: its name for several and for `one`.
 
     `rows`: what of it this person may see, None where nothing; `address` of its list.
@@ -51,10 +51,10 @@ class Waiting:
         return f"{'more than ' if self.more else ''}{self.number} {count_noun(self.number, self.one, self.label)}"
 
 
-KINDS: list[Kind] = []
+KINDS: list[TodoKind] = []
 
 
-def register_todo_kind(kind: Kind) -> None:
+def register_todo_kind(kind: TodoKind) -> None:
     """Adds a kind to the overview, once."""
     if kind.label not in [known.label for known in KINDS]:
         KINDS.append(kind)
@@ -84,15 +84,15 @@ def waiting_photos(user: User) -> QuerySet[Any] | None:
 
 
 COLLECTION = (
-    Kind("dishes", "dish", waiting_dishes, make_admin_list_address("collection_dish", "state__exact=waiting")),
-    Kind("photos", "photo", waiting_photos, make_admin_list_address("collection_photo", "state__exact=waiting")),
-    Kind(
+    TodoKind("dishes", "dish", waiting_dishes, make_admin_list_address("collection_dish", "state__exact=waiting")),
+    TodoKind("photos", "photo", waiting_photos, make_admin_list_address("collection_photo", "state__exact=waiting")),
+    TodoKind(
         "reports about dishes and photos",
         "report about dishes and photos",
         with_permission("collection.view_report", lambda: Report.objects.filter(state=Report.State.OPEN)),
         make_admin_list_address("collection_report", "state__exact=open"),
     ),
-    Kind(
+    TodoKind(
         "withdrawals without a code",
         "withdrawal without a code",
         with_permission(

@@ -12,7 +12,7 @@ from wwd.exchange.demo import loading
 
 @pytest.fixture(scope="module")
 def demonstration(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Some of its dishes only, and a run that measures the colours of their pictures."""
+    """Some of its dishes only, and a run that measures the colours of their images."""
     some = [dish for dish in loading.read_demo_dishes() if dish["countries"][0] in loading.REVIEWED]
     with django_db_blocker.unblock(), transaction.atomic(), pytest.MonkeyPatch.context() as patched:
         patched.setattr(loading, "read_demo_dishes", lambda: some)
