@@ -159,6 +159,7 @@ def test_every_page_is_whole_on_old_browsers(
     page = context.new_page()
     found = []
     for title in each_page(page, server, photo_file(tmp_path), ARABIC):
+        page.wait_for_load_state()
         page.evaluate("direction => { document.documentElement.dir = direction }", direction)
         look(page, f"old-{direction}-{title}")
         found += misplaced(page)
@@ -177,6 +178,7 @@ def test_pages_turned_from_right_to_left_are_accessible(browser: Browser, server
     page = context.new_page()
     found = []
     for title in each_page(page, server, photo_file(tmp_path), ARABIC):
+        page.wait_for_load_state()
         page.evaluate("() => { document.documentElement.dir = 'rtl' }")
         look(page, f"rtl-{title}")
         found += problems(page)
