@@ -1,8 +1,8 @@
-"""How many pictures a second the encoder backend scores, against the published way in the same run.
+"""How many images a second the encoder backend scores, against the published way in the same run.
 
     python -m bench.clip_throughput [--images 2048] [--gpus 1]
 
-The published way opens a picture, runs the image processor and the model in fp32, one picture after the other. Random
+The published way opens an image, runs the image processor and the model in fp32, one image after the other. Random
 weights in the shape of CLIP ViT-B/32: speed does not depend on their values, quality does, so none is reported.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from bench.cards import about, over_cards
+from bench.multi_gpu import about, over_cards
 from evaluation.backends.clip import ClipEncoder
 from evaluation.contracts.backend import Vectors
 from evaluation.contracts.study import ModelData
@@ -27,8 +27,8 @@ WANTED = {"PNG": 20, "JPEG": 60}
 LEAST_COSINE = 0.9995
 
 
-def pictures(form: str, count: int, size: int = 512) -> list[bytes]:
-    """`count` pictures of soft colours with fine grain; 64 different ones in turn."""
+def images(form: str, count: int, size: int = 512) -> list[bytes]:
+    """`count` images of soft colours with fine grain; 64 different ones in turn."""
     random, found = np.random.default_rng(7), []
     for _ in range(min(DISTINCT, count)):
         rough = Image.fromarray(random.integers(0, 256, (24, 24, 3), dtype=np.uint8))
@@ -67,7 +67,7 @@ def encoder(folder: Path, precision: str, at_once: int = 256) -> ClipEncoder:
 
 
 def one_by_one(folder: Path, contents: Sequence[bytes]) -> tuple[Vectors, float]:
-    """Vectors and pictures per second the published way."""
+    """Vectors and images per second the published way."""
     import torch
     from transformers import CLIPModel
 
@@ -76,8 +76,8 @@ def one_by_one(folder: Path, contents: Sequence[bytes]) -> tuple[Vectors, float]
     processor = reference_processor().from_pretrained(folder)
 
     def one(content: bytes) -> np.ndarray:
-        with Image.open(io.BytesIO(content)) as picture, torch.no_grad():
-            values = processor(images=picture.convert("RGB"), return_tensors="pt").to(device)
+        with Image.open(io.BytesIO(content)) as image, torch.no_grad():
+            values = processor(images=image.convert("RGB"), return_tensors="pt").to(device)
             found = network.get_image_features(**values)
         return np.asarray(getattr(found, "pooler_output", found)[0].cpu())
 
@@ -89,9 +89,9 @@ def one_by_one(folder: Path, contents: Sequence[bytes]) -> tuple[Vectors, float]
 
 
 def batched(ready: Callable[[], None], arguments: dict[str, Any]) -> tuple[int, float]:
-    """Pictures and seconds of one process; the files lie in memory, as a worker has them."""
+    """Images and seconds of one process; the files lie in memory, as a worker has them."""
     backend = encoder(arguments["folder"], arguments["precision"], arguments["at_once"])
-    contents = pictures(arguments["form"], arguments["images"])
+    contents = images(arguments["form"], arguments["images"])
     backend.encode_images(contents[: 4 * arguments["at_once"]])
     ready()
     start = time.perf_counter()
@@ -104,16 +104,16 @@ def cosines(one: Vectors, other: Vectors) -> np.ndarray:
 
 
 def report(folder: Path, form: str, options: argparse.Namespace) -> None:
-    few = pictures(form, options.baseline)
+    few = images(form, options.baseline)
     reference, slow = one_by_one(folder, few)
-    print(f"\n512 × 512 {form}, {len(few[0]) // 1024} KiB a file: one by one in fp32 {slow:.1f} pictures/s")
+    print(f"\n512 × 512 {form}, {len(few[0]) // 1024} KiB a file: one by one in fp32 {slow:.1f} images/s")
     for precision in ("fp32", "bf16", "fp16"):
         vectors = encoder(folder, precision).encode_images(few)
         near, centred = cosines(vectors, reference), cosines(vectors - reference.mean(0), reference - reference.mean(0))
         arguments = {"folder": folder, "form": form, "images": options.images, "precision": precision}
         fast = over_cards(options.gpus, batched, {**arguments, "at_once": options.at_once})
         print(
-            f"  {precision}: {fast:8.1f} pictures/s on {options.gpus} card(s), {fast / slow:5.1f} × one by one "
+            f"  {precision}: {fast:8.1f} images/s on {options.gpus} card(s), {fast / slow:5.1f} × one by one "
             f"(wanted {WANTED[form]}); cosine with one by one: least {near.min():.6f} (wanted {LEAST_COSINE}), "
             f"least without the common part {centred.min():.4f}"
         )
@@ -121,9 +121,9 @@ def report(folder: Path, form: str, options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--images", type=int, default=4096, help="pictures per card and measurement")
-    parser.add_argument("--baseline", type=int, default=128, help="pictures one by one")
-    parser.add_argument("--at-once", type=int, default=256, help="pictures per forward pass")
+    parser.add_argument("--images", type=int, default=4096, help="images per card and measurement")
+    parser.add_argument("--baseline", type=int, default=128, help="images one by one")
+    parser.add_argument("--at-once", type=int, default=256, help="images per forward pass")
     parser.add_argument("--forms", nargs="+", default=list(WANTED), choices=list(WANTED))
     parser.add_argument("--gpus", type=int, default=1)
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Coverage of means over dishes, pictures or people alone: shares, amounts, scores, differences. A part of
+"""Coverage of means over dishes, images or people alone: shares, amounts, scores, differences. A part of
 `python -m bench.coverage`."""
 
 from collections.abc import Callable, Sequence
@@ -24,9 +24,9 @@ NO_END = "nothing varies"
 SEM = "SEM"
 SAMPLES, QUICK = 5000, 200
 FEW = 50
-# The degrees of freedom are those of dishes that differ; here pictures do, so that ten dishes count as too few.
-UNEQUAL = "only pictures differ, dishes hold unequal numbers of them"
-# Dishes, pictures of each: the least, and more; and dishes with unequal numbers.
+# The degrees of freedom are those of dishes that differ; here images do, so that ten dishes count as too few.
+UNEQUAL = "only images differ, dishes hold unequal numbers of them"
+# Dishes, images of each: the least, and more; and dishes with unequal numbers.
 SIZES = ((10, 1), (10, 3), (10, 10), (20, 1), (50, 2), (100, 1))
 UNEVEN = (1, 1, 2, 2, 3, 4, 5, 6, 8, 10)
 
@@ -34,7 +34,7 @@ UNEVEN = (1, 1, 2, 2, 3, 4, 5, 6, 8, 10)
 def settings(quick: bool, samples: int | None = None) -> Sequence[Setting]:
     """Every size, spread and share."""
     many = samples or (QUICK if quick else SAMPLES)
-    sizes = [(pictures,) * dishes for dishes, pictures in SIZES] + [UNEVEN]
+    sizes = [(images,) * dishes for dishes, images in SIZES] + [UNEVEN]
     if quick:
         return [
             Setting("shares quick", shares, (sizes[0], 0.3, 0.7, many)),
@@ -118,23 +118,23 @@ def amounts(dishes: int, deviation: float, samples: int) -> list[Coverage]:
 
 
 def counts(people: int, mean: float, samples: int) -> list[Coverage]:
-    """How many pictures people judged: geometric, from 1 on."""
+    """How many images people judged: geometric, from 1 on."""
     setting = f"{people} people; geometric, mean {mean:g}"
     values = drawn(setting).geometric(1 / mean, (people, samples)).astype(np.float64)
     return [row(AMOUNTS, setting, of_dishes(values, (1,) * people, AMOUNT), mean, DISCRETE)]
 
 
-def scores(dishes: int, pictures: int, spread: float, samples: int) -> list[Coverage]:
-    """Scores without bounds: normal, dishes differing by `spread` of what pictures do."""
-    setting = f"{dishes} dishes × {pictures}; dishes differ by {spread:g} of what pictures do"
-    random, sizes = drawn(setting), (pictures,) * dishes
+def scores(dishes: int, images: int, spread: float, samples: int) -> list[Coverage]:
+    """Scores without bounds: normal, dishes differing by `spread` of what images do."""
+    setting = f"{dishes} dishes × {images}; dishes differ by {spread:g} of what images do"
+    random, sizes = drawn(setting), (images,) * dishes
     values = np.repeat(random.normal(0, spread, (dishes, samples)), sizes, axis=0)
     values = values + random.normal(size=values.shape)
     return [row(SCORES, setting, of_dishes(values, sizes, None), 0.0)]
 
 
 def differences(dishes: int, share: float, shift: float, samples: int) -> list[Coverage]:
-    """Differences of two yes or no, one for each of two pictures of a dish."""
+    """Differences of two yes or no, one for each of two images of a dish."""
     other = share + (shift if share < 0.8 else -shift)
     setting = f"{dishes} dishes × 2; shares {share:g} and {other:g}"
     random, sizes = drawn(setting), (2,) * dishes

@@ -1,4 +1,4 @@
-"""Coverage of Spearman's ρ over countries, of shares among the nearest pictures, and of Wilson's interval where each
+"""Coverage of Spearman's ρ over countries, of shares among the nearest images, and of Wilson's interval where each
 answer stands for itself. A part of `python -m bench.coverage`."""
 
 from collections.abc import Sequence
@@ -51,17 +51,17 @@ def correlations(n: int, rho: float, ties: bool, samples: int) -> list[Coverage]
     return [counted(RHO, setting, found, truth, DISCRETE)]
 
 
-def nearest(pictures: int, share: float, spread: float, samples: int) -> list[Coverage]:
-    """50 of 300 pictures with the highest scores, of which those of one place score by `spread` more."""
-    setting = f"50 of 300 pictures, {pictures} of a dish; share {share:g}; scores of the place apart by {spread:g}"
-    random, dishes = random_for(setting), 300 // pictures
+def nearest(images: int, share: float, spread: float, samples: int) -> list[Coverage]:
+    """50 of 300 images with the highest scores, of which those of one place score by `spread` more."""
+    setting = f"50 of 300 images, {images} of a dish; share {share:g}; scores of the place apart by {spread:g}"
+    random, dishes = random_for(setting), 300 // images
     spread = spread if share < 0.5 else -spread
 
     def drawn(times: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         here = random.random(dishes * times) < share
         scores = random.normal(0, 0.5, dishes * times) + spread * here
-        scores = np.repeat(scores, pictures) + random.normal(size=dishes * times * pictures)
-        return np.repeat(here, pictures), scores, np.repeat(np.arange(dishes * times), pictures)
+        scores = np.repeat(scores, images) + random.normal(size=dishes * times * images)
+        return np.repeat(here, images), scores, np.repeat(np.arange(dishes * times), images)
 
     here, scores, _names = drawn(500)
     truth = float(here[scores >= np.quantile(scores, 250 / 300)].mean())

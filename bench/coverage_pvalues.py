@@ -3,7 +3,7 @@
     python -m bench.coverage_pvalues [--samples 2000] [--quick]
 
 Draws answers of 0 and 1 from a logistic model in which dishes and people differ by normal effects, in the pattern of
-the released reviews (who judged how many pictures of which dish), read from the folder in WWD_PUBLISHED_DATA where it
+the released reviews (who judged how many images of which dish), read from the folder in WWD_PUBLISHED_DATA where it
 is there, else drawn alike; and in balanced patterns of the smallest numbers for which a table claims an interval.
 Exits with 1 where a bound of `bench.coverage_rows` is missed. A part of `python -m bench.coverage`.
 """
@@ -36,7 +36,7 @@ PEOPLE = (0.0, 0.35, 0.7, 1.2)
 SHARES = ((0.1, 1.0), (0.5, 0.0), (0.5, 1.0), (0.9, 1.0))
 # Deviation of what one person thinks of one dish.
 PAIR = 0.3
-PICTURES = 5
+IMAGES = 5
 SAMPLES, QUICK = 2000, 20
 ALL_PAIRS = "values are 0 and 1, and all pairs of groups are held at once"
 NOTHING = "nothing differs"
@@ -51,7 +51,7 @@ JUDGED: dict[str, dict[str, tuple[int, ...]]] = {
         "d": (3, 3, 4, 10, 10, 30),
     },
 }
-# Groups, dishes of each, people (or pictures of a dish, where a machine judged).
+# Groups, dishes of each, people (or images of a dish, where a machine judged).
 BALANCED = {"least": (2, 10, 5), "ten dishes": (2, 10, 4), "seven groups": (7, 12, 4)}
 RELEASED = {"three": "Dalle2", "four": "Dalle3"}
 
@@ -95,7 +95,7 @@ class Pattern:
 
 
 def balanced(groups: int, dishes: int, people: int) -> Pattern:
-    """Every person of a group judges one picture of each of its dishes."""
+    """Every person of a group judges one image of each of its dishes."""
     group, dish, person = (place.ravel() for place in np.indices((groups, dishes, people)))
     return Pattern(group, group * dishes + dish, group * people + person)
 
@@ -122,7 +122,7 @@ def reviewed(name: str) -> list[tuple[str, str, str]]:
         for group, judged in JUDGED[name].items()
         for person, many in enumerate(judged)
         for dish in random.choice(31, many, replace=False)
-        for _ in range(PICTURES)
+        for _ in range(IMAGES)
     ]
 
 
@@ -143,8 +143,8 @@ def paired_pattern(name: str) -> tuple[Ints, Ints]:
     first, second = (set(reviewed(model)) for model in ("three", "four"))
     pairs = sorted(first & second)
     if name == "one country":
-        of_country = Pattern.of([each for each in pairs for _ in range(PICTURES)])
-        inside = np.flatnonzero(of_country.group == of_country.group[0])[::PICTURES]
+        of_country = Pattern.of([each for each in pairs for _ in range(IMAGES)])
+        inside = np.flatnonzero(of_country.group == of_country.group[0])[::IMAGES]
         return of_country.dish[inside], of_country.person[inside]
     columns = ((f"{country} {dish}", f"{country} {who}") for country, dish, who in pairs)
     dishes, people = (np.unique(column, return_inverse=True)[1] for column in zip(*columns, strict=True))
@@ -168,16 +168,16 @@ def answers(
     dish: Ints,
     person: Ints,
     deviations: tuple[float, float],
-    pictures: int = 1,
+    images: int = 1,
 ) -> Floats:
-    """Shares of yes (n,) among so many pictures; `shares` (n,) are expected, dishes and people differ."""
+    """Shares of yes (n,) among so many images; `shares` (n,) are expected, dishes and people differ."""
     every = np.sqrt(deviations[0] ** 2 + deviations[1] ** 2 + PAIR**2)
     at = {share: middle(share, float(every)) for share in np.unique(shares)}
     pair = np.unique(dish * (int(person.max()) + 1) + person, return_inverse=True)[1]
     logit = np.vectorize(at.__getitem__, otypes=[float])(shares)
     for deviation, codes in zip((*deviations, PAIR), (dish, person, pair), strict=True):
         logit = logit + random.normal(0, deviation, int(codes.max()) + 1)[codes]
-    return np.asarray(random.binomial(pictures, 1 / (1 + np.exp(-logit))) / pictures)
+    return np.asarray(random.binomial(images, 1 / (1 + np.exp(-logit))) / images)
 
 
 def gaps(
@@ -213,7 +213,7 @@ def differences(
 
     def tested() -> Inference:
         first, second = (
-            answers(random, np.full(len(dish), share), dish, person, (spread[0], spread[1] / np.sqrt(2)), PICTURES)
+            answers(random, np.full(len(dish), share), dish, person, (spread[0], spread[1] / np.sqrt(2)), IMAGES)
             for share in shares
         )
         return mean_test(second - first, weights, dish, None if machine else person)

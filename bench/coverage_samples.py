@@ -68,7 +68,7 @@ def released() -> list[Pattern]:
 
 
 def seeded() -> Pattern:
-    """30 dishes, 7 people who judged between 2 and 28 of them, five pictures each."""
+    """30 dishes, 7 people who judged between 2 and 28 of them, five images each."""
     random = np.random.default_rng(SEED)
     pairs = [
         (dish, person)

@@ -25,10 +25,10 @@ MACHINE, KAPPA, AUC, BRIER = (
 )
 SAMPLES, QUICK = 2000, 20
 MANY = 20_000
-# How much pictures of a dish differ, and how people do: fixed, since the intervals speak of dishes.
-PICTURE, HABIT = 0.7, 0.5
+# How much images of a dish differ, and how people do: fixed, since the intervals speak of dishes.
+IMAGE, HABIT = 0.7, 0.5
 SPREADS = (0.0, 0.7, 1.2)
-# Dishes, pictures of each, people: the least of 30 pictures in 10 dishes, and more.
+# Dishes, images of each, people: the least of 30 images in 10 dishes, and more.
 SIZES = ((10, 3, 2), (10, 3, 4), (30, 1, 3))
 ALPHA_SIZES = ((50, 1, 2), (50, 1, 3), (50, 3, 3))
 # How far a machine knows what people say: nothing, something, much.
@@ -60,13 +60,13 @@ def random_for(setting: str) -> np.random.Generator:
 def opinions(
     random: np.random.Generator, size: tuple[int, int, int], share: float, spread: float
 ) -> tuple[Floats, Floats]:
-    """Counts (units, 2) of no and yes, and the dishes (units,) of the pictures."""
-    dishes, pictures, people = size
+    """Counts (units, 2) of no and yes, and the dishes (units,) of the images."""
+    dishes, images, people = size
     habits = np.linspace(-HABIT, HABIT, people)
-    logit = middle(share, float(np.hypot(spread, PICTURE))) + random.normal(0, spread, (dishes, 1, 1))
-    logit = logit + random.normal(0, PICTURE, (dishes, pictures, 1)) + habits
+    logit = middle(share, float(np.hypot(spread, IMAGE))) + random.normal(0, spread, (dishes, 1, 1))
+    logit = logit + random.normal(0, IMAGE, (dishes, images, 1)) + habits
     yes = (random.random(logit.shape) < logistic(logit)).sum(axis=2).ravel().astype(np.float64)
-    return np.column_stack([people - yes, yes]), np.repeat(np.arange(dishes), pictures)
+    return np.column_stack([people - yes, yes]), np.repeat(np.arange(dishes), images)
 
 
 @lru_cache(maxsize=64)
@@ -107,7 +107,7 @@ def of_ratings(size: tuple[int, int, int], spread: float, samples: int) -> list[
 
     def rated(dishes: int) -> Floats:
         habits = np.linspace(-HABIT, HABIT, size[2])
-        value = random.normal(0, spread, (dishes, 1, 1)) + random.normal(0, PICTURE, (dishes, size[1], 1)) + habits
+        value = random.normal(0, spread, (dishes, 1, 1)) + random.normal(0, IMAGE, (dishes, size[1], 1)) + habits
         levels = np.digitize(value + random.normal(size=value.shape), CUTS).reshape(-1, size[2])
         return np.stack([(levels == level).sum(axis=1) for level in range(5)], axis=1).astype(np.float64)
 
@@ -118,20 +118,20 @@ def of_ratings(size: tuple[int, int, int], spread: float, samples: int) -> list[
 
 
 def judged(
-    random: np.random.Generator, dishes: int, pictures: int, share: float, spread: float, skill: float
+    random: np.random.Generator, dishes: int, images: int, share: float, spread: float, skill: float
 ) -> tuple[Floats, Floats, Floats]:
     """People's labels, a machine's scores and the dishes, (units,) each."""
-    logit = middle(share, spread) + random.normal(0, spread, (dishes, 1)) + np.zeros((dishes, pictures))
+    logit = middle(share, spread) + random.normal(0, spread, (dishes, 1)) + np.zeros((dishes, images))
     yes = (random.random(logit.shape) < logistic(logit)).astype(np.float64)
     scores = skill * (2 * yes - 1) + 0.3 * (logit - middle(share, spread)) + random.normal(size=logit.shape)
-    return yes.ravel(), scores.ravel(), np.repeat(np.arange(dishes), pictures)
+    return yes.ravel(), scores.ravel(), np.repeat(np.arange(dishes), images)
 
 
-def of_machine(dishes: int, pictures: int, share: float, spread: float, skill: float, samples: int) -> list[Coverage]:
+def of_machine(dishes: int, images: int, share: float, spread: float, skill: float, samples: int) -> list[Coverage]:
     """Labels by a fixed threshold, scores, and probabilities."""
-    setting = f"{dishes} dishes × {pictures}; share {share:g}; dishes differ by {spread:g}; skill {skill:g}"
+    setting = f"{dishes} dishes × {images}; share {share:g}; dishes differ by {spread:g}; skill {skill:g}"
     random = random_for(setting)
-    truth, cut = true_values(pictures, share, spread, skill)
+    truth, cut = true_values(images, share, spread, skill)
     kinds = {
         "raw_agreement": MACHINE,
         "ac1": MACHINE,
@@ -142,7 +142,7 @@ def of_machine(dishes: int, pictures: int, share: float, spread: float, skill: f
     }
     found: dict[str, list[Interval]] = {name: [] for name in kinds}
     for _ in range(samples):
-        yes, scores, names = judged(random, dishes, pictures, share, spread, skill)
+        yes, scores, names = judged(random, dishes, images, share, spread, skill)
         labels = classification.agreement_intervals(classification.two_by_two(scores > cut, yes, 1 - yes), names)
         brier = calibration.calibration_intervals(logistic(scores), yes, 1 - yes, names).brier
         area = classification.auc_interval(scores, yes, 1 - yes, names)
@@ -154,9 +154,9 @@ def of_machine(dishes: int, pictures: int, share: float, spread: float, skill: f
 
 
 @lru_cache(maxsize=64)
-def true_values(pictures: int, share: float, spread: float, skill: float) -> tuple[dict[str, float], float]:
+def true_values(images: int, share: float, spread: float, skill: float) -> tuple[dict[str, float], float]:
     """Of very many dishes, with the threshold that says yes as often as people do."""
-    yes, scores, _names = judged(random_for("truth"), MANY, pictures, share, spread, skill)
+    yes, scores, _names = judged(random_for("truth"), MANY, images, share, spread, skill)
     cut = float(np.quantile(scores, 1 - share))
     values = classification.compute_label_agreement(classification.two_by_two(scores > cut, yes, 1 - yes))._asdict()
     area = classification.auc(scores, yes, 1 - yes)

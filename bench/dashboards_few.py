@@ -67,7 +67,7 @@ def fill_few(user: User) -> None:
         ReferenceList.objects.create(slug=f"bench-{n}", title=f"List {n}", sha256="0" * 64, fields=[])
     Opening.objects.create(made_by=user, controller="The project")
     image = GeneratedImage.objects.latest("pk")
-    ImageDownload.objects.create(by=user, what=f"picture {image.pk}", number=1)
+    ImageDownload.objects.create(by=user, what=f"image {image.pk}", number=1)
     for kind in ExportJob.Kind.values:
         ExportJob.objects.create(
             kind=kind, name="bench", views=[TABLE], asked=kind, state=ExportJob.State.DONE, by=user

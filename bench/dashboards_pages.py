@@ -129,7 +129,7 @@ def pages_of(name: str, arguments: list[str]) -> Iterator[Page]:
     """The pages of one address: of every table, of every run, or one where it takes something else."""
     if name in ("behind", "take-cell"):
         yield from cells(name)
-    elif name == "subject-pictures":
+    elif name == "subject-images":
         yield from made(name, {"pk": value_of("subject")})
     elif arguments == ["name"]:
         for table in (
@@ -194,7 +194,7 @@ def unseen(name: str) -> Iterator[dict[str, str]]:
     values = {"country": "Angola", "continent": "Africa", "model": "bench-one", "run": "bench-4", "label": "any"}
     for keeps in (True, False):
         for wanted, value in values.items():
-            if wanted in spec.filters and spec.keeps_rows(wanted) == keeps:
+            if wanted in spec.filters and spec.only_selects_rows(wanted) == keeps:
                 known = options.get(wanted, [value])
                 yield {wanted: value if value in known else known[0]}
                 break

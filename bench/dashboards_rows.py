@@ -1,7 +1,7 @@
 """Rows for `bench/dashboards.py`: a platform that has been used for years, made by PostgreSQL itself.
 
-At full size `PICTURES`, 200,000 and a little: 15 pictures of each dish by three models, five opinions of each, 15
-units about each picture in six runs, of which one is still going.
+At full size `IMAGE_COUNT`, 200,000 and a little: 15 images of each dish by three models, five opinions of each, 15
+units about each image in six runs, of which one is still going.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from django.db import connection
 
-PICTURES = 200_010
+IMAGE_COUNT = 200_010
 PER_DISH = 15
 OPINIONS = 5
 QUESTIONS = ("Q2", "Q5", "Q7", "Q9", "Q12")
@@ -104,12 +104,12 @@ INSERT INTO evaluation_generatedimage (id, prompt_sent, prompt_revised, seed, st
 SELECT n, 'A photo of Dish ' || s, CASE WHEN n % 3 = 1 THEN 'A warm photo of Dish ' || s ELSE '' END, n, 'held',
     md5(n::text) || md5('b' || n), 'image/png', 512, 512, 'bench-1:' || n, now() - interval '1 day',
     1001 + n % 3, 1, s
-FROM generate_series(1, {pictures}) n, LATERAL (SELECT 1 + (n - 1) / {per_dish} AS s) subject
+FROM generate_series(1, {images}) n, LATERAL (SELECT 1 + (n - 1) / {per_dish} AS s) subject
 """
 UNITS = """
 INSERT INTO evaluation_unit (id, key, payload, affinity, state, deliveries, batch_id, model_id, run_id, subject_id)
 SELECT {first} + n, {key}, {payload}, 'image:' || n, {state}, 1, NULL, {model}, {run}, 1 + (n - 1) / {per_dish}
-FROM generate_series(1, {pictures}) n
+FROM generate_series(1, {images}) n
 """
 TEXTS = """
 INSERT INTO evaluation_unit (id, key, payload, affinity, state, deliveries, batch_id, model_id, run_id, subject_id)
@@ -119,12 +119,12 @@ OUTCOMES = """
 INSERT INTO evaluation_outcome (unit_id, text, numbers, reason, circumstances, created_at, image_id, embedding_id)
 SELECT {first} + n, {text}, {numbers}, CASE WHEN {state} IN ('failed', 'refused') THEN 'It did not answer.' ELSE '' END,
     '{{"seconds": 0.4, "batch": 16}}', now() - interval '1 day', {image}, {embedding}
-FROM generate_series(1, {pictures}) n {join}
+FROM generate_series(1, {images}) n {join}
 """
 ENDED = "CASE WHEN n % 97 = 0 THEN 'failed' WHEN n % 89 = 0 THEN 'refused' ELSE 'done' END"
 EMBEDDINGS = """
 INSERT INTO evaluation_embedding (id, preprocessing, text, dimensions, vector, image_id, model_id)
-SELECT n, '', '', {dimensions}, pool.vector, n, 1004 FROM generate_series(1, {pictures}) n
+SELECT n, '', '', {dimensions}, pool.vector, n, 1004 FROM generate_series(1, {images}) n
 JOIN pool ON pool.at = n % {pool}
 """
 CAMPAIGNS = """
@@ -139,7 +139,7 @@ INSERT INTO review_campaignimage (id, country, dish_name, copy_sha256, large_sha
     image_id)
 SELECT md5('shown' || n)::uuid, place.name, 'Dish ' || s, md5(n::text) || md5('c' || n), '', {opinions},
     1 + s / 40 % 4, n
-FROM generate_series(1, {pictures}) n, LATERAL (SELECT 1 + (n - 1) / {per_dish} AS s) subject
+FROM generate_series(1, {images}) n, LATERAL (SELECT 1 + (n - 1) / {per_dish} AS s) subject
 JOIN place ON place.at = s % 40
 """
 REVIEWERS = """
@@ -148,7 +148,7 @@ SELECT md5('reviewer' || c || '-' || place.at || '-' || k)::uuid, place.name, 'v
     now() - k * interval '1 day', c + 1
 FROM generate_series(0, 3) c, place, generate_series(0, 11) k
 """
-OPINION = """FROM generate_series(1, {pictures}) n, generate_series(0, {opinions} - 1) j,
+OPINION = """FROM generate_series(1, {images}) n, generate_series(0, {opinions} - 1) j,
     LATERAL (SELECT 1 + (n - 1) / {per_dish} AS s) subject,
     LATERAL (SELECT md5('reviewer' || s / 40 % 4 || '-' || s % 40 || '-' || (s + j) % 12)::uuid AS id) reviewer"""
 ASSIGNMENTS = (
@@ -206,8 +206,8 @@ def fill_in_defaults(cursor: Any) -> None:
 
 def fill(share: float) -> dict[str, int]:
     """Fills an empty, migrated database with this share of the full size; returns how many rows of what."""
-    pictures = int(PICTURES * share) // PER_DISH * PER_DISH
-    sizes = {"pictures": pictures, "dishes": pictures // PER_DISH, "per_dish": PER_DISH, "opinions": OPINIONS}
+    images = int(IMAGE_COUNT * share) // PER_DISH * PER_DISH
+    sizes = {"images": images, "dishes": images // PER_DISH, "per_dish": PER_DISH, "opinions": OPINIONS}
     with connection.cursor() as cursor:
         # Keys are right by construction; checking each of them would take longer than writing the rows.
         cursor.execute("SET session_replication_role = replica; SET synchronous_commit = off")
@@ -230,7 +230,7 @@ def fill(share: float) -> dict[str, int]:
 
 
 def fill_vectors(cursor: object, sizes: dict[str, int]) -> None:
-    """Vectors of pictures from a pool of random ones, and of the words."""
+    """Vectors of images from a pool of random ones, and of the words."""
     random = np.random.default_rng(1)
     run = cursor.execute  # type: ignore[attr-defined]
     run("CREATE TEMP TABLE pool (at bigint, vector bytea, numbers jsonb)")
@@ -255,7 +255,7 @@ def fill_vectors(cursor: object, sizes: dict[str, int]) -> None:
 
 
 def fill_units(cursor: object, sizes: dict[str, int]) -> None:
-    """Fifteen units about each picture: made, encoded, measured in colours, asked twelve times."""
+    """Fifteen units about each image: made, encoded, measured in colours, asked twelve times."""
     image = "jsonb_build_object('image', n)"
     of = {"key": "'image:' || n", "payload": image, "state": ENDED, "text": "''", "numbers": "'{}'", "image": "NULL"}
     of |= {"embedding": "NULL", "join": ""}

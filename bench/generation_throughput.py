@@ -1,9 +1,9 @@
-"""How many pictures a second the diffusers backend makes, against the published way in the same run.
+"""How many images a second the diffusers backend makes, against the published way in the same run.
 
-    python -m bench.generation_throughput [--pictures 48] [--at-once 8 16] [--gpus 1]
+    python -m bench.generation_throughput [--images 48] [--at-once 8 16] [--gpus 1]
 
-The published way makes one picture after the other with the library's pipeline in its default precision, fp32, and
-loads the pipeline anew for every dish (five pictures). Random weights in the shape of Stable Diffusion 2.1: speed does
+The published way makes one image after the other with the library's pipeline in its default precision, fp32, and
+loads the pipeline anew for every dish (five images). Random weights in the shape of Stable Diffusion 2.1: speed does
 not depend on their values, quality does, so none is reported. `--small` is for trying the script without a card.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.cards import about, over_cards
+from bench.multi_gpu import about, over_cards
 from evaluation.backends import weights
 from evaluation.backends.diffusion import DiffusersPipeline
 from evaluation.backends.standin.images import encode_png
@@ -98,7 +98,7 @@ def made_on_the_device() -> AbstractContextManager[Any]:
 
 
 def requests(count: int) -> list[ImageRequest]:
-    """Pictures of dishes, five of each."""
+    """Images of dishes, five of each."""
     return [ImageRequest(f"u{n}", PROMPT.format(n // PER_DISH), "", seed=n) for n in range(count)]
 
 
@@ -122,14 +122,14 @@ class OneByOne:
         self.options = options
 
     def made(self, given: Sequence[ImageRequest]) -> tuple[list[Any], float]:
-        """Pictures, and seconds for each with its file."""
+        """Images, and seconds for each with its file."""
         start = time.perf_counter()
-        pictures = [self.picture(request) for request in given]
-        for picture in pictures:
-            encode_png(picture)
-        return pictures, (time.perf_counter() - start) / len(given)
+        images = [self.draw_image(request) for request in given]
+        for draw_image in images:
+            encode_png(draw_image)
+        return images, (time.perf_counter() - start) / len(given)
 
-    def picture(self, request: ImageRequest) -> Any:
+    def draw_image(self, request: ImageRequest) -> Any:
         import torch
 
         assert request.seed is not None
@@ -146,23 +146,23 @@ class OneByOne:
 
 
 def batched(ready: Callable[[], None], arguments: dict[str, Any]) -> tuple[int, float]:
-    """Pictures, as files in memory, and seconds of one process."""
+    """Images, as files in memory, and seconds of one process."""
     made = backend(arguments)
     list(made.generate(requests(arguments["at_once"])))
-    given = requests(arguments["pictures"])
+    given = requests(arguments["images"])
     ready()
     start = time.perf_counter()
     results = list(made.generate(given))
     seconds = time.perf_counter() - start
     again = sum("not_finite_in" in result.circumstances for result in results)
     if again:
-        print(f"    {again} of {len(results)} pictures were made twice: half precision did not hold their numbers")
+        print(f"    {again} of {len(results)} images were made twice: half precision did not hold their numbers")
     return sum(result.state == "done" for result in results), seconds
 
 
 def report_published(folder: Path, options: argparse.Namespace) -> tuple[float, list[Any]]:
-    """Seconds per picture as published, the pipeline loaded for every dish, and the pictures."""
-    published, pictures = 0.0, []
+    """Seconds per image as published, the pipeline loaded for every dish, and the images."""
+    published, images = 0.0, []
     for precision in ("fp32", "fp16"):
         if precision == "fp16" and weights.select_device() == "cpu":
             continue
@@ -171,42 +171,42 @@ def report_published(folder: Path, options: argparse.Namespace) -> tuple[float, 
         found, seconds = single.made(requests(options.baseline))
         reloading = seconds + single.load_seconds / PER_DISH
         print(
-            f"one by one in {precision}: {1 / seconds:.3f} pictures/s; loading takes {single.load_seconds:.1f} s, "
-            f"so for every dish anew {1 / reloading:.3f} pictures/s"
+            f"one by one in {precision}: {1 / seconds:.3f} images/s; loading takes {single.load_seconds:.1f} s, "
+            f"so for every dish anew {1 / reloading:.3f} images/s"
         )
         if not published:
-            published, pictures = reloading, found
+            published, images = reloading, found
         del single
-    return published, pictures
+    return published, images
 
 
 def report_batched(folder: Path, options: argparse.Namespace, published: float, precision: str, at_once: int) -> None:
-    names = {"folder": folder, "precision": precision, "at_once": at_once, "pictures": options.pictures}
+    names = {"folder": folder, "precision": precision, "at_once": at_once, "images": options.images}
     rate = over_cards(options.gpus, batched, {**names, "steps": options.steps, "size": options.size})
     print(
-        f"  {precision}, {at_once} at once: {rate:7.3f} pictures/s on {options.gpus} card(s), "
+        f"  {precision}, {at_once} at once: {rate:7.3f} images/s on {options.gpus} card(s), "
         f"{rate * published:5.1f} × the published way (fp32, loaded for every dish)"
     )
 
 
 def report_likeness(folder: Path, options: argparse.Namespace, reference: Sequence[Any]) -> None:
-    """How far pictures in batches lie from those that the library's pipeline makes alone, by the same seeds."""
+    """How far images in batches lie from those that the library's pipeline makes alone, by the same seeds."""
     shape = {"folder": folder, "steps": options.steps, "size": options.size, "at_once": len(reference)}
-    wanted = np.stack([np.asarray(picture).astype(int) for picture in reference])
+    wanted = np.stack([np.asarray(draw_image).astype(int) for draw_image in reference])
     for precision in ("fp32", options.precisions[0]):
         made = backend({**shape, "precision": precision}).drawn(requests(len(reference)), precision)
-        difference = np.abs(np.stack(made.pictures).astype(int) - wanted)
+        difference = np.abs(np.stack(made.images).astype(int) - wanted)
         print(
-            f"  {len(reference)} pictures at once in {precision} beside one by one in fp32: grey levels apart "
+            f"  {len(reference)} images at once in {precision} beside one by one in fp32: grey levels apart "
             f"{difference.mean():.3f} on average, {difference.max()} at most"
         )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--pictures", type=int, default=48, help="pictures per card and measurement")
-    parser.add_argument("--baseline", type=int, default=4, help="pictures one by one")
-    parser.add_argument("--at-once", type=int, nargs="+", default=[8, 16], help="pictures per pass")
+    parser.add_argument("--images", type=int, default=48, help="images per card and measurement")
+    parser.add_argument("--baseline", type=int, default=4, help="images one by one")
+    parser.add_argument("--at-once", type=int, nargs="+", default=[8, 16], help="images per pass")
     parser.add_argument("--precisions", nargs="+", default=["fp16", "bf16"])
     parser.add_argument("--size", type=int, default=512)
     parser.add_argument("--steps", type=int, default=20)
@@ -219,11 +219,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         save_model(folder, options.small)
-        published, pictures = report_published(folder, options)
+        published, images = report_published(folder, options)
         for precision in options.precisions:
             for at_once in options.at_once:
                 report_batched(folder, options, published, precision, at_once)
-        report_likeness(folder, options, pictures)
+        report_likeness(folder, options, images)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 Draws reviews from a model with a known share: a probit whose dishes, reviewers and pairs of both differ by normal
 effects. The pattern is like that of one country and model in the paper: 30 dishes, 7 people who judged between 4 and
-28 of them, 5 pictures each. Prints coverage and mean width of each interval, and the width as a ratio to Wilson's.
+28 of them, 5 images each. Prints coverage and mean width of each interval, and the width as a ratio to Wilson's.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from evaluation.metrics.inference.proportion import Z, wilson_interval
 
 DISHES = 30
 JUDGED = (4, 9, 10, 12, 16, 18, 28)
-PICTURES = 5
+IMAGES = 5
 DRAWS = 500
 NORMAL = NormalDist()
 # Deviations of dishes, reviewers and pairs on the probit scale.
@@ -36,7 +36,7 @@ def pattern(random: np.random.Generator) -> tuple[npt.NDArray[np.int64], npt.NDA
         (dish, person)
         for person, many in enumerate(JUDGED)
         for dish in random.choice(DISHES, many, replace=False)
-        for _ in range(PICTURES)
+        for _ in range(IMAGES)
     ]
     dishes, people = np.array(pairs).T
     return dishes, people

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evaluation.backends.vlm.backend import PictureAnswerer
+from evaluation.backends.vlm.backend import ImageAnswerer
 from evaluation.backends.vlm.tiling import Tiling, parse_tiling_config
 from evaluation.contracts.backend import Question
 
@@ -90,10 +90,10 @@ def preparation() -> Tiling:
     )
 
 
-def answerer(shape: str, precision: str, written: int) -> PictureAnswerer:
+def answerer(shape: str, precision: str, written: int) -> ImageAnswerer:
     words = tokenizer()
     made = network(shape, precision, words.convert_tokens_to_ids("<image>"))
-    backend = PictureAnswerer(made, words, TEMPLATE, preparation(), most_new_tokens=written)
+    backend = ImageAnswerer(made, words, TEMPLATE, preparation(), most_new_tokens=written)
     # Random weights may draw the token that ends an answer: then nothing would be written, and nothing measured.
     backend.ends = frozenset  # type: ignore[method-assign]
     return backend

@@ -27,8 +27,8 @@ def figures(large: bool, wanted: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--large", action="store_true", help="200 people and 3,000 pictures; takes many minutes")
-    parser.add_argument("--wanted", type=int, default=2, help="opinions wanted of each picture")
+    parser.add_argument("--large", action="store_true", help="200 people and 3,000 images; takes many minutes")
+    parser.add_argument("--wanted", type=int, default=2, help="opinions wanted of each image")
     options = parser.parse_args()
     django.setup()
     for line in figures(options.large, options.wanted):

@@ -30,7 +30,7 @@ make_model("nothing", role="vqa", backend="nothing", demonstration=True)
 PLAN = """
 import django; django.setup()
 import resource, time
-from bench.nothing import register
+from bench.no_op_study import register
 from evaluation.runner import create_run
 register()
 started = time.monotonic()
@@ -40,7 +40,7 @@ print(run.pk, time.monotonic() - started, resource.getrusage(resource.RUSAGE_SEL
 WORK = """
 import django; django.setup()
 import time
-from bench.nothing import register
+from bench.no_op_study import register
 from evaluation.runner import process_run
 register({batch})
 started = time.monotonic()

@@ -48,7 +48,7 @@ class Halfway:
 
 
 def form(size: int) -> tuple[bytes, str]:
-    """A multipart body of `size` bytes with a picture-like file, and its media type."""
+    """A multipart body of `size` bytes with an image-like file, and its media type."""
     boundary = uuid.uuid4().hex
     head = (
         f'--{boundary}\r\nContent-Disposition: form-data; name="proof"\r\n\r\nnone\r\n'

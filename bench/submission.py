@@ -6,7 +6,7 @@ Then a full leaderboard over the same line, in every language, by a phone that w
 
 Starts the real web server with the product's configuration on SQLite in a folder of its own, opens the collection,
 and exits with 1 where the journey or the leaderboard needs more than is allowed. With `--throughput` it measures
-dishes told at once instead (`bench/telling.py`).
+dishes told at once instead (`bench/dish_throughput.py`).
 """
 
 import argparse
@@ -24,7 +24,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from bench import telling
+from bench import dish_throughput
 from bench.slow_clients import HOST, ROOT, machine, server
 
 OPEN = "from tests.collection.make import open_collection; open_collection()"
@@ -232,11 +232,11 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8461)
     parser.add_argument("--throughput", action="store_true", help="dishes told at once, here and at the baseline")
     parser.add_argument("--baseline", type=Path, help="a checkout of the baseline; made by git where none is given")
-    parser.add_argument("--seconds", type=float, default=telling.SECONDS, help="of each round of --throughput")
+    parser.add_argument("--seconds", type=float, default=dish_throughput.SECONDS, help="of each round of --throughput")
     parser.add_argument("--clients", type=int, default=16, help="phones of --throughput")
     options = parser.parse_args()
     if options.throughput:
-        sys.exit(0 if telling.run(options) else "A bound is missed.")
+        sys.exit(0 if dish_throughput.run(options) else "A bound is missed.")
     with tempfile.TemporaryDirectory() as folder, server(Path(folder), options.port):
         url, line = f"http://{HOST}:{options.port}", (options.kbit, options.latency)
         tell(Path(folder), OPEN)

@@ -1,8 +1,8 @@
-"""How many questions about pictures a second a vision-language model answers, against the published way in one run.
+"""How many questions about images a second a vision-language model answers, against the published way in one run.
 
-    python -m bench.vqa_throughput [--pictures 40] [--gpus 1]
+    python -m bench.vqa_throughput [--images 40] [--gpus 1]
 
-The published way gives the model the picture anew with every question and lets it write an answer. Random weights in
+The published way gives the model the image anew with every question and lets it write an answer. Random weights in
 the shape of LLaVA-NeXT with a language model of 7 billion parameters: speed does not depend on their values. They never
 end an answer, so the number of written tokens is fixed and said.
 """
@@ -14,22 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from bench.cards import about, over_cards
-from bench.clip_throughput import pictures
+from bench.clip_throughput import images
+from bench.multi_gpu import about, over_cards
 from bench.random_vlm import answerer, questions, spread
 from evaluation.backends.image_decode import decode_image_bytes
-from evaluation.backends.vlm.backend import PictureAnswerer, of_letters
+from evaluation.backends.vlm.backend import ImageAnswerer, of_letters
 from evaluation.contracts.backend import Asked, Question, Reading
 
 WANTED = 25
 NEAR = 1e-4
 
 
-def anew(backend: PictureAnswerer, picture: bytes, question: Question, written: int) -> np.ndarray:
-    """The published way: picture and question together, each time; the probabilities of the letters at the end."""
+def anew(backend: ImageAnswerer, image: bytes, question: Question, written: int) -> np.ndarray:
+    """The published way: image and question together, each time; the probabilities of the letters at the end."""
     import torch
 
-    pixels = torch.from_numpy(decode_image_bytes(picture).copy()).to(backend.device)
+    pixels = torch.from_numpy(decode_image_bytes(image).copy()).to(backend.device)
     tiles = backend.tiling.tiles(pixels)[None].to(backend.network.dtype)
     sizes = torch.tensor([pixels.shape[:2]])
     before, after = backend.wording.before, backend.wording.after(question.text)
@@ -47,8 +47,8 @@ def anew(backend: PictureAnswerer, picture: bytes, question: Question, written: 
 LENGTHS: dict[tuple[int, int], int] = {}
 
 
-def image_tokens(backend: PictureAnswerer, tiles: Any, sizes: Any) -> int:
-    """How many tokens a picture of this size is; known after the first, as a processor knows it."""
+def image_tokens(backend: ImageAnswerer, tiles: Any, sizes: Any) -> int:
+    """How many tokens an image of this size is; known after the first, as a processor knows it."""
     import torch
 
     size = (int(sizes[0, 0]), int(sizes[0, 1]))
@@ -59,7 +59,7 @@ def image_tokens(backend: PictureAnswerer, tiles: Any, sizes: Any) -> int:
     return LENGTHS[size]
 
 
-def one_by_one(backend: PictureAnswerer, contents: Sequence[bytes], written: int) -> float:
+def one_by_one(backend: ImageAnswerer, contents: Sequence[bytes], written: int) -> float:
     """Questions a second the published way."""
     asked = questions()
     anew(backend, contents[0], asked[0], written)
@@ -71,13 +71,13 @@ def one_by_one(backend: PictureAnswerer, contents: Sequence[bytes], written: int
 
 
 def together(ready: Callable[[], None], arguments: dict[str, Any]) -> tuple[int, float]:
-    """Questions and seconds of one process, the picture's beginning computed once."""
+    """Questions and seconds of one process, the image's beginning computed once."""
     backend = answerer("7B", "bf16", arguments["written"])
     return timed(backend, arguments["contents"], arguments["reading"], ready)
 
 
 def timed(
-    backend: PictureAnswerer, contents: Sequence[bytes], reading: Reading, ready: Callable[[], None] = lambda: None
+    backend: ImageAnswerer, contents: Sequence[bytes], reading: Reading, ready: Callable[[], None] = lambda: None
 ) -> tuple[int, float]:
     asked = [Asked(content, questions()) for content in contents]
     list(backend.answer(asked[:2], reading))
@@ -95,7 +95,7 @@ def exactness(cards: int) -> float:
     backend = answerer("tiny", "fp32", 1)
     for parameter in backend.network.parameters():
         parameter.data *= 4 if parameter.dim() > 1 else 1
-    contents, asked = pictures("PNG", 2, 600), questions()
+    contents, asked = images("PNG", 2, 600), questions()
     alone = [[anew(backend, content, question, 0) for question in asked] for content in contents]
     if cards > 1:
         spread(backend.network)
@@ -108,13 +108,13 @@ def exactness(cards: int) -> float:
 
 
 def report(options: argparse.Namespace) -> None:
-    contents = pictures("PNG", options.pictures, 1024)
+    contents = images("PNG", options.images, 1024)
     backend = answerer("7B", "bf16", options.written)
     few = contents[: options.baseline]
     slow = one_by_one(backend, few, options.written)
     tokens = next(iter(LENGTHS.values()))
     lengths = [len(backend.wording.after(question.text)) for question in questions()]
-    print(f"Pictures of {tokens} tokens, {len(lengths)} questions of {min(lengths)} to {max(lengths)} tokens, bf16")
+    print(f"Images of {tokens} tokens, {len(lengths)} questions of {min(lengths)} to {max(lengths)} tokens, bf16")
     print(f"  one by one, {options.written} tokens written: {slow:6.1f} questions/s")
     single = one_by_one(backend, few, 1)
     print(f"  one by one, 1 token written:  {single:6.1f} questions/s")
@@ -144,8 +144,8 @@ def most_memory() -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--pictures", type=int, default=40, help="per card and measurement, 15 questions each")
-    parser.add_argument("--baseline", type=int, default=2, help="pictures one by one")
+    parser.add_argument("--images", type=int, default=40, help="per card and measurement, 15 questions each")
+    parser.add_argument("--baseline", type=int, default=2, help="images one by one")
     parser.add_argument("--written", type=int, default=8, help="tokens that an answer in words has")
     parser.add_argument("--gpus", type=int, default=1)
     parser.add_argument("--exactness-only", action="store_true", help="only the tiny model: no card is needed")

@@ -8,7 +8,7 @@ import re
 import unicodedata
 
 # Script, as it begins the Unicode name of its letters → its letters that look like one of another script.
-LOOK_ALIKES = {
+CONFUSABLES = {
     "LATIN": "ABCEHIJKMNOPSTXYZabcdehijklopqsuvwxyıɑɡɩ",
     "CYRILLIC": "АВЕЅІЈКМНОРСТУХҮаеѕіјорсухһԁԛԝӏѵ",
     "GREEK": "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυωϲϳ",
@@ -18,7 +18,7 @@ LOOK_ALIKES = {
 WORDS = re.compile(r"\w+")
 
 
-def mixes_look_alikes(text: str) -> bool:
+def mixes_confusable_letters(text: str) -> bool:
     """True where one word holds letters of two or more of these scripts and one of them could be mistaken."""
     return any(is_confusable_word(word) for word in WORDS.findall(text))
 
@@ -27,10 +27,10 @@ def is_confusable_word(word: str) -> bool:
     found = {script for sign in word if (script := script_of(sign))}
     if len(found) < 2:
         return False
-    return any(sign in LOOK_ALIKES[script] for script in found for sign in word)
+    return any(sign in CONFUSABLES[script] for script in found for sign in word)
 
 
 def script_of(sign: str) -> str | None:
     """The script of a letter, where that script is one of the table."""
     script = unicodedata.name(sign, "").split(" ", 1)[0]
-    return script if script in LOOK_ALIKES else None
+    return script if script in CONFUSABLES else None

@@ -32,7 +32,7 @@ makers: dict[str, Callable[[int], Content | None]] = {}
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedCount:
     """`content` None while it is first being counted."""
 
     content: Content | None
@@ -51,7 +51,7 @@ def is_large(rows: QuerySet[Any], key: str) -> Exists:
 
 def read_cached_counts(
     kind: str, pks: list[int], *, settled: Mapping[int, datetime | None] | None = None
-) -> dict[int, Kept]:
+) -> dict[int, CachedCount]:
     """What is kept of these, in one query; asks a worker for what is missing or old.
 
     `settled`: when something last changed of those that change no more: counted after that, they are never old.
@@ -63,7 +63,9 @@ def read_cached_counts(
         create_missing_rows(missing)
     if due and request_recount([f"{kind}:{pk}" for pk in due]):
         transaction.on_commit(request_tables)
-    return {pk: Kept(rows[pk].content, rows[pk].counted_at) if pk in rows else Kept(None, None) for pk in pks}
+    return {
+        pk: CachedCount(rows[pk].content, rows[pk].counted_at) if pk in rows else CachedCount(None, None) for pk in pks
+    }
 
 
 def is_stale(row: KeptReport | None, settled: datetime | None) -> bool:

@@ -47,7 +47,7 @@ def store_content(content: bytes) -> str:
     return sha256
 
 
-def keep_file(source: Path) -> str:
+def store_file(source: Path) -> str:
     """Stores a file that may be larger than memory; returns its SHA-256. Raises OSError, and then leaves nothing."""
     with source.open("rb") as content:
         sha256 = hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,5 +1,5 @@
 """What follows here when a dish is withdrawn: its units stop at once, tables count anew without it; once it is
-erased, prompts, payloads, answers, vectors and pictures go. Ids stay."""
+erased, prompts, payloads, answers, vectors and images go. Ids stay."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from collection.withdrawal.withdraw import heir_of
 from evaluation import content_store
 from evaluation.counters import bump_input_counters
 from evaluation.models import EarlierOutcome, Embedding, GeneratedImage, Outcome, Run, RunLabel, Subject, Unit
-from evaluation.signals import pictures_erased, pictures_renamed
+from evaluation.signals import images_erased, images_renamed
 from evaluation.subjects import subject_for
 from evaluation.tables.scrubbing import scrub_tables
 
@@ -47,7 +47,7 @@ def erase_dish_results(dishes: Sequence[int], removals: Removals, **signal: Any)
 
 
 def give_to_heir(dish: Dish, subjects: QuerySet[Subject]) -> None:
-    """Pictures of a dish that other contributors described too are theirs; only words of the withdrawn one go."""
+    """Images of a dish that other contributors described too are theirs; only words of the withdrawn one go."""
     heir = heir_of(dish)
     images = GeneratedImage.objects.filter(subject__in=subjects)
     if heir is None or not images.exists():
@@ -56,14 +56,14 @@ def give_to_heir(dish: Dish, subjects: QuerySet[Subject]) -> None:
     if heir.local_name != dish.local_name:
         images.update(prompt_sent="", prompt_revised="")
     images.update(subject=subject_for(heir))
-    pictures_renamed.send(sender=GeneratedImage, images=ids, name=heir.local_name)
+    images_renamed.send(sender=GeneratedImage, images=ids, name=heir.local_name)
 
 
 def erase_subjects(subjects: list[int], removals: Removals) -> None:
     images = GeneratedImage.objects.filter(subject__in=subjects)
     ids = list(images.values_list("pk", flat=True))
     hashes = set(images.exclude(sha256="").values_list("sha256", flat=True))
-    pictures_erased.send(sender=GeneratedImage, images=ids, removals=removals)
+    images_erased.send(sender=GeneratedImage, images=ids, removals=removals)
     erase_units(Unit.objects.filter(Q(subject__in=subjects) | Q(payload__image__in=ids)))
     Embedding.objects.filter(image__in=ids).delete()
     images.update(

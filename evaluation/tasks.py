@@ -9,7 +9,7 @@ from evaluation import cached_counts, runner
 from evaluation.models import Run
 from evaluation.runner import purging
 from evaluation.tables import compute
-from wwd.base.stopping import is_stopping
+from wwd.base.worker_shutdown import is_stopping
 
 # Below the broker's visibility timeout: a task that hangs is gone before its message comes again.
 TIME_LIMIT = 3000

@@ -12,7 +12,7 @@ from evaluation.contracts import table as contracts_table
 from evaluation.models import InputCounter, Plan, PlanAct, Run
 from evaluation.plans.evidence import Data, data_of
 from evaluation.plans.mask import LIFTED, plans_over
-from evaluation.plans.registered import frozen_plans
+from evaluation.plans.plan_status import frozen_plans
 from evaluation.registry import lookup
 from evaluation.tables import store
 
@@ -111,7 +111,7 @@ def lift_mask(plan: Plan, by: AbstractBaseUser, reason: str, *, complete: bool) 
         return PlanAct.objects.create(plan=plan, kind=kind, by_id=by.pk, name=by.get_username(), reason=reason.strip())
 
 
-def record_look(table: str, filters: Mapping[str, str], name: str, reason: str) -> int:
+def record_unmasked_view(table: str, filters: Mapping[str, str], name: str, reason: str) -> int:
     """Records that `name` looks once at a table without its mask; returns how many plans this concerns.
 
     Raises TableNotFound, and ReasonMissingError for an empty reason.

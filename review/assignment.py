@@ -1,13 +1,13 @@
-"""Who judges which picture next: the model this person was given least, then fewest opinions, then chance.
+"""Who judges which image next: the model this person was given least, then fewest opinions, then chance.
 
-Opinions and live reservations of a picture never exceed what the campaign wants. The next picture is chosen while
-only the person's own row is held; then the picture's row is held and its load counted once more, and where somebody
-came first another picture is chosen. SQLite holds the whole database (IMMEDIATE). Locks are taken in one order,
-person, picture, input counter, so that nobody waits in a circle. Only the database's clock counts.
+Opinions and live reservations of an image never exceed what the campaign wants. The next image is chosen while
+only the person's own row is held; then the image's row is held and its load counted once more, and where somebody
+came first another image is chosen. SQLite holds the whole database (IMMEDIATE). Locks are taken in one order,
+person, image, input counter, so that nobody waits in a circle. Only the database's clock counts.
 
 The model comes before the number of opinions, so that what a person was given (answered, skipped, reported, in hand
-or expired; repeats aside) never differs by more than one between models that still have an open picture for them,
-however unequal the models' numbers of pictures are. Real photographs and repeats are strewn in by their own shares.
+or expired; repeats aside) never differs by more than one between models that still have an open image for them,
+however unequal the models' numbers of images are. Real photographs and repeats are strewn in by their own shares.
 """
 
 import uuid
@@ -27,7 +27,7 @@ from review.errors import RequestRefusedError
 from review.models import Assignment, Campaign, CampaignImage, ContentTag, Reviewer
 
 RESERVATION = timedelta(hours=1)
-# So many other pictures lie between a picture and its repeat.
+# So many other images lie between an image and its repeat.
 REPEAT_GAP = 10
 REPORTS_FOR_ALL = 2
 # What tables count as an input of theirs (see `evaluation.counters.bump_input_counters`).
@@ -38,14 +38,14 @@ HANDLED = (State.ANSWERED, State.SKIPPED, State.REPORTED)
 
 @dataclass(frozen=True)
 class Progress:
-    """How many pictures are behind somebody, and how many there are for them altogether."""
+    """How many images are behind somebody, and how many there are for them altogether."""
 
     done: int
     total: int
 
     @property
     def number(self) -> int:
-        """The place of the picture that is now shown, from 1."""
+        """The place of the image that is now shown, from 1."""
         return self.done + 1
 
 
@@ -57,13 +57,13 @@ def lock_reviewer(reviewer: Reviewer) -> tuple[Campaign, datetime]:
 
 
 def hold_images(images: QuerySet[CampaignImage]) -> list[CampaignImage]:
-    """Holds these pictures' rows until the transaction ends, in one order."""
+    """Holds these images' rows until the transaction ends, in one order."""
     return list(images.order_by("pk").select_for_update(of=("self",), no_key=True))
 
 
 @transaction.atomic
 def reserve_image(reviewer: Reviewer) -> Assignment | None:
-    """The picture that `reviewer` has in hand, or a fresh one; None where no picture is left for them."""
+    """The image that `reviewer` has in hand, or a fresh one; None where no image is left for them."""
     campaign, now = lock_reviewer(reviewer)
     in_hand = list_live_assignments(reviewer).select_related("image").first()
     if in_hand:
@@ -76,7 +76,7 @@ def reserve_image(reviewer: Reviewer) -> Assignment | None:
         with transaction.atomic():
             if _load_once_held(chosen) <= load:
                 return _give(reviewer, chosen, now, repeat=False)
-            # Lets go of the picture's row: whoever waits for it must not wait for the next choice.
+            # Lets go of the image's row: whoever waits for it must not wait for the next choice.
             transaction.set_rollback(True)
     return None
 
@@ -105,7 +105,7 @@ def list_open_reservations() -> QuerySet[Assignment]:
 
 
 def list_visible_images(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImage]:
-    """Pictures of the reviewer's country, not withdrawn, that nobody reported and that show nothing they avoid."""
+    """Images of the reviewer's country, not withdrawn, that nobody reported and that show nothing they avoid."""
     images = CampaignImage.objects.filter(campaign=campaign, country=reviewer.country).exclude(copy_sha256="")
     reports = Assignment.objects.filter(state=State.REPORTED)
     images = images.exclude(Exists(reports.filter(image=OuterRef("pk")))).exclude(image__in=hidden_for_all())
@@ -127,7 +127,7 @@ def has_tagged(campaign: Campaign) -> bool:
 
 
 def open_images(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImage]:
-    """Pictures that still want an opinion and that this person has not handled; `load` is annotated.
+    """Images that still want an opinion and that this person has not handled; `load` is annotated.
 
     `load`: opinions and live reservations. Opinions are counted on the row, reservations alive are few.
     """
@@ -141,7 +141,7 @@ def open_images(reviewer: Reviewer, campaign: Campaign) -> QuerySet[CampaignImag
 
 
 def next_image(reviewer: Reviewer, campaign: Campaign) -> tuple[CampaignImage, int] | None:
-    """The first open picture in the order that this module describes, and its load."""
+    """The first open image in the order that this module describes, and its load."""
     camera = Q(image__image__model__role=Role.CAMERA)
     rows = reviewer.assignments.filter(repeat=False).order_by().values("image__image__model")
     counts = rows.annotate(given=Count("pk"), real=Count("pk", filter=camera))
@@ -159,7 +159,7 @@ def next_image(reviewer: Reviewer, campaign: Campaign) -> tuple[CampaignImage, i
 
 
 def due_repeat(reviewer: Reviewer, campaign: Campaign) -> CampaignImage | None:
-    """A picture that this person answered long enough ago, where it is time to ask about one once more."""
+    """An image that this person answered long enough ago, where it is time to ask about one once more."""
     if not campaign.repeat_percent:
         return None
     answered = list(
@@ -176,9 +176,9 @@ def due_repeat(reviewer: Reviewer, campaign: Campaign) -> CampaignImage | None:
 
 
 def share_due(reviewer: Reviewer, total: int, had: int, percent: int) -> bool:
-    """Whether one more of a kind is due after `total` pictures, `had` of them of the kind.
+    """Whether one more of a kind is due after `total` images, `had` of them of the kind.
 
-    Each person starts at another place of the cycle, so that the number of a picture tells nothing.
+    Each person starts at another place of the cycle, so that the number of an image tells nothing.
     """
     if not percent:
         return False
@@ -187,7 +187,7 @@ def share_due(reviewer: Reviewer, total: int, had: int, percent: int) -> bool:
 
 
 def count_reviewer_progress(reviewer: Reviewer) -> Progress:
-    """Pictures handled, and those plus what is left for this person (the one in hand included)."""
+    """Images handled, and those plus what is left for this person (the one in hand included)."""
     in_hand = Q(state=State.RESERVED, until__gt=Now())
     counted = {"done": Count("pk", filter=Q(state__in=HANDLED)), "held": Count("pk", filter=in_hand)}
     mine = reviewer.assignments.aggregate(**counted)
@@ -196,7 +196,7 @@ def count_reviewer_progress(reviewer: Reviewer) -> Progress:
 
 
 def load_without(image: CampaignImage, reviewer: Reviewer) -> int:
-    """Opinions and live reservations of one picture by everybody but `reviewer`."""
+    """Opinions and live reservations of one image by everybody but `reviewer`."""
     others = Q(image=image, repeat=False) & ~Q(reviewer=reviewer)
     opinions = image.reviews.counted(include_excluded=True).filter(others).count()
     return opinions + list_open_reservations().filter(others).count()
@@ -217,18 +217,18 @@ def find_assignment(reviewer: Reviewer, key: str) -> Assignment:
 
 
 def mark_shown(assignment: Assignment) -> None:
-    """Records when the picture was first shown."""
+    """Records when the image was first shown."""
     Assignment.objects.filter(pk=assignment.pk, shown_at=None).update(shown_at=Now())
 
 
-def keep_begun(assignment: Assignment, chosen: dict[str, str | list[str]]) -> None:
+def store_first_page(assignment: Assignment, chosen: dict[str, str | list[str]]) -> None:
     """Remembers what was chosen on the first page of questions, so that whoever loads anew is asked the second one."""
     Assignment.objects.filter(pk=assignment.pk, state=State.RESERVED).update(begun=chosen)
 
 
 @transaction.atomic
 def skip_assignment(assignment: Assignment) -> None:
-    """Leaves the picture out for this person. One that was answered stays answered."""
+    """Leaves the image out for this person. One that was answered stays answered."""
     unanswered = (State.RESERVED, State.EXPIRED)
     mine = Assignment.objects.filter(pk=assignment.pk, state__in=unanswered)
     if mine.update(state=State.SKIPPED, handled_at=Now(), begun={}):
@@ -237,13 +237,13 @@ def skip_assignment(assignment: Assignment) -> None:
 
 @transaction.atomic
 def report_assignment(assignment: Assignment) -> None:
-    """Hides the picture in this campaign until staff have looked at it. An answer given before is kept."""
+    """Hides the image in this campaign until staff have looked at it. An answer given before is kept."""
     Assignment.objects.filter(pk=assignment.pk).update(state=State.REPORTED, handled_at=Now(), begun={})
     counters.bump_input_counters(SKIPS)
 
 
 def give_reason(assignment: Assignment, reason: str) -> None:
-    """Why a picture was skipped or reported, told afterwards."""
+    """Why an image was skipped or reported, told afterwards."""
     if reason not in Assignment.Reason.values:
         raise RequestRefusedError(gettext("Choose one of the answers that are shown."), 400)
     left = Assignment.objects.filter(pk=assignment.pk, state__in=(State.SKIPPED, State.REPORTED))
@@ -258,7 +258,7 @@ def last_handled(reviewer: Reviewer) -> Assignment | None:
 
 @transaction.atomic
 def take_back(assignment: Assignment) -> None:
-    """Takes a skip or report back: the picture is in hand again. Raises RequestRefusedError where others judge it
+    """Takes a skip or report back: the image is in hand again. Raises RequestRefusedError where others judge it
     now.
     """
     reviewer = assignment.reviewer

@@ -1,4 +1,4 @@
-"""When to offer a rest: after twenty pictures, or two distressing ones in a row. Offered, never forced."""
+"""When to offer a rest: after twenty images, or two distressing ones in a row. Offered, never forced."""
 
 from typing import Literal
 
@@ -8,9 +8,9 @@ from django.db.models.functions import Now
 from review.assignment import HANDLED
 from review.models import Assignment, ContentTag, Review, Reviewer, SupportContact
 
-PICTURES = 20
+IMAGES = 20
 IN_A_ROW = 2
-Why = Literal["", "pictures", "distress"]
+Why = Literal["", "images", "distress"]
 UPSETTING = Assignment.Reason.UPSETTING
 
 
@@ -21,10 +21,10 @@ def rest_due(reviewer: Reviewer) -> Why:
     if reviewer.rested_at:
         done = done.filter(handled_at__gt=reviewer.rested_at)
     found = done.annotate(disturbing=Subquery(said.values("disturbing"))).order_by("-handled_at")
-    last = list(found.values_list("state", "reason", "disturbing")[:PICTURES])
+    last = list(found.values_list("state", "reason", "disturbing")[:IMAGES])
     if len(last) >= IN_A_ROW and all(is_distressing(*row) for row in last[:IN_A_ROW]):
         return "distress"
-    return "pictures" if len(last) == PICTURES else ""
+    return "images" if len(last) == IMAGES else ""
 
 
 def is_distressing(state: str, reason: str, disturbing: bool | None) -> bool:
@@ -40,7 +40,7 @@ def go_on(reviewer: Reviewer) -> None:
 
 
 def only_milder(reviewer: Reviewer) -> None:
-    """From now on no picture with any content tag."""
+    """From now on no image with any content tag."""
     reviewer.avoids = list(ContentTag.Kind.values)
     reviewer.save(update_fields=["avoids"])
 

@@ -1,4 +1,4 @@
-"""Community review: campaigns, invitations, reviewers, assignments and what people said of each picture."""
+"""Community review: campaigns, invitations, reviewers, assignments and what people said of each image."""
 
 import secrets
 import uuid
@@ -36,7 +36,7 @@ class Questionnaire(models.Model):
 
 
 class Campaign(models.Model):
-    """Pictures to be judged, by whom, how often, with which questionnaire."""
+    """Images to be judged, by whom, how often, with which questionnaire."""
 
     class State(models.TextChoices):
         DRAFT = "draft", _("draft")
@@ -96,7 +96,7 @@ class CampaignText(models.Model):
 
 
 class SupportContact(models.Model):
-    """Somebody whom reviewers of a country can call when pictures upset them."""
+    """Somebody whom reviewers of a country can call when images upset them."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="contacts")
     country = models.CharField(max_length=120, help_text="As the pictures' country is written.")
@@ -114,7 +114,7 @@ class SupportContact(models.Model):
 
 
 class FirstLook(models.Model):
-    """Somebody of the staff looked at the first pictures of a model before reviewers do."""
+    """Somebody of the staff looked at the first images of a model before reviewers do."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="looks")
     model = models.ForeignKey(Model, on_delete=models.CASCADE)
@@ -129,7 +129,7 @@ class FirstLook(models.Model):
 
 
 class CampaignImage(models.Model):
-    """A picture in a campaign, judged for one country. `id` is random: it tells nothing of model or order."""
+    """An image in a campaign, judged for one country. `id` is random: it tells nothing of model or order."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="images")
@@ -162,7 +162,7 @@ class CampaignImage(models.Model):
 
 
 class ContentTag(models.Model):
-    """Something in a picture that reviewers may choose never to see."""
+    """Something in an image that reviewers may choose never to see."""
 
     class Kind(models.TextChoices):
         BLOOD = "blood", _("blood or raw meat")
@@ -185,7 +185,7 @@ class ContentTag(models.Model):
 
 
 class Preparation(models.Model):
-    """Pictures that are being prepared for a campaign, away from any request. The lease is by the database's clock."""
+    """Images that are being prepared for a campaign, away from any request. The lease is by the database's clock."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="preparations")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, blank=True)
@@ -263,7 +263,7 @@ class ReviewerConsent(models.Model):
 
 
 class Reviewer(models.Model):
-    """Somebody who judges pictures in one campaign; nothing that names a person is stored here."""
+    """Somebody who judges images in one campaign; nothing that names a person is stored here."""
 
     class Role(models.TextChoices):
         VOLUNTEER = "volunteer", _("volunteer")
@@ -345,7 +345,7 @@ class Exclusion(models.Model):
 
 
 class Assignment(models.Model):
-    """A picture reserved for a reviewer, then answered or skipped. Once per person, and once more as a repeat."""
+    """An image reserved for a reviewer, then answered or skipped. Once per person, and once more as a repeat."""
 
     class State(models.TextChoices):
         RESERVED = "reserved", _("reserved")
@@ -408,7 +408,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
 
 
 class Review(models.Model):
-    """One person's judgement of one picture.
+    """One person's judgement of one image.
 
     `answers` is what was said, by question code of the campaign's questionnaire. The columns are the constructs
     that every version of E.2 shares, filled once by `derive_construct_columns`; None is unanswered.

@@ -18,7 +18,7 @@ def page_along(reviewer: Reviewer) -> str:
         "reviewer": reviewer,
         "reviews": [(review, in_words(definition, review)) for review in said],
         "notes": Note.objects.filter(reviewer=reviewer).order_by("at"),
-        "about": _about(reviewer),
+        "about": _list_personal_details(reviewer),
     }
     return render_to_string("review/taken_along.html", context)
 
@@ -38,7 +38,7 @@ def in_words(definition: Mapping[str, Any], review: Review) -> list[tuple[str, l
     return found
 
 
-def _about(reviewer: Reviewer) -> list[tuple[str, str]]:
+def _list_personal_details(reviewer: Reviewer) -> list[tuple[str, str]]:
     row = ReviewerBackground.objects.filter(reviewer=reviewer).first()
     fields = BackgroundForm.base_fields.items() if row else ()
     told = [(str(field.label), getattr(row, name)) for name, field in fields]

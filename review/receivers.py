@@ -1,4 +1,4 @@
-"""What follows here when a dish is withdrawn: nobody gets its pictures any more; once it is erased, copies, names and
+"""What follows here when a dish is withdrawn: nobody gets its images any more; once it is erased, copies, names and
 what people wrote about them in their own words go. Opinions stay as numbers and leave new tables."""
 
 from collections.abc import Callable, Sequence
@@ -15,12 +15,12 @@ from evaluation.receivers import erased_key
 from review.assignment import hold_images
 from review.models import Assignment, Campaign, CampaignImage, Review, ReviewChange
 
-STANDING = "campaign"
+PROGRESS_KIND = "campaign"
 COPIES = ("copy_sha256", "large_sha256")
 
 
 def release_reserved_images(dishes: Sequence[int], **signal: Any) -> None:
-    """Pictures in hand are taken back: the next request gets another one."""
+    """Images in hand are taken back: the next request gets another one."""
     held = Assignment.objects.filter(image__image__subject__dish__in=dishes, state=Assignment.State.RESERVED)
     held.update(state=Assignment.State.EXPIRED, begun={})
     count_again(dishes)
@@ -30,7 +30,7 @@ def release_reserved_images(dishes: Sequence[int], **signal: Any) -> None:
 def count_again(dishes: Sequence[int]) -> None:
     """What a worker counted of large campaigns names the dishes: it is not shown until it is counted without these."""
     campaigns = CampaignImage.objects.filter(image__subject__dish__in=dishes).values_list("campaign", flat=True)
-    names = [f"{STANDING}:{pk}" for pk in campaigns.distinct()]
+    names = [f"{PROGRESS_KIND}:{pk}" for pk in campaigns.distinct()]
     KeptReport.objects.filter(name__in=names).update(content=None, counted_at=None)
 
 
@@ -39,7 +39,7 @@ def show_again(dishes: Sequence[int], **signal: Any) -> None:
 
 
 def erase_campaign_images(images: Sequence[int], removals: list[Callable[[], None]], **signal: Any) -> None:
-    """Names, copies and own words about these pictures; what removes the files comes to `removals`."""
+    """Names, copies and own words about these images; what removes the files comes to `removals`."""
     shown = CampaignImage.objects.filter(image__in=images)
     hold_images(shown)
     hashes = {sha256 for pair in shown.values_list(*COPIES) for sha256 in pair if sha256}
@@ -49,7 +49,7 @@ def erase_campaign_images(images: Sequence[int], removals: list[Callable[[], Non
 
 
 def rename_image_dish(images: Sequence[int], name: str, **signal: Any) -> None:
-    """These pictures are now of another contributor's dish; what was said with the other name goes."""
+    """These images are now of another contributor's dish; what was said with the other name goes."""
     shown = CampaignImage.objects.filter(image__in=images).exclude(dish_name=name)
     hold_images(shown)
     forget_words(shown)
@@ -57,7 +57,7 @@ def rename_image_dish(images: Sequence[int], name: str, **signal: Any) -> None:
 
 
 def forget_words(shown: QuerySet[CampaignImage]) -> None:
-    """What people wrote about these pictures, and the place where it is named in the contributor's words alone."""
+    """What people wrote about these images, and the place where it is named in the contributor's words alone."""
     reviews = Review.objects.filter(image__in=shown)
     ReviewChange.objects.filter(review__in=reviews).delete()
     reviews.exclude(source_key=None).update(source_key=erased_key())

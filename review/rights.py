@@ -67,7 +67,7 @@ def erase_withdrawn() -> int:
         with transaction.atomic():
             if reviewer.keep_answers:
                 _cut_off(reviewer)
-            # Each answer that goes moves the input counter; the pictures are held before that (see `assignment`).
+            # Each answer that goes moves the input counter; the images are held before that (see `assignment`).
             judged = CampaignImage.objects.filter(pk__in=list(reviewer.reviews.values_list("image", flat=True)))
             hold_images(judged)
             reviewer.delete()

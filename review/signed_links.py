@@ -1,4 +1,4 @@
-"""Signed addresses: a picture for an hour or two, a reviewer's way back for 90 days. Both tell nothing to others."""
+"""Signed addresses: an image for an hour or two, a reviewer's way back for 90 days. Both tell nothing to others."""
 
 import time
 import uuid
@@ -11,13 +11,13 @@ from collection.access.turns import come_back
 from collection.models import Dish
 from review.models import CampaignImage, Reviewer
 
-PICTURE_SECONDS = 3600
-PICTURES = Signer(salt="wwd.review.picture")
+IMAGE_SECONDS = 3600
+IMAGE_SIGNER = Signer(salt="wwd.review.picture")
 BACK = TimestampSigner(salt="wwd.review.back")
 
 
-def picture_address(image: CampaignImage) -> str:
-    """Where the review copy is served now; the same within the hour, so that a phone fetches a picture once."""
+def image_address(image: CampaignImage) -> str:
+    """Where the review copy is served now; the same within the hour, so that a phone fetches an image once."""
     return _address(image, "s")
 
 
@@ -27,14 +27,14 @@ def large_address(image: CampaignImage) -> str:
 
 
 def _address(image: CampaignImage, size: str) -> str:
-    token = PICTURES.sign(f"{image.pk.hex}.{_hour():x}.{size}")
+    token = IMAGE_SIGNER.sign(f"{image.pk.hex}.{_hour():x}.{size}")
     return reverse("review:picture", args=[token])
 
 
 def copy_of(token: str) -> str | None:
     """The SHA-256 of the copy that a genuine and current address names."""
     try:
-        key, hour, size = PICTURES.unsign(token).split(".")
+        key, hour, size = IMAGE_SIGNER.unsign(token).split(".")
     except (BadSignature, ValueError):
         return None
     # A later hour was made before the clock was set back.
@@ -46,7 +46,7 @@ def copy_of(token: str) -> str | None:
 
 
 def _hour() -> int:
-    return int(time.time()) // PICTURE_SECONDS
+    return int(time.time()) // IMAGE_SECONDS
 
 
 def back_address(reviewer: Reviewer) -> str:

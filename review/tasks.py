@@ -3,9 +3,9 @@
 from celery import shared_task
 
 from review.campaigns import prepare_job
-from wwd.base.stopping import is_stopping
+from wwd.base.worker_shutdown import is_stopping
 
 
 @shared_task(time_limit=3000)
-def prepare_pictures(pk: int) -> None:
+def prepare_images(pk: int) -> None:
     prepare_job.continue_preparation(pk, stop=is_stopping)

@@ -1,4 +1,4 @@
-"""Words in a review by which the paper calls a picture unappetising (World Wide recipe, Table 3), and a better way."""
+"""Words in a review by which the paper calls an image unappetising (World Wide recipe, Table 3), and a better way."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -70,7 +70,7 @@ def published_word(word: str, text: str) -> bool:
 
 
 def better_words(text: str) -> frozenset[str] | None:
-    """The published words that `text` says of the picture; None where it is not in English.
+    """The published words that `text` says of the image; None where it is not in English.
 
     Whole words with their other forms, not where one of the three words before them, in the same part of the
     sentence, denies them: *not burnt*, *isn't dirty*.

@@ -102,11 +102,11 @@ class Camera:
         if self.wanted and name not in self.wanted:
             return
         page.wait_for_load_state("networkidle")
-        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         data = b""
         for colours in (256, 128, 64, 32):
             held = io.BytesIO()
-            picture.quantize(colours, dither=Image.Dither.NONE).save(held, "PNG", optimize=True)
+            image.quantize(colours, dither=Image.Dither.NONE).save(held, "PNG", optimize=True)
             data = held.getvalue()
             if len(data) <= MOST_BYTES:
                 break

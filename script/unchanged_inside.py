@@ -257,7 +257,7 @@ def contributor(way: Way) -> None:
     photo = way.send("photo", more, "/more/", skip="1")
     way.send("photo, none", photo, "/photo/")
     way.send("photo, unreadable", photo, "/photo/", photo=SimpleUploadedFile("photo.jpg", b"no picture"))
-    caption = way.send("caption", photo, "/photo/", photo=SimpleUploadedFile("photo.jpg", picture()))
+    caption = way.send("caption", photo, "/photo/", photo=SimpleUploadedFile("photo.jpg", make_photo_bytes()))
     way.send("caption, errors", caption, "/caption/", caption="")
     thanks = way.send("thanks", caption, "/caption/", caption="شاي, Brot", **TICKS)
     way.send("thanks, errors", thanks, "/about/", year_of_birth="xx", email="a@", alias="0123456789")
@@ -270,7 +270,7 @@ def contributor(way: Way) -> None:
     way.send("dish, after the turn", form, "/dish/", **{**TYPED, "local_name": "Fufu"})
 
 
-def picture() -> bytes:
+def make_photo_bytes() -> bytes:
     out = io.BytesIO()
     Image.linear_gradient("L").resize((400, 300)).save(out, "JPEG")
     return out.getvalue()
@@ -339,7 +339,7 @@ def ambassador(way: Way) -> None:
 
 
 def reviewer(way: Way) -> None:
-    """A review of some pictures of the demonstration."""
+    """A review of some images of the demonstration."""
     way.get("review, start", "/review/")
     way.post("review, wrong code", "/review/", code="1234")
     way.get("review, no such invitation", "/review/nothing/")

@@ -11,7 +11,7 @@ const SIDE = 1600;
 const PART = 64 * 1024;
 const WAITS = [1, 2, 4, 8, 15, 30, 30];
 const MARK = "shrinking";
-// Two pixels side by side that stand above each other once the picture is turned upright.
+// Two pixels side by side that stand above each other once the image is turned upright.
 const TURNED =
   "/9j/4AAQSkZJRgABAQAAAQABAAD/4QAiRXhpZgAATU0AKgAAAAgAAQESAAMAAAABAAYAAAAAAAD/2wBDAP//////////////////////////" +
   "////////////////////////////////////////////////////////////wAALCAABAAIBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EAB" +
@@ -54,8 +54,8 @@ async function pixels(file) {
 }
 
 async function turnsUpright() {
-  const picture = Uint8Array.from(atob(TURNED), (sign) => sign.charCodeAt(0));
-  const bitmap = await createImageBitmap(new Blob([picture], { type: "image/jpeg" }));
+  const image = Uint8Array.from(atob(TURNED), (sign) => sign.charCodeAt(0));
+  const bitmap = await createImageBitmap(new Blob([image], { type: "image/jpeg" }));
   return bitmap.height === 2;
 }
 

@@ -1,4 +1,4 @@
-// Shows, hides and enlarges the picture without loading the page anew. Whatever goes wrong, the form is sent as usual.
+// Shows, hides and enlarges the image without loading the page anew. Whatever goes wrong, the form is sent as usual.
 const form = document.querySelector("form.judge");
 const quiet = new Set(["show", "hide", "larger"]);
 

@@ -35,8 +35,8 @@ from tests.collection.make import (
     make_contributor,
     make_dish,
     make_photo,
+    make_photo_bytes,
     open_collection,
-    picture,
     stranger,
     tokens,
     unopened,
@@ -46,7 +46,7 @@ from tests.review.make import FOOD, GOOD, first_image, form_of, make_campaign, m
 from tests.review.phone import LEFT, PROOF
 from wwd.base import errors
 from wwd.base.unavailable import unavailable_response
-from wwd.staff.typing import csrf_failure
+from wwd.staff.resubmission import csrf_failure
 
 NOWHERE = "/nowhere/"
 SPOKEN_BY_REVIEW = ("en", "ar")
@@ -172,7 +172,7 @@ def contributor(way: Walk) -> None:
     photo = way.send("photo", more, "/more/", skip="1")
     way.send("photo, none", photo, "/photo/")
     way.send("photo, unreadable", photo, "/photo/", photo=upload(b"no picture"))
-    caption = way.send("caption", photo, "/photo/", photo=upload(picture()))
+    caption = way.send("caption", photo, "/photo/", photo=upload(make_photo_bytes()))
     way.send("caption, errors", caption, "/caption/", caption="")
     thanks = way.send("thanks", caption, "/caption/", caption=WORDS, **TICKS)
     way.send("thanks, errors", thanks, "/about/", year_of_birth="xx", email="a@", alias="0123456789")
@@ -353,7 +353,7 @@ def reviewer(way: Walk) -> None:
     way.get("review, back", back_address(person))
     way.get("review, back, wrong", "/review/back/x/")
     nothing = make_invitation(make_campaign(images=0))
-    way.get("review, no pictures", nothing.get_absolute_url())
+    way.get("review, no images", nothing.get_absolute_url())
 
 
 def wrong(way: Walk) -> None:

@@ -12,10 +12,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # What these share is made once a process: rows of tests/shared_rows.py, the public pages, one server.
 TOGETHER = {
     "demonstration": (
-        *("tests/wwd/test_behind.py", "tests/wwd/test_filter_values.py"),
-        *("tests/wwd/test_narrowing.py", "tests/wwd/test_observations.py"),
+        *("tests/wwd/test_drilldown.py", "tests/wwd/test_filter_values.py"),
+        *("tests/wwd/test_label_filters.py", "tests/wwd/test_observations.py"),
     ),
-    "public pages": ("tests/test_boundaries.py", "tests/browser/test_public_pages.py", "tests/wwd/test_no_bubbles.py"),
+    "public pages": (
+        "tests/test_boundaries.py",
+        "tests/browser/test_public_pages.py",
+        "tests/wwd/test_server_validation.py",
+    ),
     "published answers": ("tests/replication/test_import_twice.py", "tests/replication/test_knowledge.py"),
     "published": ("tests/replication/",),
 }

@@ -267,9 +267,9 @@ def test_every_public_page_needs_two_requests_and_no_classic_script() -> None:
         html = response.content.decode()
         assert len(re.findall(r'<link rel="stylesheet"', html)) == 1, name
         assert not re.search(r"<script(?![^>]*type=\"module\")|<link[^>]*rel=\"(?:pre|mani)", html), name
-        # Pictures come when they are asked for (review), or when somebody scrolls to them.
-        pictures = re.findall(r"<img (?![^>]*loading=\"lazy\")", html)
-        assert not pictures or name.startswith("review, "), name
+        # Images come when they are asked for (review), or when somebody scrolls to them.
+        images = re.findall(r"<img (?![^>]*loading=\"lazy\")", html)
+        assert not images or name.startswith("review, "), name
 
 
 def bytes_of(response: HttpResponse) -> int:
@@ -320,7 +320,7 @@ def test_a_planted_test_of_a_database_is_found(tmp_path: Path) -> None:
 
 
 READERS = "tests/evaluation/test_readers.py"
-TEXT_RULES = "tests/collection/test_words.py"
+TEXT_RULES = "tests/collection/test_text_rules.py"
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ TEXT_RULES = "tests/collection/test_words.py"
         ("wwd/settings.py", READERS, None),
         ("wwd/management/commands/reviews.py", "tests/review/test_review_rows.py", READERS),
         ("templates/collection/dish.html", "tests/collection/test_journey.py", READERS),
-        ("tests/browser/conftest.py", "tests/browser/test_queue.py", READERS),
+        ("tests/browser/conftest.py", "tests/browser/test_offline_queue.py", READERS),
     ],
 )
 def test_the_tests_that_a_changed_file_reaches_are_found(changed: str, reached: str, spared: str | None) -> None:

@@ -16,10 +16,10 @@ def exports_go(dishes: Sequence[int], **signal: Any) -> None:
     jobs.remove_all(dishes)
 
 
-def bound_pictures() -> None:
-    """No decoder of this process touches a picture of more than 128 million pixels, whoever opens it.
+def limit_decoded_pixels() -> None:
+    """No decoder of this process touches an image of more than 128 million pixels, whoever opens it.
 
-    Whoever reads pictures of strangers says from 64 million on, in words, that they are too large.
+    Whoever reads images of strangers says from 64 million on, in words, that they are too large.
     """
     # Pillow warns above its limit and refuses above twice as much.
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS
@@ -44,7 +44,7 @@ class WwdConfig(AppConfig):
         from wwd import checks  # noqa: F401
         from wwd.groups import load_groups
 
-        bound_pictures()
+        limit_decoded_pixels()
         hide_devices()
         dish_withdrawn.connect(exports_go)
         # After the last app: all permissions exist by then.

@@ -12,7 +12,7 @@ from django.db import connections
 
 # group → app → permissions, by their code names.
 GROUPS: Mapping[str, Mapping[str, str]] = {
-    # Results and blurred pictures. Nothing about people: no contributors, reviewers, notes, details.
+    # Results and blurred images. Nothing about people: no contributors, reviewers, notes, details.
     "researcher": {
         "evaluation": """
             view_storedtable view_run view_unit view_outcome view_earlieroutcome view_subject view_generatedimage

@@ -202,7 +202,7 @@ EXPORT_DAYS = env.whole("WWD_EXPORT_DAYS", 14, least=1)
 RETENTION_DAYS = env.whole("WWD_RETENTION_DAYS", 3 * 365, least=30)
 # Below this `/readyz` fails: somebody has to make room before pages must refuse.
 LEAST_FREE_MEGABYTES = env.whole("WWD_LEAST_FREE_MEGABYTES", 200)
-# Memory in which all processes of this host decode pictures; a photo that needs more by itself is refused.
+# Memory in which all processes of this host decode images; a photo that needs more by itself is refused.
 DECODE_MEGABYTES = env.whole("WWD_DECODE_MEGABYTES", 400, least=64)
 MAX_PHOTO_BYTES = 15 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
@@ -263,7 +263,7 @@ if BEHIND_TLS_PROXY:
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
 # Whether subdomains and browsers' preload lists follow is for the owner of the domain to decide.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-CSRF_FAILURE_VIEW = "wwd.staff.typing.csrf_failure"
+CSRF_FAILURE_VIEW = "wwd.staff.resubmission.csrf_failure"
 
 LOG_FORMAT = env.choice("WWD_LOG_FORMAT", ("console", "json"), "console")
 LOG_LEVEL = env.choice("WWD_LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()

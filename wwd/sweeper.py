@@ -15,7 +15,7 @@ from celery import bootsteps
 from django.conf import settings
 from django.db import connections
 
-from wwd.base.stopping import ENDING
+from wwd.base.worker_shutdown import ENDING
 
 logger = logging.getLogger(__name__)
 # Held while the thread uses the database, and around every fork: no child inherits an open connection.

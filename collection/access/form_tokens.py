@@ -73,7 +73,7 @@ class Proof:
     purpose: str
     form: uuid.UUID
     person: uuid.UUID
-    about: str = ""
+    target: str = ""
     at: int = field(default_factory=read_logical_clock, compare=False)
     turn: uuid.UUID | None = field(default=None, compare=False)
     named: bool = field(default=True, compare=False)
@@ -83,20 +83,20 @@ class Proof:
 
     @classmethod
     def new(
-        cls, purpose: str, person: uuid.UUID | None = None, about: object = "", turn: uuid.UUID | None = None
+        cls, purpose: str, person: uuid.UUID | None = None, target: object = "", turn: uuid.UUID | None = None
     ) -> "Proof":
         """A proof for a form that is about to be served; without `person`, for somebody not yet known.
 
         `turn` is the one of this request where none is given.
         """
         turn = turn or TURN.get()(person is not None)
-        return cls(purpose, uuid.uuid4(), person or uuid.uuid4(), str(about), turn=turn, named=person is not None)
+        return cls(purpose, uuid.uuid4(), person or uuid.uuid4(), str(target), turn=turn, named=person is not None)
 
     @property
     def token(self) -> str:
         """The signed text for the form's hidden field."""
         turn = self.turn.hex if self.turn else ""
-        content = [self.purpose, self.form.hex, self.person.hex, self.about, self.at, turn, int(self.named)]
+        content = [self.purpose, self.form.hex, self.person.hex, self.target, self.at, turn, int(self.named)]
         return signing.dumps(content, salt=SALT)
 
 
@@ -116,10 +116,10 @@ def decode_token(token: str) -> Proof:
     """What a token of any purpose and age says. Raises ProofError for anything that we did not make."""
     try:
         # Tokens that were made before there were turns end with `at`.
-        purpose, form, person, about, at, *more = signing.loads(token, salt=SALT)
+        purpose, form, person, target, at, *more = signing.loads(token, salt=SALT)
         turn, named = more or ("", 1)
         turn = uuid.UUID(turn) if turn else None
-        return Proof(purpose, uuid.UUID(form), uuid.UUID(person), about, int(at), turn, bool(named))
+        return Proof(purpose, uuid.UUID(form), uuid.UUID(person), target, int(at), turn, bool(named))
     except (signing.BadSignature, ValueError, TypeError) as error:
         raise ProofError("forged") from error
 

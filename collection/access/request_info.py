@@ -28,9 +28,9 @@ HASH_SIGNS = 24
 # Four answers take longer to type; milliseconds.
 QUICK = 5000
 TRAP = "website"
-KEPT = timedelta(days=62)
+RETENTION = timedelta(days=62)
 KEY_SECONDS = 60
-_kept: dict[date, tuple[str, float]] = {}
+_month_keys: dict[date, tuple[str, float]] = {}
 FILLED_TRAP, TOO_QUICK, IN_A_CROWD = "trap", "quick", "crowd"
 # New people of one network within a minute. In a room of 400 a handful of people agree within the same minute.
 CROWD = 20
@@ -74,16 +74,16 @@ def network_of(request: HttpRequest) -> str:
         return ""
     found = getattr(found, "ipv4_mapped", None) or found
     prefix = ipaddress.ip_network(f"{found}/{PREFIX[found.version]}", strict=False)
-    key = kept_key(timezone.now().date().replace(day=1))
+    key = load_month_key(timezone.now().date().replace(day=1))
     return hmac.new(key.encode(), str(prefix).encode(), hashlib.sha256).hexdigest()[:HASH_SIGNS]
 
 
-def kept_key(month: date) -> str:
+def load_month_key(month: date) -> str:
     """The key of this month, asked for once a minute: it does not change, and each dish wants it."""
-    kept = _kept.get(month)
+    kept = _month_keys.get(month)
     if kept is None or time.monotonic() - kept[1] > KEY_SECONDS:
-        _kept.clear()
-        _kept[month] = kept = (key_of(month), time.monotonic())
+        _month_keys.clear()
+        _month_keys[month] = kept = (key_of(month), time.monotonic())
     return kept[0]
 
 
@@ -95,7 +95,7 @@ def key_of(month: date) -> str:
 
 def forget_networks() -> int:
     """Throws old keys away and the hashes made with them; returns how many rows lost theirs."""
-    before = timezone.now() - KEPT
+    before = timezone.now() - RETENTION
     NetworkKey.objects.filter(month__lt=before.date().replace(day=1)).delete()
     old = (
         Submission.objects.filter(created_at__lt=before),

@@ -36,11 +36,11 @@ __all__ = [
     "has_code",
     "issue_first_code",
     "issue_return_code",
-    "keep_seal",
     "person_for",
     "read_code",
     "revoke_return_codes",
     "shown_again",
+    "store_phone_code",
 ]
 
 LENGTH = 16
@@ -122,7 +122,7 @@ def forget_seeds() -> int:
     return ReturnCode.objects.filter(past).exclude(seed="").update(seed="")
 
 
-def keep_seal(person: uuid.UUID, kind: str, seal: str) -> None:
+def store_phone_code(person: uuid.UUID, kind: str, seal: str) -> None:
     """From now on the code that a phone made opens what is this person's, unless it was ever anybody's before."""
     if not SEAL.fullmatch(seal) or PhoneCode.objects.filter(digest__in=list(digests_of(seal))).exists():
         return

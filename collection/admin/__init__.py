@@ -136,22 +136,22 @@ class DishAdmin(BigList):
     @admin.action(description="They are one dish: keep the one with the lowest number", permissions=["change"])
     def merge(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
         try:
-            self.tell(request, merge_dishes(queryset, queryset.order_by("number")[0], request.user))
+            self.report_change(request, merge_dishes(queryset, queryset.order_by("number")[0], request.user))
         except DishMergeError as error:
             self.message_user(request, str(error), messages.ERROR)
 
     @admin.action(description="They are not one dish: take merging back", permissions=["change"])
     def unmerge(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
-        self.tell(request, unmerge_dishes(queryset, request.user))
+        self.report_change(request, unmerge_dishes(queryset, request.user))
 
     @admin.action(description="Withdraw: asked by its contributor", permissions=["change"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[Dish]) -> None:
-        self.tell(request, withdraw_for_contributors(queryset))
+        self.report_change(request, withdraw_for_contributors(queryset))
 
     def decide(self, request: HttpRequest, queryset: QuerySet[Dish], state: str) -> None:
-        self.tell(request, decide_dishes(queryset, state, request.user))
+        self.report_change(request, decide_dishes(queryset, state, request.user))
 
-    def tell(self, request: HttpRequest, number: int) -> None:
+    def report_change(self, request: HttpRequest, number: int) -> None:
         message = count_noun(number, "%(number)d dish changed.", "%(number)d dishes changed.")
         self.message_user(request, message % {"number": number})
 

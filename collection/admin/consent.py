@@ -25,7 +25,7 @@ STATES = {
 }
 
 
-def tell_state(request: HttpRequest) -> None:
+def show_collection_state(request: HttpRequest) -> None:
     """On top of the lists: what the collection takes now, and what is still to be done."""
     state = get_collection_status()
     todo = list_missing_steps(current_opening()) if state is Accepting.DEMONSTRATION else []
@@ -91,7 +91,7 @@ class ConsentTextAdmin(StaffList):
         return redirect("admin:collection_consenttext_change", pk)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        tell_state(request)
+        show_collection_state(request)
         return super().changelist_view(request, extra_context)
 
 
@@ -122,7 +122,7 @@ class OpeningAdmin(StaffList):
         super().save_model(request, obj, form, change)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        tell_state(request)
+        show_collection_state(request)
         return super().changelist_view(request, extra_context)
 
 

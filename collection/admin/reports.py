@@ -34,14 +34,25 @@ class ReportAdmin(Decided):
 
     dish_path = "dish"
     withdrawn_to = MAY_WITHDRAW
-    list_display = ("created_at", "reason", "dish", "picture", "words", "hid", "queued", "state", "decided_by", "from_")
+    list_display = (
+        "created_at",
+        "reason",
+        "dish",
+        "thumbnail",
+        "words",
+        "hid",
+        "queued",
+        "state",
+        "decided_by",
+        "from_",
+    )
     list_filter = ("state", "reason", "hid", "queued")
     list_select_related = ("dish", "photo", "decided_by")
     actions = ("uphold", "dismiss")
     ordering = ("-pk",)
 
     @admin.display(description="photo")
-    def picture(self, report: Report) -> SafeString | str:
+    def thumbnail(self, report: Report) -> SafeString | str:
         if report.photo is None or not report.photo.thumbnail:
             return "–"
         address = reverse("collection:photo-file", args=[report.photo.thumbnail.removeprefix("photos/")])

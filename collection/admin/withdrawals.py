@@ -41,14 +41,14 @@ class WithdrawalAdmin(BigList):
 
     @admin.action(description="Confirm: erase after seven days", permissions=["change"])
     def confirm(self, request: HttpRequest, queryset: QuerySet[Withdrawal]) -> None:
-        self.tell(request, withdraw.confirm_withdrawals(queryset))
+        self.report_change(request, withdraw.confirm_withdrawals(queryset))
 
     @admin.action(description="Restore: show it as before", permissions=["change"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Withdrawal]) -> None:
         """Only what nobody took back with a code: what its contributor took back, they alone bring back."""
         without_code = queryset.filter(reason__in=[Withdrawal.Reason.LOST_CODE, Withdrawal.Reason.STEWARD])
-        self.tell(request, sum(withdraw.restore_withdrawn_dish(row) for row in without_code))
+        self.report_change(request, sum(withdraw.restore_withdrawn_dish(row) for row in without_code))
 
-    def tell(self, request: HttpRequest, number: int) -> None:
+    def report_change(self, request: HttpRequest, number: int) -> None:
         message = count_noun(number, "%(number)d withdrawal decided.", "%(number)d withdrawals decided.")
         self.message_user(request, message % {"number": number})

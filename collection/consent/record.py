@@ -21,7 +21,7 @@ ISOLATE, END = "\u2068", "\u2069"
 
 
 @dataclass(frozen=True)
-class Said:
+class ConsentWording:
     """One text as it stands on the page, the open places filled in."""
 
     text: ConsentText
@@ -86,15 +86,15 @@ class Shown:
     opening: Opening | None
 
     @property
-    def said(self) -> Said:
-        return Said(self.text, self.opening)
+    def said(self) -> ConsentWording:
+        return ConsentWording(self.text, self.opening)
 
     @property
-    def beside(self) -> Said | None:
-        return Said(self.draft, self.opening) if self.draft else None
+    def beside(self) -> ConsentWording | None:
+        return ConsentWording(self.draft, self.opening) if self.draft else None
 
     @property
-    def texts(self) -> list[Said]:
+    def texts(self) -> list[ConsentWording]:
         return [said for said in (self.said, self.beside) if said]
 
     @property
@@ -156,10 +156,10 @@ def is_mark(about: str) -> bool:
 def shown_consent(proof: Proof) -> Shown | None:
     """What stood on the page of this form. None where nothing did, or where it cannot be agreed to any more: a text
     that nobody confirmed or that names nobody responsible, once the collection is open."""
-    if not is_mark(proof.about):
+    if not is_mark(proof.target):
         return None
     try:
-        text, draft, opening = (int(part) for part in proof.about.removeprefix(MARK).split("."))
+        text, draft, opening = (int(part) for part in proof.target.removeprefix(MARK).split("."))
     except ValueError:
         return None
     texts = ConsentText.objects.in_bulk({text, draft} - {0})

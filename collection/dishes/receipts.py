@@ -9,7 +9,7 @@ from collection.check_digits import check_digit
 
 LENGTH = 9
 # Letters that people write for a nought or a one, in the scripts where they look the same.
-LOOK_LIKE = str.maketrans({**dict.fromkeys("OoОоΟο", "0"), **dict.fromkeys("IiLl|ІіΙι", "1")})
+CONFUSABLE_DIGITS = str.maketrans({**dict.fromkeys("OoОоΟο", "0"), **dict.fromkeys("IiLl|ІіΙι", "1")})
 
 
 def new_receipt() -> str:
@@ -33,7 +33,7 @@ def read_digits(text: str, *lengths: int) -> str | None:
     them, letters that look like digits read as these. None where there is none or the check digit says no.
     """
     # As it stands first: a pasted message has words around the number.
-    for typed in (text, text.translate(LOOK_LIKE)):
+    for typed in (text, text.translate(CONFUSABLE_DIGITS)):
         digits = "".join(str(int(sign)) for sign in typed if sign.isdecimal())
         if len(digits) in lengths and check_digit(digits) == "0":
             return digits

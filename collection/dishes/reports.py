@@ -1,4 +1,4 @@
-"""Reports on public dishes and pictures. The first three reasons hide at once; a steward decides about all of them.
+"""Reports on public dishes and images. The first three reasons hide at once; a steward decides about all of them.
 
 Whoever reports stays unknown. How much may be hidden at once is decided by `hiding`; what comes beyond waits, shown,
 for a steward. After `MOST_OPEN` open reports of one network about one thing another one adds nothing, and what a
@@ -24,7 +24,7 @@ MOST_OPEN = 10
 
 @dataclass(frozen=True)
 class Target:
-    """What a report is about: a dish, or one picture of it."""
+    """What a report is about: a dish, or one image of it."""
 
     dish: Dish
     photo: Photo | None = None
@@ -46,7 +46,7 @@ def file_report(target: Target, reason: str, words: str, network: str = "") -> R
     None where this network has enough open ones about it.
     """
     Dish.objects.select_for_update().get(pk=target.dish.pk)
-    asks = reason in HIDING and not kept_before(target, reason)
+    asks = reason in HIDING and not was_dismissed_before(target, reason)
     hid = asks and report_limits.may_hide_at_once(network) and hide_reported_target(target)
     mine = target.reports.filter(state=Report.State.OPEN, network=network)
     if not hid and mine.count() >= MOST_OPEN:
@@ -62,7 +62,7 @@ def file_report(target: Target, reason: str, words: str, network: str = "") -> R
     )
 
 
-def kept_before(target: Target, reason: str) -> bool:
+def was_dismissed_before(target: Target, reason: str) -> bool:
     """A steward looked at this reason before and decided that it stays."""
     return target.reports.filter(reason=reason, state=Report.State.DISMISSED).exists()
 

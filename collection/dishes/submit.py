@@ -9,7 +9,7 @@ from collection.access.daily_quotas import DAY, lock_contributor, take_dish, tak
 from collection.access.form_tokens import Proof
 from collection.access.request_info import IN_A_CROWD, Circumstances
 from collection.consent.record import register_contributor, shown_consent
-from collection.dishes.ledger import (
+from collection.dishes.idempotency import (
     Entry,
     content_hash,
     create_ledger_entry,
@@ -103,7 +103,7 @@ def photo_sent(proof: Proof, dish: Dish, sha256: str) -> Photo | None:
 
 
 def submit_photo(proof: Proof, contributor: Contributor, dish: Dish, prepared: Prepared) -> Photo:
-    """The photo's row, once for each form and content. Another picture from the same form takes the place of the draft.
+    """The photo's row, once for each form and content. Another image from the same form takes the place of the draft.
 
     Files are written before the transaction and removed after it where no row names them. Raises PhotoError where the
     dish has enough photos.
@@ -175,7 +175,7 @@ class NameTakenError(Exception):
 
 
 @transaction.atomic
-def save_about(contributor: Contributor, answers: dict[str, Any]) -> None:
+def store_personal_details(contributor: Contributor, answers: dict[str, Any]) -> None:
     """Personal details with the moment of their own consent; what was told before is replaced. Raises
     NameTakenError.
     """

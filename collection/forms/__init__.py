@@ -159,7 +159,7 @@ class CaptionForm(forms.Form):
     )
 
 
-class AboutForm(forms.Form):
+class PersonalDetailsForm(forms.Form):
     """Personal details. All optional; they are kept only with a consent of their own."""
 
     alias = LineField(
@@ -201,7 +201,7 @@ class AboutForm(forms.Form):
 
 
 class ReportForm(forms.Form):
-    """Why a public dish or picture should not be shown like this."""
+    """Why a public dish or image should not be shown like this."""
 
     reason = forms.ChoiceField(
         label=_("What is wrong?"),

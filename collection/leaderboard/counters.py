@@ -23,14 +23,14 @@ EVER = date(1970, 1, 1)
 CHUNK, NAMES_AT_ONCE = 500, 100
 LONGEST_KEY, LONGEST_LABEL = 240, 200
 MOST_REGIONS = 10
-Kind = BoardName.Kind
+CountKind = BoardName.Kind
 Period = Tally.Period
 Slot = tuple[int, str, date]
 
 logger = logging.getLogger(__name__)
 
 
-class Stand(NamedTuple):
+class CountedName(NamedTuple):
     """A name that a dish counts for, in its own spelling."""
 
     kind: str
@@ -38,26 +38,29 @@ class Stand(NamedTuple):
     label: str
 
 
-def stands_of(dish: Dish) -> dict[tuple[str, str], Stand]:
+def list_counted_names(dish: Dish) -> dict[tuple[str, str], CountedName]:
     """What a counted dish stands for: each country, language and region once, and its contributor's public name."""
     found = [
         *(
-            Stand(Kind.COUNTRY, place.country_id or fold_spelling(place.name), shown_place(place))
+            CountedName(CountKind.COUNTRY, place.country_id or fold_spelling(place.name), shown_place(place))
             for place in dish.places.all()
         ),
         *(
-            Stand(
-                Kind.LANGUAGE,
+            CountedName(
+                CountKind.LANGUAGE,
                 language.code if language.code != UNKNOWN else f"~{fold_spelling(language.name)}",
                 language.name,
             )
             for language in dish.languages.all()
         ),
-        *(Stand(Kind.REGION, fold_spelling(region), region) for region in split_list(dish.regions)[:MOST_REGIONS]),
+        *(
+            CountedName(CountKind.REGION, fold_spelling(region), region)
+            for region in split_list(dish.regions)[:MOST_REGIONS]
+        ),
     ]
     if dish.contributor and dish.contributor.alias and not dish.contributor.alias_hidden:
-        found.append(Stand(Kind.ALIAS, fold_spelling(dish.contributor.alias), dish.contributor.alias))
-    cut = (Stand(stand.kind, stand.key[:LONGEST_KEY], stand.label[:LONGEST_LABEL]) for stand in found)
+        found.append(CountedName(CountKind.ALIAS, fold_spelling(dish.contributor.alias), dish.contributor.alias))
+    cut = (CountedName(stand.kind, stand.key[:LONGEST_KEY], stand.label[:LONGEST_LABEL]) for stand in found)
     return {(stand.kind, stand.key): stand for stand in cut if stand.key.strip("~")}
 
 
@@ -76,7 +79,7 @@ def update_leaderboard_counters(dishes: Iterable[int]) -> None:
 @transaction.atomic(savepoint=False)
 def _recount(pks: Sequence[int]) -> None:
     counted = {dish.pk: dish for dish in select_countable_dishes(pks)}
-    wanted = {(pk, *key): stand for pk, dish in counted.items() for key, stand in stands_of(dish).items()}
+    wanted = {(pk, *key): stand for pk, dish in counted.items() for key, stand in list_counted_names(dish).items()}
     gone, kept = [], set()
     for row in Heard.objects.filter(dish__in=pks).select_related("name"):
         key = (row.dish_id, row.name.kind, row.name.key)
@@ -99,7 +102,7 @@ def _recount(pks: Sequence[int]) -> None:
 
 
 def lock_board_names(
-    told: Sequence[tuple[Stand, datetime]], others: set[int]
+    told: Sequence[tuple[CountedName, datetime]], others: set[int]
 ) -> tuple[dict[tuple[str, str], BoardName], dict[int, datetime]]:
     """The rows of these names, locked together with `others` (ids), and when each of them began.
 
@@ -119,7 +122,7 @@ def lock_board_names(
             return names, {row.pk: row.first_at for row in held}
 
 
-def add_names(told: Sequence[tuple[Stand, datetime]]) -> None:
+def add_names(told: Sequence[tuple[CountedName, datetime]]) -> None:
     """Rows for names that are new, where nobody else has just made them."""
     BoardName.objects.bulk_create(
         [BoardName(kind=stand.kind, key=stand.key, label=stand.label, first_at=at) for stand, at in sorted(told)],
@@ -133,7 +136,7 @@ def select_countable_dishes(pks: Sequence[int]) -> QuerySet[Dish]:
     return rows.prefetch_related(Prefetch("places", DishCountry.objects.select_related("country")), "languages")
 
 
-def build_heard_row(dish: Dish, name: BoardName, stand: Stand) -> Heard:
+def build_heard_row(dish: Dish, name: BoardName, stand: CountedName) -> Heard:
     return Heard(
         dish=dish,
         name=name,
@@ -195,7 +198,7 @@ def new_people(gone: Sequence[Heard], made: Sequence[Heard]) -> dict[int, int]:
 
 
 def list_country_contributors(row: Heard) -> Iterator[tuple[int, uuid.UUID]]:
-    if row.contributor_id and row.name.kind == Kind.COUNTRY:
+    if row.contributor_id and row.name.kind == CountKind.COUNTRY:
         yield row.name_id, row.contributor_id
 
 
@@ -244,7 +247,9 @@ def correct_counters(names: Sequence[int]) -> int:
     for name, day, imported, dishes in days:
         for period, start in list_counting_periods(day, imported):
             right[name, period, start] = (right.get((name, period, start), (0, 0))[0] + dishes, 0)
-    people = heard.filter(name__kind=Kind.COUNTRY).values_list("name").annotate(n=Count("contributor", distinct=True))
+    people = (
+        heard.filter(name__kind=CountKind.COUNTRY).values_list("name").annotate(n=Count("contributor", distinct=True))
+    )
     for name, persons in people:
         right[name, Period.EVER, EVER] = (right[name, Period.EVER, EVER][0], persons)
     held = {(row.name_id, row.period, row.start): row for row in Tally.objects.filter(name__in=kinds)}

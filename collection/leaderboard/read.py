@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from collection.leaderboard.counters import EVER, Kind, Period
+from collection.leaderboard.counters import EVER, CountKind, Period
 from collection.models import BoardName, Contributor, Dish, DishCountry, DishQuerySet, Heard, Opening, Source, Tally
 from collection.vocabularies.languages import translate_language_name as language_named
 from collection.vocabularies.places import code_for, translate_place_name
@@ -64,7 +64,7 @@ def compute_period_start(period: str, now: datetime) -> datetime:
     return day.replace(day=1) if period == Period.MONTH else day
 
 
-def build_leaderboard(when: str = "", kind: str = Kind.COUNTRY, limit: int | None = None) -> Leaderboard:
+def build_leaderboard(when: str = "", kind: str = CountKind.COUNTRY, limit: int | None = None) -> Leaderboard:
     """The leaderboard of a period (a key of `PERIODS`), by country or by public names. Two queries, and two more only
     while nothing real is there. Countries without dishes have no rank."""
     period = PERIODS[when]
@@ -72,8 +72,10 @@ def build_leaderboard(when: str = "", kind: str = Kind.COUNTRY, limit: int | Non
     tallies = Tally.objects.filter(kind=kind, period=period, start=since.date(), dishes__gt=0).select_related("name")
     # With the rows themselves: a query of its own would be a third of all that this page asks.
     tallies = tallies.annotate(names=Subquery(Opening.objects.order_by("-pk").values("aliases")[:1]))
-    rows = list(tallies.order_by("-dishes", "name__label")[: limit or (MOST_NAMES if kind == Kind.ALIAS else None)])
-    if not rows and not when and kind == Kind.COUNTRY:
+    rows = list(
+        tallies.order_by("-dishes", "name__label")[: limit or (MOST_NAMES if kind == CountKind.ALIAS else None)]
+    )
+    if not rows and not when and kind == CountKind.COUNTRY:
         return build_demo_leaderboard(limit)
     return Leaderboard(
         build_leaderboard_rows(rows), first=heard_first(period, since), names=any(row.names for row in rows[:1])
@@ -85,12 +87,13 @@ def heard_first(period: str, since: datetime) -> tuple[First, ...]:
 
     What an imported dish brought first was heard elsewhere: in no month and on no day.
     """
-    rows = BoardName.objects.filter(kind__in=(Kind.LANGUAGE, Kind.REGION), first_at__gte=since)
+    rows = BoardName.objects.filter(kind__in=(CountKind.LANGUAGE, CountKind.REGION), first_at__gte=since)
     if period != Period.EVER:
         rows = rows.exclude(Exists(Heard.objects.filter(name=OuterRef("pk"), at=OuterRef("first_at"), imported=True)))
     names = rows.order_by("-first_at", "-pk").values_list("kind", "key", "label")[:MOST_FIRST]
     return tuple(
-        First(kind, language_named(key, label).text if kind == Kind.LANGUAGE else label) for kind, key, label in names
+        First(kind, language_named(key, label).text if kind == CountKind.LANGUAGE else label)
+        for kind, key, label in names
     )
 
 

@@ -21,7 +21,7 @@ from collection.models.rights import Tries as Tries
 from collection.models.rights import Withdrawal as Withdrawal
 from collection.models.takebacks import NetworkKey as NetworkKey
 from collection.models.takebacks import TakeBack as TakeBack
-from collection.text_confusables import mixes_look_alikes
+from collection.text_confusables import mixes_confusable_letters
 
 
 class Continent(models.TextChoices):
@@ -240,7 +240,7 @@ class Dish(models.Model):
         return self.local_name
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        self.mixed_letters = mixes_look_alikes(self.local_name)
+        self.mixed_letters = mixes_confusable_letters(self.local_name)
         super().save(*args, **kwargs)
 
 
@@ -345,7 +345,7 @@ class Photo(models.Model):
 
 
 class PhotoLink(models.Model):
-    """A picture elsewhere, or the statement that none exists (`none_exists`, url empty)."""
+    """An image elsewhere, or the statement that none exists (`none_exists`, url empty)."""
 
     class Kind(models.TextChoices):
         PUBLIC = "public", _("Creative Commons picture")
@@ -423,7 +423,7 @@ class DishIngredient(models.Model):
 
 
 class Report(models.Model):
-    """Somebody says that a public dish or picture should not be shown like this; a steward decides."""
+    """Somebody says that a public dish or image should not be shown like this; a steward decides."""
 
     class Reason(models.TextChoices):
         PERSON = "person", _("I am, or a child is, in it")

@@ -21,7 +21,7 @@ from wwd.base.decode_memory import DecodeMemoryFullError, get_decode_budget, roo
 
 register_heif_opener()
 
-# MPO, the JPEG of several pictures, is read by the reader of JPEG.
+# MPO, the JPEG of several images, is read by the reader of JPEG.
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "HEIF", "AVIF")
 LONGEST_SIDE = 1600
 THUMBNAIL_SIDE = 320
@@ -29,12 +29,12 @@ THUMBNAIL_BYTES = 12 * 1024
 MOST_PIXELS = 64_000_000
 SMALLEST_SIDE = 16
 CHUNK = 256 * 1024
-# A large picture is first made about so small by averaging, then exactly small by resampling.
+# A large image is first made about so small by averaging, then exactly small by resampling.
 ROUGH_SIDE = 2 * LONGEST_SIDE
 BAND = 64
 REDUCED = ("L", "LA", "RGB", "RGBA", "CMYK")
 ORIENTATION = 0x0112
-# Peak of each decoder, measured with the pinned versions; bytes of one pixel of the whole picture.
+# Peak of each decoder, measured with the pinned versions; bytes of one pixel of the whole image.
 BYTES_A_PIXEL = {"PNG": 5, "GIF": 5, "WEBP": 17, "AVIF": 10, "HEIF": 8}
 # Small copies that turning, scaling and colours need at once, in bytes of a pixel.
 COPIES = 16
@@ -114,7 +114,7 @@ def encode_photo(image: Image.Image, sha256: str) -> Prepared:
 
 
 def convert_to_upright_rgb(image: Image.Image) -> Image.Image:
-    """The first picture as plain RGB pixels, upright, at most `LONGEST_SIDE` wide and high."""
+    """The first image as plain RGB pixels, upright, at most `LONGEST_SIDE` wide and high."""
     try:
         image.load()
         small = shrink_photo(image)
@@ -133,7 +133,7 @@ def describe_unreadable_photo() -> str:
 
 
 def shrink_photo(image: Image.Image) -> Image.Image:
-    """The picture with sides of at most `ROUGH_SIDE`, made band by band: a copy of a large one would double it."""
+    """The image with sides of at most `ROUGH_SIDE`, made band by band: a copy of a large one would double it."""
     factor = rough_factor(image.size)
     if factor == 1:
         return image

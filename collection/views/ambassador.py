@@ -75,7 +75,7 @@ def invitation_page(
     shown = shown or consent_for(wanted_languages(request))
     context = {**said_on(request, shown), "ambassador": ambassador, "country": country_of(ambassador), "notice": notice}
     return render_form_page(
-        request, "ambassador", Proof.new("ambassador", about=shown.mark), form or ConsentForm(), **context
+        request, "ambassador", Proof.new("ambassador", target=shown.mark), form or ConsentForm(), **context
     )
 
 

@@ -15,13 +15,13 @@ from collection.access.request_info import in_a_crowd, network_of
 from collection.access.turns import finish_turn
 from collection.consent.readiness import current_opening
 from collection.consent.record import Shown, is_mark, register_contributor, shown_consent
-from collection.dishes.ledger import receipt_of
+from collection.dishes.idempotency import receipt_of
 from collection.dishes.receipts import format_receipt
 from collection.forms import DishForm
 from collection.forms.consent import AloudForm
 from collection.models import Ambassador, Contributor, ReturnCode
 from collection.views.consent import beside_page, require_open_collection
-from collection.views.pages import consent_spent, dish_page, kept_page, next_person, not_known
+from collection.views.pages import consent_spent, dish_page, next_person, not_known, show_unsaved_page
 from collection.vocabularies.places import translate_place_name
 from wwd.base.middleware import disable_compression
 
@@ -35,7 +35,7 @@ def start_assisted_entry(request: HttpRequest, sent: Sent) -> HttpResponse:
         notice = consent_spent() if sent.finished else not_known() if sent.refused else ""
         return beside_page(request, known.pk if known else None, notice=notice)
     helper = sent.person if sent.proof.named else None
-    if "language" in request.POST or not is_mark(sent.proof.about):
+    if "language" in request.POST or not is_mark(sent.proof.target):
         known = contributor_from_cookie(request)
         ended = end_turn_before(request)
         response = beside_page(request, helper)
@@ -96,7 +96,7 @@ def show_paper_slip(request: HttpRequest, sent: Sent) -> HttpResponse:
         return redirect("collection:describe")
     person = contributor_for(sent)
     if person is None:
-        return kept_page(request)
+        return show_unsaved_page(request)
     if person.consent_way != Contributor.Way.SPOKEN:
         raise Http404
     dishes = [(dish, format_receipt(receipt_of(dish))) for dish in recent_dishes(person).order_by("created_at")]

@@ -62,7 +62,7 @@ def answer_report(request: HttpRequest, sent: Sent, target: Target) -> HttpRespo
     """GET: what is wrong with it? POST: the report is entered."""
     if request.method != "POST":
         return report_page(request, target, ReportForm())
-    if sent.proof is None or sent.proof.about != target.mark:
+    if sent.proof is None or sent.proof.target != target.mark:
         return report_page(
             request, target, ReportForm(initial=collect_typed_values(request.POST, ReportForm)), not_known()
         )
@@ -74,6 +74,6 @@ def answer_report(request: HttpRequest, sent: Sent, target: Target) -> HttpRespo
 
 
 def report_page(request: HttpRequest, target: Target, form: ReportForm, notice: str = "") -> HttpResponse:
-    proof = Proof.new("report", about=target.mark)
+    proof = Proof.new("report", target=target.mark)
     context = {"target": target, "form": form, "proof": proof, "notice": notice}
     return render(request, "collection/report.html", context)

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from collection.access.form_tokens import Proof
 from collection.access.guards import Sent, contributor_for
 from collection.consent.readiness import Accepting, current_opening, get_collection_status, takes_from
-from collection.consent.record import Said, Shown, consent_for, texts_in_force, wanted_languages
+from collection.consent.record import ConsentWording, Shown, consent_for, texts_in_force, wanted_languages
 from collection.forms.consent import AloudForm, ConsentForm
 from wwd.base.admission import TooManyWaitingError, storing
 from wwd.base.middleware import disable_compression
@@ -71,7 +71,7 @@ def closed_page(request: HttpRequest) -> HttpResponse:
 def said_on(request: HttpRequest, shown: Shown) -> dict[str, Any]:
     """What every page with a consent text shows around it."""
     standing = {shown.text, shown.draft}
-    others = [Said(text, shown.opening) for text in texts_in_force() if text not in standing]
+    others = [ConsentWording(text, shown.opening) for text in texts_in_force() if text not in standing]
     return {
         "shown": shown,
         "others": others,
@@ -91,7 +91,7 @@ def consent_page(
 ) -> HttpResponse:
     """The consent, its questions and the two ticks; `shown` keeps the texts of a page that is shown again."""
     shown = shown or consent_for(wanted_languages(request))
-    proof = Proof.new("consent", about=shown.mark)
+    proof = Proof.new("consent", target=shown.mark)
     form = form or ConsentForm(questions=shown.text.questions)
     return render_form_page(request, "consent", proof, form, **said_on(request, shown), notice=notice)
 

@@ -15,11 +15,11 @@ from collection.dishes.submit import (
     confirm_photo,
     discard_photo,
     photo_sent,
-    save_about,
+    store_personal_details,
     submit_more,
     submit_photo,
 )
-from collection.forms import AboutForm, CaptionForm, MoreForm
+from collection.forms import CaptionForm, MoreForm, PersonalDetailsForm
 from collection.models import Contributor, Dish, Photo, Submission
 from collection.photos import chunked_upload, process
 from collection.photos.upload_limit import limited_upload
@@ -27,10 +27,10 @@ from collection.views.consent import limit_concurrent_submissions, require_open_
 from collection.views.pages import (
     caption_page,
     collect_typed_values,
-    kept_page,
     more_page,
     not_known,
     photo_page,
+    show_unsaved_page,
     thanks_page,
 )
 
@@ -63,7 +63,7 @@ def author_and_dish(sent: Sent) -> tuple[Contributor, Dish]:
     contributor = contributor_for(sent)
     if contributor is None or sent.proof is None:
         raise Http404
-    return contributor, dish_for(contributor, sent.proof.about)
+    return contributor, dish_for(contributor, sent.proof.target)
 
 
 def author_by_cookie(request: HttpRequest) -> tuple[Contributor, Dish] | None:
@@ -80,7 +80,7 @@ def author_by_cookie(request: HttpRequest) -> tuple[Contributor, Dish] | None:
 def refused_more(request: HttpRequest) -> HttpResponse:
     known = author_by_cookie(request)
     if known is None:
-        return kept_page(request, MoreForm())
+        return show_unsaved_page(request, MoreForm())
     typed = MoreForm(initial=collect_typed_values(request.POST, MoreForm))
     return more_page(request, *known, typed, notice=not_known(), by_token=False)
 
@@ -94,7 +94,7 @@ def upload_photo(request: HttpRequest, sent: Sent) -> HttpResponse:
         return redirect("collection:describe")
     if sent.proof is None:
         known = author_by_cookie(request)
-        return photo_page(request, *known, not_known()) if known else kept_page(request)
+        return photo_page(request, *known, not_known()) if known else show_unsaved_page(request)
     contributor, dish = author_and_dish(sent)
     if "skip" in request.POST:
         return thanks_page(request, contributor, dish)
@@ -167,8 +167,8 @@ def save_caption(request: HttpRequest, sent: Sent) -> HttpResponse:
         return redirect("collection:describe")
     contributor = contributor_for(sent)
     if sent.proof is None or contributor is None:
-        return kept_page(request, CaptionForm())
-    photo = photo_for(contributor, sent.proof.about)
+        return show_unsaved_page(request, CaptionForm())
+    photo = photo_for(contributor, sent.proof.target)
     dish = photo.dish
     if "skip" in request.POST:
         if photo.state == photo.State.DRAFT:
@@ -189,19 +189,19 @@ def save_personal_details(request: HttpRequest, sent: Sent) -> HttpResponse:
         return redirect("collection:describe")
     if sent.proof is None:
         known = author_by_cookie(request)
-        form = AboutForm(initial=collect_typed_values(request.POST, AboutForm))
+        form = PersonalDetailsForm(initial=collect_typed_values(request.POST, PersonalDetailsForm))
         return (
             thanks_page(request, *known, form, notice=not_known(), by_token=False)
             if known
-            else kept_page(request, AboutForm())
+            else show_unsaved_page(request, PersonalDetailsForm())
         )
     contributor, dish = author_and_dish(sent)
-    form = AboutForm(request.POST)
+    form = PersonalDetailsForm(request.POST)
     if not form.is_valid():
         # As in `more`: the code stood on the page before, and would keep this one from being compressed.
         return thanks_page(request, contributor, dish, form, by_token=False)
     try:
-        save_about(contributor, form.cleaned_data)
+        store_personal_details(contributor, form.cleaned_data)
     except NameTakenError:
         form.add_error("alias", _("Somebody else shows this name already. Choose another one."))
         return thanks_page(request, contributor, dish, form)

@@ -14,7 +14,7 @@ from collection.access.guards import Sent, contributor_for, contributor_from_coo
 from collection.access.request_info import IN_A_CROWD, collect_request_circumstances, in_a_crowd, network_of
 from collection.consent.readiness import goes_on_as
 from collection.consent.record import consent_for, is_mark, register_contributor, shown_consent, wanted_languages
-from collection.dishes.ledger import Entry, content_hash, replayed_receipt
+from collection.dishes.idempotency import Entry, content_hash, replayed_receipt
 from collection.dishes.receipts import format_receipt
 from collection.dishes.submit import submit_correction, submit_dish
 from collection.forms import DishForm
@@ -81,7 +81,7 @@ def submit_dish_form(request: HttpRequest, sent: Sent) -> HttpResponse:
         return dish_page(request, sent.proof, form, mode=mode)
     if contributor is None:
         return save_as_newcomer(request, sent.proof, form)
-    if sent.proof.about and not is_mark(sent.proof.about):
+    if sent.proof.target and not is_mark(sent.proof.target):
         return choose_new_or_correction(request, sent.proof, contributor, form)
     return save_submitted_dish(request, sent.proof, form)
 
@@ -124,7 +124,7 @@ def choose_new_or_correction(
     request: HttpRequest, proof: Proof, contributor: Contributor, form: DishForm
 ) -> HttpResponse:
     """The answer to *another dish or a correction?*; `proof.about` names the dish that may be corrected."""
-    former = dish_for(contributor, proof.about)
+    former = dish_for(contributor, proof.target)
     choice = request.POST.get("choice")
     if choice == "another":
         return save_submitted_dish(request, proof, form)
@@ -150,7 +150,7 @@ def asked_who(request: HttpRequest, contributor: Contributor | None, notice: str
     """The form with the typing and a fresh token, with the consent for somebody who is not known."""
     again = DishForm(initial=collect_typed_values(request.POST, DishForm), asks_consent=contributor is None)
     known = Proof.new("dish", contributor.pk) if contributor else None
-    proof = known or Proof.new("dish", about=consent_for(wanted_languages(request)).mark)
+    proof = known or Proof.new("dish", target=consent_for(wanted_languages(request)).mark)
     return dish_page(request, proof, again, notice=notice)
 
 

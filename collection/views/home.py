@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from collection.access.guards import contributor_from_cookie, photo_to_show
 from collection.consent.readiness import current_opening
-from collection.leaderboard.counters import Kind
+from collection.leaderboard.counters import CountKind
 from collection.leaderboard.read import PERIODS, build_leaderboard, count_pending_dishes
 from collection.vocabularies.ingredients import suggest_ingredients
 from wwd.base.prepared_pages import render_prepared
@@ -29,7 +29,7 @@ def show_leaderboard(request: HttpRequest) -> HttpResponse:
     by_name = request.GET.get("by") == "name" and names_shown()
     when = when if when in PERIODS else ""
     me = contributor_from_cookie(request)
-    found = build_leaderboard(when, Kind.ALIAS if by_name else Kind.COUNTRY)
+    found = build_leaderboard(when, CountKind.ALIAS if by_name else CountKind.COUNTRY)
     context = {
         "board": found,
         "when": when,

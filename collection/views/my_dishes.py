@@ -24,7 +24,7 @@ def start_next_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     if request.method != "POST" or sent.proof is None:
         return redirect("collection:describe")
     contributor = contributor_for(sent)
-    former = dish_for(contributor, sent.proof.about)
+    former = dish_for(contributor, sent.proof.target)
     assert contributor is not None
     return empty_dish_page(request, contributor, former if "place" in request.POST else None)
 

@@ -18,7 +18,7 @@ from collection.access.guards import Sent, find_active_contributor, own_dishes, 
 from collection.access.request_info import collect_request_circumstances
 from collection.consent.readiness import Accepting, get_collection_status, goes_on_as, takes_from
 from collection.consent.record import consent_for, is_mark, shown_consent
-from collection.dishes.ledger import Entry, content_hash, earlier_entry
+from collection.dishes.idempotency import Entry, content_hash, earlier_entry
 from collection.dishes.receipts import format_receipt, read_receipt
 from collection.dishes.submit import submit_dish
 from collection.forms import DishForm
@@ -43,7 +43,7 @@ def show_offline_page(request: HttpRequest) -> HttpResponse:
         "countries": all_names(),
         "speak": "",
         "shown": shown,
-        "consent": Proof.new("queue", about=shown.mark),
+        "consent": Proof.new("queue", target=shown.mark),
         "demonstration": get_collection_status() is Accepting.DEMONSTRATION,
         "by_script": True,
         "named_by_cookie": False,
@@ -75,7 +75,7 @@ def save_queued_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     """
     form = form_id(request.POST.get("form"))
     token = sent.proof or (sent.expired if sent.finished else None)
-    newcomer = token is not None and is_mark(token.about)
+    newcomer = token is not None and is_mark(token.target)
     person = author_of(request, token) if token else None
     if form is None or token is None or person is None:
         return build_form_response(form, 403, error=not_known())
@@ -85,18 +85,18 @@ def save_queued_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
     seal = request.POST.get("seal", "")
     if known := earlier_entry(form, content_hash(asked.content)):
         if known.same and known.submission.contributor_id == person:
-            return_codes.keep_seal(person, ReturnCode.Kind.CONTRIBUTOR, seal)
+            return_codes.store_phone_code(person, ReturnCode.Kind.CONTRIBUTOR, seal)
         return respond_with_receipt(known, sent)
     contributor = find_active_contributor(person)
     if contributor is None and (not newcomer or shown_consent(token) is None or has_gone(person)):
         return build_form_response(form, 403, error=not_known())
     if not (goes_on_as(contributor) if contributor else takes_from(None)):
         return build_form_response(form, 403, error=_("The collection is not open at the moment."))
-    proof = Proof("dish", form, person, token.about, at=token.at)
+    proof = Proof("dish", form, person, token.target, at=token.at)
     try:
         with transaction.atomic():
             entry = submit_dish(proof, asked.content, collect_request_circumstances(request, proof), number_in(request))
-            return_codes.keep_seal(person, ReturnCode.Kind.CONTRIBUTOR, seal)
+            return_codes.store_phone_code(person, ReturnCode.Kind.CONTRIBUTOR, seal)
     except QuotaReachedError as reached:
         return build_form_response(form, 429, error=str(reached), later=True)
     return respond_with_receipt(entry, sent)
@@ -107,7 +107,7 @@ def author_of(request: HttpRequest, token: Proof) -> uuid.UUID | None:
 
     None where such a dish came without the code that lets its author withdraw it.
     """
-    if is_mark(token.about):
+    if is_mark(token.target):
         return return_codes.person_of_seal(request.POST.get("seal", ""))
     return token.person
 

@@ -15,14 +15,14 @@ from collection.access.form_tokens import Proof
 from collection.access.guards import COOKIE_REACH, finished_form
 from collection.consent.readiness import Accepting, get_collection_status
 from collection.consent.record import shown_consent
-from collection.dishes.ledger import content_hash, receipt_of, replayed_receipt
+from collection.dishes.idempotency import content_hash, receipt_of, replayed_receipt
 from collection.dishes.receipts import format_receipt
 from collection.forms import (
-    AboutForm,
     CaptionForm,
     ConsentForm,
     DishForm,
     MoreForm,
+    PersonalDetailsForm,
     more_answers,
     place_answers,
     with_chosen,
@@ -169,7 +169,7 @@ def more_page(
         same=("demonstration", "notice", "speak"),
         constant=("form",) if fresh else (),
     )
-    return kept_by_nobody(response, code.get("code"))
+    return forbid_storing(response, code.get("code"))
 
 
 def way_back(request: HttpRequest, contributor: Contributor, dish: Dish) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def way_back(request: HttpRequest, contributor: Contributor, dish: Dish) -> dict
     return code_context(first_code(contributor, dish), request.build_absolute_uri(reverse("collection:return")))
 
 
-def kept_by_nobody(response: HttpResponse, code: str | None) -> HttpResponse:
+def forbid_storing(response: HttpResponse, code: str | None) -> HttpResponse:
     """A page with a code is not compressed, and no browser keeps it."""
     if code:
         disable_compression(response)
@@ -216,7 +216,7 @@ def thanks_page(
     request: HttpRequest,
     contributor: Contributor,
     dish: Dish,
-    form: AboutForm | None = None,
+    form: PersonalDetailsForm | None = None,
     *,
     told: bool = False,
     notice: str = "",
@@ -228,16 +228,16 @@ def thanks_page(
         "go": Proof.new("go", contributor.pk, dish.pk),
         **receipt_context(dish),
         **code,
-        "form": form or AboutForm(),
+        "form": form or PersonalDetailsForm(),
         "proof": Proof.new("about", contributor.pk, dish.pk),
         "told": told,
         "notice": notice,
     }
     response = render(request, "collection/thanks.html", context)
-    return kept_by_nobody(disable_compression(response) if form is not None else response, code.get("code"))
+    return forbid_storing(disable_compression(response) if form is not None else response, code.get("code"))
 
 
-def kept_page(request: HttpRequest, form: forms.Form | None = None) -> HttpResponse:
+def show_unsaved_page(request: HttpRequest, form: forms.Form | None = None) -> HttpResponse:
     """Nobody is known, so nothing can be saved; what was typed is shown so that it can be copied."""
     names = () if form is None or typed_by_another(request, form) else form.fields
     typed = [value for name in names for value in request.POST.getlist(name) if value.strip()]

@@ -187,7 +187,7 @@ def export_personal_data(request: HttpRequest, contributor: Contributor) -> Http
         response = HttpResponse(personal_export.page_along(contributor))
         response["Content-Disposition"] = f'attachment; filename="{name}.html"'
         return response
-    content = rights.everything_about(contributor, with_photos=how == "photos")
+    content = rights.export_contributor(contributor, with_photos=how == "photos")
     response = JsonResponse(content, json_dumps_params={"ensure_ascii": False, "indent": 1})
     response["Content-Disposition"] = f'attachment; filename="{name}.json"'
     return response

@@ -21,8 +21,8 @@ from collection.signals import dish_erased
 from collection.withdrawal.withdraw import UNDO, list_undoable_withdrawals
 
 logger = logging.getLogger(__name__)
-KEPT_COLUMNS = {"id", "number", "contributor", "source", "source_key", "state", "merged_into", "created_at"}
-KEPT_TABLES = (Dish, Submission, Withdrawal)
+RETAINED_COLUMNS = {"id", "number", "contributor", "source", "source_key", "state", "merged_into", "created_at"}
+RETAINED_TABLES = (Dish, Submission, Withdrawal)
 
 
 def erase_due() -> dict[str, int]:
@@ -59,7 +59,7 @@ def erase_rows(dish: Dish) -> None:
     """All rows of the collection that hang on a dish, but for those that hold ids only."""
     for relation in Dish._meta.related_objects:
         model = relation.field.model
-        if model._meta.app_label == "collection" and model not in KEPT_TABLES:
+        if model._meta.app_label == "collection" and model not in RETAINED_TABLES:
             model._base_manager.filter(**{relation.field.name: dish}).delete()
     Submission.objects.filter(dish=dish).update(content_hash="")
     forget_in_admin(Dish, [dish.pk], str(dish.number))
@@ -67,7 +67,7 @@ def erase_rows(dish: Dish) -> None:
 
 def blank_dish_columns(dish: Dish) -> None:
     """Every column that is not named as kept gets its empty value."""
-    fields = [field for field in Dish._meta.concrete_fields if field.name not in KEPT_COLUMNS]
+    fields = [field for field in Dish._meta.concrete_fields if field.name not in RETAINED_COLUMNS]
     Dish.objects.filter(pk=dish.pk).update(**{field.name: get_empty_value(field) for field in fields})
 
 

@@ -14,34 +14,34 @@ from django.template.loader import render_to_string
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from collection.consent.record import Said
+from collection.consent.record import ConsentWording
 from collection.dishes.browse import QUESTIONS, in_words, list_dish_answers
 from collection.dishes.receipts import format_receipt
-from collection.forms import AboutForm
+from collection.forms import PersonalDetailsForm
 from collection.models import AboutYou, Contributor, Dish, Photo, Submission
-from collection.withdrawal.rights import everything_about, list_unerased_dishes
+from collection.withdrawal.rights import export_contributor, list_unerased_dishes
 
 # A ZIP of more bytes is made on the disk.
 IN_MEMORY = 4 * 2**20
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A photo as the page names it: a file beside the page, or the small picture within it."""
+class Image:
+    """A photo as the page names it: a file beside the page, or the small image within it."""
 
     address: str
     caption: str
 
 
 @dataclass(frozen=True)
-class Told:
+class ExportedDish:
     """A dish on the page that somebody takes along."""
 
     dish: Dish
     answers: list[tuple[str, str]]
     earlier: list[tuple[Any, list[tuple[str, str]]]]
     receipts: list[str]
-    pictures: list[Picture]
+    images: list[Image]
 
 
 def file_name() -> str:
@@ -50,7 +50,7 @@ def file_name() -> str:
 
 
 def page_along(contributor: Contributor) -> str:
-    """One page that needs no other file: small pictures are within it."""
+    """One page that needs no other file: small images are within it."""
     return _page(contributor, {photo.pk: _within(photo) for photo in photos_of(contributor)})
 
 
@@ -65,7 +65,7 @@ def zip_along(contributor: Contributor) -> IO[bytes]:
                 archive.writestr(zipfile.ZipInfo(name), content_of, zipfile.ZIP_STORED)
                 kept[pk] = name
         archive.writestr(f"{file_name()}.html", _page(contributor, kept))
-        content = everything_about(contributor, photo_files=kept)
+        content = export_contributor(contributor, photo_files=kept)
         text = json.dumps(content, cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)
         archive.writestr(f"{file_name()}.json", text)
     made.seek(0)
@@ -91,22 +91,22 @@ def _page(contributor: Contributor, addresses: dict[Any, str]) -> str:
     consent = contributor.consent
     context = {
         "contributor": contributor,
-        "consent": Said(consent, contributor.consent_opening) if consent else None,
-        "about": _about(contributor),
-        "dishes": [_told(dish, addresses) for dish in dishes],
+        "consent": ConsentWording(consent, contributor.consent_opening) if consent else None,
+        "about": _list_personal_details(contributor),
+        "dishes": [_build_exported_dish(dish, addresses) for dish in dishes],
     }
     return render_to_string("collection/taken_along.html", context)
 
 
-def _told(dish: Dish, addresses: dict[Any, str]) -> Told:
+def _build_exported_dish(dish: Dish, addresses: dict[Any, str]) -> ExportedDish:
     sent = Submission.objects.filter(dish=dish).order_by("created_at").values_list("receipt", flat=True)
     photos = sorted(dish.photos.all(), key=lambda photo: photo.created_at)
-    return Told(
+    return ExportedDish(
         dish,
         list_dish_answers(dish),
         [(change.at, _earlier(change.before)) for change in dish.changes.all()],
         [format_receipt(receipt) for receipt in sent],
-        [Picture(addresses[photo.pk], photo.caption) for photo in photos if addresses.get(photo.pk)],
+        [Image(addresses[photo.pk], photo.caption) for photo in photos if addresses.get(photo.pk)],
     )
 
 
@@ -117,7 +117,7 @@ def _earlier(before: dict[str, Any]) -> list[tuple[str, str]]:
     return [(label, in_words(value, choices)) for label, choices, value in rows]
 
 
-def _about(contributor: Contributor) -> list[tuple[str, str]]:
+def _list_personal_details(contributor: Contributor) -> list[tuple[str, str]]:
     """What somebody told about themselves, as (question, words)."""
     row = AboutYou.objects.filter(contributor=contributor).first()
     if row is None:
@@ -131,7 +131,7 @@ def _about(contributor: Contributor) -> list[tuple[str, str]]:
         "credit_me": _("yes") if row.credit_me else "",
         "may_contact": _("yes") if row.may_contact else "",
     }
-    labels = {name: field.label for name, field in AboutForm.base_fields.items()}
+    labels = {name: field.label for name, field in PersonalDetailsForm.base_fields.items()}
     return [(str(labels.get(name, name)), str(value)) for name, value in values.items() if value]
 
 

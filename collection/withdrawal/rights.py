@@ -13,7 +13,7 @@ from django.utils.translation import get_language_bidi
 from django.utils.translation import gettext as _
 
 from collection.access import return_codes
-from collection.consent.record import END, Said
+from collection.consent.record import END, ConsentWording
 from collection.dishes.receipts import format_receipt
 from collection.dishes.write import WORDS
 from collection.models import AboutYou, Contributor, Dish, Photo, ReturnCode, Submission, Withdrawal
@@ -75,7 +75,7 @@ def code_context(code: str | None, address: str) -> dict[str, Any]:
     return {"code": code, "sms": f"sms:?body={text}", "whatsapp": f"https://wa.me/?text={text}"}
 
 
-def everything_about(
+def export_contributor(
     contributor: Contributor, *, with_photos: bool = False, photo_files: Mapping[Any, str] | None = None
 ) -> dict[str, Any]:
     """All that is stored about a person and their dishes, as plain data.
@@ -93,7 +93,7 @@ def everything_about(
         "consent": {
             "version": consent.version if consent else None,
             "language": consent.language if consent else None,
-            "text": Said(consent, contributor.consent_opening).sentences if consent else [],
+            "text": ConsentWording(consent, contributor.consent_opening).sentences if consent else [],
             "draft_shown_beside": str(contributor.consent_draft or ""),
             "given": contributor.consent_at,
             "way": contributor.consent_way,
@@ -101,7 +101,7 @@ def everything_about(
         },
         "details": collect_personal_details(contributor),
         "dishes": [
-            about_dish(dish, with_photos, photo_files or {})
+            export_dish(dish, with_photos, photo_files or {})
             for dish in list_unerased_dishes(contributor).order_by("pk")
         ],
     }
@@ -115,7 +115,7 @@ def collect_personal_details(contributor: Contributor) -> dict[str, Any]:
     return found
 
 
-def about_dish(dish: Dish, with_photos: bool, photo_files: Mapping[Any, str]) -> dict[str, Any]:
+def export_dish(dish: Dish, with_photos: bool, photo_files: Mapping[Any, str]) -> dict[str, Any]:
     """One dish with its words, history, photos and receipts."""
     sent = list(Submission.objects.filter(dish=dish).order_by("created_at").values_list("receipt", "device"))
     return {
@@ -131,11 +131,11 @@ def about_dish(dish: Dish, with_photos: bool, photo_files: Mapping[Any, str]) ->
         "continents": list(dish.continents.values_list("continent", flat=True)),
         "earlier_words": list(dish.changes.values("at", "before")),
         "links": list(dish.links.values("kind", "url", "caption")),
-        "photos": [about_photo(photo, with_photos, photo_files) for photo in dish.photos.order_by("created_at")],
+        "photos": [export_photo(photo, with_photos, photo_files) for photo in dish.photos.order_by("created_at")],
     }
 
 
-def about_photo(photo: Photo, with_bytes: bool, files: Mapping[Any, str]) -> dict[str, Any]:
+def export_photo(photo: Photo, with_bytes: bool, files: Mapping[Any, str]) -> dict[str, Any]:
     found = {name: getattr(photo, name) for name in SHOWN_WITH_PHOTO}
     if photo.pk in files:
         found["file"] = files[photo.pk]

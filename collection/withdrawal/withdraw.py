@@ -58,7 +58,7 @@ def withdraw_dish(dish: Dish, reason: str, person: uuid.UUID | None = None) -> W
         erase_after=None if reason == Withdrawal.Reason.LOST_CODE else now + UNDO,
     )
     set_state(dish, Dish.State.WITHDRAWN)
-    stand_alone(withdrawal.merged)
+    restore_merged_dishes(withdrawal.merged)
     propagate_dish_changes([dish.pk, *withdrawal.merged])
     dish_withdrawn.send(sender=Dish, dishes=[dish.pk])
     return withdrawal
@@ -77,7 +77,7 @@ def set_state(dish: Dish, state: str) -> None:
     dish.save(update_fields=["state", "changed_at"])
 
 
-def stand_alone(merged: Sequence[int]) -> None:
+def restore_merged_dishes(merged: Sequence[int]) -> None:
     """Dishes that were merged into a withdrawn one come back: the first of them for itself, the others with it."""
     if merged:
         Dish.objects.filter(pk=merged[0]).update(merged_into=None)

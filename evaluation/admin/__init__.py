@@ -31,7 +31,7 @@ from evaluation.presentation.run import KIND
 from wwd.base.admin_lists import ReadOnly, StaffList
 
 OPEN = (Unit.State.PENDING, Unit.State.LEASED)
-TELLING = ("circumstances", "image", "prompt_sent", "prompt_revised")
+IDENTIFYING_FIELDS = ("circumstances", "image", "prompt_sent", "prompt_revised")
 
 
 class RunList(ChangeList):
@@ -110,7 +110,7 @@ class RunAdmin(ReadOnly):
         return "–" if run.large and not run.by_state else run.by_state.get(Unit.State.FAILED, 0)
 
 
-class KeptInline(admin.StackedInline):
+class ReadOnlyInline(admin.StackedInline):
     """What units gave: nobody writes it by hand."""
 
     can_delete = False
@@ -122,12 +122,12 @@ class KeptInline(admin.StackedInline):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """While names are masked: without what leads to the model, such as seconds, prices and the picture."""
+        """While names are masked: without what leads to the model, such as seconds, prices and the image."""
         masked = reader_mask(request).active
-        return [name for name in self.readonly_fields if not (masked and name in TELLING)]
+        return [name for name in self.readonly_fields if not (masked and name in IDENTIFYING_FIELDS)]
 
 
-class OutcomeInline(KeptInline):
+class OutcomeInline(ReadOnlyInline):
     model = Outcome
     readonly_fields = (
         "text",
@@ -149,7 +149,7 @@ class OutcomeInline(KeptInline):
         return outcome.image.prompt_revised if outcome.image else ""
 
 
-class EarlierOutcomeInline(KeptInline):
+class EarlierOutcomeInline(ReadOnlyInline):
     """What it gave before somebody had it tried again."""
 
     model = EarlierOutcome

@@ -1,4 +1,4 @@
-"""The log of pictures that were taken away, for operators. The package imports it."""
+"""The log of images that were taken away, for operators. The package imports it."""
 
 from django.contrib import admin
 
@@ -8,7 +8,7 @@ from wwd.base.admin_lists import ReadOnly
 
 @admin.register(ImageDownload)
 class ImageDownloadAdmin(ReadOnly):
-    """Who took how many pictures when, under which terms. Written by `images.download_log.record` alone."""
+    """Who took how many images when, under which terms. Written by `images.download_log.record` alone."""
 
     list_display = ("at", "by", "what", "number", "terms")
     list_select_related = ("by",)

@@ -16,9 +16,9 @@ from evaluation.contracts.study import ModelData
 
 
 class ClipEncoder:
-    """Vectors of pictures and texts, (n, d) float32, not normalised.
+    """Vectors of images and texts, (n, d) float32, not normalised.
 
-    Model parameters: `precision` (fp32, bf16, fp16) and `at_once` (pictures per forward pass).
+    Model parameters: `precision` (fp32, bf16, fp16) and `at_once` (images per forward pass).
     """
 
     def __init__(self, model: ModelData) -> None:
@@ -36,7 +36,7 @@ class ClipEncoder:
     def inspect(model: ModelData) -> list[str]:
         """See `evaluation.backends.inspect_model`."""
         family_config(model)
-        weight_files.require_complete_weights(model, weight_files.missing_of_model(model, pictures=True))
+        weight_files.require_complete_weights(model, weight_files.missing_of_model(model, images=True))
         family = texts_of(model).family
         return [f"family {family.title}", f"texts up to {family.length} tokens", preparation_of(model).name]
 
@@ -50,22 +50,22 @@ class ClipEncoder:
         return weights.describe_environment(self.precision)
 
     def encode_images(self, contents: Sequence[bytes]) -> Vectors:
-        """Pictures as PNG, JPEG or WebP → (n, d). Raises OSError or ValueError for what is no picture."""
+        """Images as PNG, JPEG or WebP → (n, d). Raises OSError or ValueError for what is no image."""
         with weights.convert_memory_errors():
             return self.gathered(decode_stacks(contents, self.at_once, self.device))
 
-    def encode_pixels(self, pictures: Sequence[Pixels]) -> Vectors:
-        """Pictures that are in memory already, (h, w, 3) each → (n, d)."""
+    def encode_pixels(self, images: Sequence[Pixels]) -> Vectors:
+        """Images that are in memory already, (h, w, 3) each → (n, d)."""
         import torch
 
         with weights.convert_memory_errors():
             return self.gathered(
-                [Stack([place], torch.from_numpy(np.ascontiguousarray(pictures[place]))[None]) for place in part]
-                for part in batch_lazily(range(len(pictures)), self.at_once)
+                [Stack([place], torch.from_numpy(np.ascontiguousarray(images[place]))[None]) for place in part]
+                for part in batch_lazily(range(len(images)), self.at_once)
             )
 
     def gathered(self, parts: Iterable[Sequence[Stack]]) -> Vectors:
-        """Vectors in the order of the pictures. The card is asked for nothing back before it has been given all."""
+        """Vectors in the order of the images. The card is asked for nothing back before it has been given all."""
         import torch
 
         places: list[int] = []
@@ -101,7 +101,7 @@ class ClipEncoder:
 
 
 def preparation_of(model: ModelData) -> Preparation:
-    """How pictures are prepared, from the image processor's own configuration. Raises BackendError."""
+    """How images are prepared, from the image processor's own configuration. Raises BackendError."""
     from transformers.image_processing_base import ImageProcessingMixin
 
     with weights.convert_loading_errors(model):

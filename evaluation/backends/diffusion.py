@@ -2,8 +2,8 @@
 
 Parameters of a model: `steps`, `guidance` and `size` (pixels of a side), which have no default; `scheduler`, a class of
 diffusers, without it the one beside the weights; `prompt_tokens`, how many tokens of a prompt are read, without it
-what the family's pipeline reads; `precision`. All of these are part of the definition. `at_once`, pictures per pass, is
-none: a picture is the same in any batch. A safety filter's verdict is a result, and no picture of it is kept.
+what the family's pipeline reads; `precision`. All of these are part of the definition. `at_once`, images per pass, is
+none: an image is the same in any batch. A safety filter's verdict is a result, and no image of it is kept.
 """
 
 import inspect
@@ -29,13 +29,13 @@ from evaluation.suggestions import describe_unknown_name
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-FILTERED = "The model's own safety filter held the picture back."
-NOT_FINITE = "The picture holds numbers that are not finite, in full precision too."
+FILTERED = "The model's own safety filter held the image back."
+NOT_FINITE = "The image holds numbers that are not finite, in full precision too."
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a picture is made with, beside weights, prompt and seed."""
+    """What an image is made with, beside weights, prompt and seed."""
 
     steps: int
     guidance: float
@@ -58,22 +58,22 @@ class Known:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Pictures (h, w, 3); `finite`: whether every number behind them was one; the precision that they were made in."""
+    """Images (h, w, 3); `finite`: whether every number behind them was one; the precision that they were made in."""
 
-    pictures: Sequence[Pixels]
+    images: Sequence[Pixels]
     finite: Sequence[bool]
     precision: str
 
 
 class DiffusersPipeline:
-    """Makes pictures from seeds: each has its own generator, so that it is the same in every batch."""
+    """Makes images from seeds: each has its own generator, so that it is the same in every batch."""
 
     def __init__(self, model: ModelData) -> None:
         self.known, self.settings = known_of(model)
         self.family, self.precision = self.known.family, self.settings.precision
         self.pipeline = pipeline_of(model, self.known, self.settings)
         self.denoiser = getattr(self.pipeline, self.family.denoiser)
-        # It is asked once the numbers of a picture are known to be finite; about others it says anything.
+        # It is asked once the numbers of an image are known to be finite; about others it says anything.
         self.checker = getattr(self.pipeline, "safety_checker", None)
         if self.checker is not None:
             self.pipeline.register_modules(safety_checker=None)
@@ -86,7 +86,7 @@ class DiffusersPipeline:
         known, settings = known_of(model)
         weight_files.require_complete_weights(model, weight_files.missing_of_pipeline(model, known.index))
         scheduler_of(model, known, settings.scheduler)
-        return [f"family {known.name}", f"pictures of {settings.size} × {settings.size} pixels"]
+        return [f"family {known.name}", f"images of {settings.size} × {settings.size} pixels"]
 
     @property
     def circumstances(self) -> Mapping[str, Any]:
@@ -126,7 +126,7 @@ class DiffusersPipeline:
             yield from results
 
     def results(self, requests: Sequence[ImageRequest]) -> list[Result]:
-        """One pass; those of its pictures that half precision spoiled are made again in full."""
+        """One pass; those of its images that half precision spoiled are made again in full."""
         made = self.judged(requests, self.drawn(requests, self.precision))
         spoiled = [request for request in requests if made[request.key].state == "failed"]
         if spoiled and self.precision != "fp32":
@@ -159,19 +159,19 @@ class DiffusersPipeline:
         levels = found.float().nan_to_num().mul(255).round().byte()
         return Drawn(list(levels.permute(0, 2, 3, 1).cpu().numpy()), list(self.finite), precision)
 
-    def asked(self, pictures: int) -> dict[str, Any]:
+    def asked(self, images: int) -> dict[str, Any]:
         """What this family's pipeline is told beside prompt, size and steps."""
         family, told = self.family, {self.family.guidance: self.settings.guidance, **self.family.fixed}
         if family.negative is not None and self.settings.guidance > 1:
-            told["negative_prompt"] = [family.negative] * pictures
+            told["negative_prompt"] = [family.negative] * images
         if family.prompt_tokens:
             told["max_sequence_length"] = self.settings.prompt_tokens
         return told
 
     def noise(self, requests: Sequence[ImageRequest]) -> "tuple[list[Generator], Tensor]":
-        """What each picture begins with, float32, drawn on the processor from its seed alone, as the pipeline takes it.
+        """What each image begins with, float32, drawn on the processor from its seed alone, as the pipeline takes it.
 
-        Schedulers that draw during the steps too go on with the picture's own generator.
+        Schedulers that draw during the steps too go on with the image's own generator.
         """
         import torch
 
@@ -182,14 +182,14 @@ class DiffusersPipeline:
         return generators, arrange_noise(self.family, drawn)
 
     def note_finite(self, _: Any, __: Any, decoded: "Tensor") -> None:
-        """After the decoder, before its numbers are cut to what a picture can show."""
+        """After the decoder, before its numbers are cut to what an image can show."""
         self.finite += decoded.isfinite().flatten(1).all(1).tolist()
 
     def judged(self, requests: Sequence[ImageRequest], drawn: Drawn) -> dict[str, Result]:
-        """Unit key → what its picture is: done, filtered, or failed where its numbers are no picture."""
+        """Unit key → what its image is: done, filtered, or failed where its numbers are no image."""
         shared = {**self.circumstances, "precision": drawn.precision, "pass": len(requests)}
-        pictures = [Image.fromarray(pixels) for pixels in drawn.pictures]
-        flagged, contents = self.flagged(pictures), get_decoder_pool().map(encode_png, pictures)
+        images = [Image.fromarray(pixels) for pixels in drawn.images]
+        flagged, contents = self.flagged(images), get_decoder_pool().map(encode_png, images)
         made: dict[str, Result] = {}
         for request, fine, held, content in zip(requests, drawn.finite, flagged, contents, strict=True):
             note = {**shared, **self.unread(request.prompt)}
@@ -208,22 +208,22 @@ class DiffusersPipeline:
         cut = self.clip_excess(prompt) if self.reads else 0
         return {"clip_cut": cut} if cut else {}
 
-    def flagged(self, pictures: Sequence[Image.Image]) -> Sequence[bool]:
+    def flagged(self, images: Sequence[Image.Image]) -> Sequence[bool]:
         """The verdict of the safety filter that lies beside the weights; nothing is flagged where there is none."""
         import torch
 
         if self.checker is None:
-            return [False] * len(pictures)
-        values = self.pipeline.feature_extractor(list(pictures), return_tensors="pt").pixel_values
+            return [False] * len(images)
+        values = self.pipeline.feature_extractor(list(images), return_tensors="pt").pixel_values
         values = values.to(self.checker.device, self.checker.dtype)
         with torch.inference_mode():
             # It would black out what it flags, in the second of its arguments.
-            _, found = self.checker(clip_input=values, images=[np.empty(0)] * len(pictures))
+            _, found = self.checker(clip_input=values, images=[np.empty(0)] * len(images))
         return [bool(flag) for flag in found]
 
 
 def known_of(model: ModelData) -> tuple[Known, Settings]:
-    """The family by its index, and what pictures are made with. Raises BackendError; no weights are opened."""
+    """The family by its index, and what images are made with. Raises BackendError; no weights are opened."""
     given = parameters.resolve_parameter_values(model)
     index = weights.read_model_json(model, "model_index.json")
     if index is None:
@@ -290,7 +290,7 @@ def pipeline_of(model: ModelData, known: Known, settings: Settings) -> Any:
 
 
 def load_feature_extractor(model: ModelData, known: Known) -> dict[str, Any]:
-    """How pictures come before the safety filter, where there is one: on Pillow, so that all hosts give it the same."""
+    """How images come before the safety filter, where there is one: on Pillow, so that all hosts give it the same."""
     import transformers
 
     if not known.family.safety or not (known.index.get("feature_extractor") or [None])[0]:
@@ -321,7 +321,7 @@ def scheduler_of(model: ModelData, known: Known, name: str) -> dict[str, Any]:
 
 @contextmanager
 def drawing_from(scheduler: Any, generators: "Sequence[Generator]") -> Iterator[None]:
-    """What a scheduler draws during the steps comes from the pictures' generators, whatever the pipeline hands on."""
+    """What a scheduler draws during the steps comes from the images' generators, whatever the pipeline hands on."""
     drawn = "generator" in inspect.signature(scheduler.step).parameters
     if drawn:
         scheduler.step = partial(scheduler.step, generator=generators)
@@ -349,7 +349,7 @@ def cast_to_float32(pipeline: Any) -> Iterator[None]:
 
 def seed_of(request: ImageRequest) -> int:
     if request.seed is None:
-        raise ValueError("The picture has no seed.")
+        raise ValueError("The image has no seed.")
     return request.seed
 
 
@@ -358,7 +358,7 @@ def add_circumstances(result: Result, **notes: Any) -> Result:
 
 
 def image_of(request: ImageRequest, content: bytes, size: int) -> ImageResult:
-    """The picture, or, without content, the record that there is none."""
+    """The image, or, without content, the record that there is none."""
     return ImageResult(
         content, "image/png", size, size, prompt_sent=request.prompt, prompt_id=request.prompt_id, seed=request.seed
     )

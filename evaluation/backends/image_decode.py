@@ -1,4 +1,4 @@
-"""Pictures from bytes to pixels, several at once: decoding is what scoring pictures mostly consists of."""
+"""Images from bytes to pixels, several at once: decoding is what scoring images mostly consists of."""
 
 import os
 from collections import deque
@@ -15,13 +15,13 @@ from evaluation.readers.image_decode import Header, Pixels, decode_pixels, read_
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Stacks, or single pictures, that are being decoded while the device works on an earlier one.
+# Stacks, or single images, that are being decoded while the device works on an earlier one.
 AHEAD = 2
 
 
 @dataclass
 class Stack:
-    """Pictures of one size, with their places among those that were asked for; `pixels` is (n, h, w, 3) uint8."""
+    """Images of one size, with their places among those that were asked for; `pixels` is (n, h, w, 3) uint8."""
 
     places: list[int]
     pixels: "Tensor"
@@ -33,7 +33,7 @@ def decode_image_bytes(content: bytes) -> Pixels:
 
 
 def pixels_of(content: bytes, read: Header) -> Pixels:
-    """Plain pictures by OpenCV, which gives the same pixels outside the interpreter's lock; others by Pillow."""
+    """Plain images by OpenCV, which gives the same pixels outside the interpreter's lock; others by Pillow."""
     import cv2
 
     if read.plain:
@@ -47,9 +47,9 @@ def pixels_of(content: bytes, read: Header) -> Pixels:
 
 
 def decode_stacks(contents: Sequence[bytes], at_once: int, device: str) -> Iterator[list[Stack]]:
-    """The pictures in parts of `at_once`, each as stacks of one size, decoded ahead of whoever takes them.
+    """The images in parts of `at_once`, each as stacks of one size, decoded ahead of whoever takes them.
 
-    Stacks lie in page-locked memory where a card will read them. Raises ImageError for what is no picture.
+    Stacks lie in page-locked memory where a card will read them. Raises ImageError for what is no image.
     """
     waiting: deque[tuple[list[Stack], list[Future[None]]]] = deque()
     for start in range(0, len(contents), at_once):
@@ -62,9 +62,9 @@ def decode_stacks(contents: Sequence[bytes], at_once: int, device: str) -> Itera
 
 
 def decode_image_stream(contents: Sequence[bytes], device: str) -> Iterator["Tensor"]:
-    """The pictures one after the other, (h, w, 3) uint8, the next ones decoded meanwhile; memory as in `stacks`.
+    """The images one after the other, (h, w, 3) uint8, the next ones decoded meanwhile; memory as in `stacks`.
 
-    Raises ImageError for what is no picture, when its turn comes.
+    Raises ImageError for what is no image, when its turn comes.
     """
     waiting: deque[Future[Tensor]] = deque()
     for content in contents:
@@ -85,7 +85,7 @@ def decode_to_tensor(content: bytes, device: str) -> "Tensor":
 
 
 def start_decoding(contents: Sequence[bytes], first: int, device: str) -> tuple[list[Stack], list[Future[None]]]:
-    """One part of the pictures, `first` being the place of its first one among all."""
+    """One part of the images, `first` being the place of its first one among all."""
     import torch
 
     headers = [read_header(content) for content in contents]

@@ -1,4 +1,4 @@
-"""Pictures as an encoder wants them, computed on the device: the arithmetic of Pillow, in batches.
+"""Images as an encoder wants them, computed on the device: the arithmetic of Pillow, in batches.
 
 Pillow resizes in two passes and rounds to whole grey levels after each; so does this, with the same filter, and the
 width always first, as Pillow did before version 13 chose the order by the size. Results
@@ -43,7 +43,7 @@ class Preparation:
         return f"{image_decode.VERSION} {VERSION} {self.filter} {edge}{crop}"
 
     def target(self, height: int, width: int) -> tuple[int, int]:
-        """Height and width of a picture after resizing."""
+        """Height and width of an image after resizing."""
         if self.edge is None:
             return self.size or (height, width)
         short, long = min(height, width), max(height, width)
@@ -51,7 +51,7 @@ class Preparation:
         return (self.edge, other) if height <= width else (other, self.edge)
 
     def prepared(self, pixels: "Tensor", device: str) -> "Tensor":
-        """Pictures of one size, (n, h, w, 3) uint8 → (n, 3, height, width) float32 on the device."""
+        """Images of one size, (n, h, w, 3) uint8 → (n, 3, height, width) float32 on the device."""
         import torch
 
         height, width = pixels.shape[1:3]
@@ -102,7 +102,7 @@ def parse_preparation_config(config: Mapping[str, Any]) -> Preparation:
     """From the image processor's published configuration. Raises BackendError where it asks for something else."""
     number = int(config.get("resample", 3))
     if number not in FILTERS or not config.get("do_resize", True) or not config.get("do_normalize", True):
-        raise BackendError(f"Pictures for this encoder are prepared in a way that is not known here: {dict(config)}.")
+        raise BackendError(f"Images for this encoder are prepared in a way that is not known here: {dict(config)}.")
     size = config.get("size", 224)
     size = size if isinstance(size, Mapping) else {"shortest_edge": int(size)}
     crop = config.get("crop_size") if config.get("do_center_crop", "crop_size" in config) else None
@@ -117,7 +117,7 @@ def parse_preparation_config(config: Mapping[str, Any]) -> Preparation:
         deviation=tuple(map(float, config["image_std"])),
     )
     if prepared.crop and prepared.edge and max(prepared.crop) > prepared.edge:
-        raise BackendError("Pictures for this encoder are cropped to more than they are resized to.")
+        raise BackendError("Images for this encoder are cropped to more than they are resized to.")
     return prepared
 
 

@@ -78,7 +78,7 @@ class LocalChat:
     def inspect(model: ModelData) -> list[str]:
         """See `evaluation.backends.inspect_model`."""
         family = family_of(model)
-        weight_files.require_complete_weights(model, weight_files.missing_of_model(model, pictures=False))
+        weight_files.require_complete_weights(model, weight_files.missing_of_model(model, images=False))
         tokenizer_of(model)
         return [f"family {family}"]
 

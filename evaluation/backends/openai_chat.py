@@ -1,7 +1,7 @@
-"""Answers from a server that speaks the OpenAI chat protocol (OpenAI, vLLM, SGLang, Groq …), with or without a picture.
+"""Answers from a server that speaks the OpenAI chat protocol (OpenAI, vLLM, SGLang, Groq …), with or without an image.
 
 Further parameters of a model: `options`, sent with every call as they are (`temperature`, `max_tokens`, `seed` …).
-Questions about pictures are asked at temperature 0 for at most 32 tokens where the options say nothing; an option
+Questions about images are asked at temperature 0 for at most 32 tokens where the options say nothing; an option
 that is null is not sent at all, for models that accept none such.
 """
 
@@ -18,7 +18,7 @@ from evaluation.readers import text_cleaning
 from evaluation.readers.image_decode import as_sent
 
 Message = Mapping[str, Any]
-ABOUT_PICTURES = {"temperature": 0, "max_tokens": 32}
+IMAGE_OPTIONS = {"temperature": 0, "max_tokens": 32}
 MOST_LETTERS = 500_000
 FILTERED = "The provider's filter held the answer back."
 EMPTY = "The provider's answer holds no words."
@@ -40,12 +40,12 @@ class OpenAIChat:
         if reading not in self.readings:
             raise BackendError("A provider gives words, no probabilities. Accepted reading: generated.")
         for each in asked:
-            picture = {"type": "image_url", "image_url": {"url": data_url(each.image)}}
-            yield map(partial(self.about, picture), each.questions)
+            image = {"type": "image_url", "image_url": {"url": data_url(each.image)}}
+            yield map(partial(self.ask_about_image, image), each.questions)
 
-    def about(self, picture: Mapping[str, Any], question: Question) -> Answer:
-        content = [picture, {"type": "text", "text": question.text}]
-        return self.chat([{"role": "user", "content": content}], ABOUT_PICTURES)
+    def ask_about_image(self, image: Mapping[str, Any], question: Question) -> Answer:
+        content = [image, {"type": "text", "text": question.text}]
+        return self.chat([{"role": "user", "content": content}], IMAGE_OPTIONS)
 
     def converse(self, conversations: Sequence[Conversation]) -> Iterator[Answer]:
         """See `Chat`. Providers take no seed of ours: each sample is a call, answered before the next is paid for."""
@@ -70,7 +70,7 @@ class OpenAIChat:
 
 
 def data_url(content: bytes) -> str:
-    """The picture as everybody sees it, as an address that holds it. Raises ImageError for what is no picture."""
+    """The image as everybody sees it, as an address that holds it. Raises ImageError for what is no image."""
     sent, media_type = as_sent(content)
     return f"data:{media_type};base64,{base64.b64encode(sent).decode()}"
 

@@ -1,7 +1,7 @@
-"""Pictures from a provider that speaks the OpenAI images protocol.
+"""Images from a provider that speaks the OpenAI images protocol.
 
-Further parameters of a model: `n`, pictures per call; `options`, sent with every call as they are (size, quality,
-style, response_format …). There is no seed there: pictures are numbered.
+Further parameters of a model: `n`, images per call; `options`, sent with every call as they are (size, quality,
+style, response_format …). There is no seed there: images are numbered.
 """
 
 import base64
@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
-from evaluation.backends.provider import CallFailedError, Provider, Told
+from evaluation.backends.provider import CallFailedError, Provider, ProviderAnswer
 from evaluation.backends.provider_dialects import Verdict, judge_part
 from evaluation.contracts.backend import ImageRequest
 from evaluation.contracts.study import ImageResult, ModelData, Result
@@ -23,11 +23,11 @@ from wwd.base import fetching
 
 FETCHES = 2
 MOST_WORDS = 20_000
-FILTERED = "The provider's filter held the picture back."
+FILTERED = "The provider's filter held the image back."
 
 
 class OpenAIImages:
-    """Makes pictures by calls of a provider, `n` of one prompt at a time, or fewer where it was seen to give fewer."""
+    """Makes images by calls of a provider, `n` of one prompt at a time, or fewer where it was seen to give fewer."""
 
     def __init__(self, model: ModelData) -> None:
         self.provider = Provider(model)
@@ -47,7 +47,7 @@ class OpenAIImages:
                 waiting = asked[came:] + waiting
 
     def results(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
-        """One call for pictures of the same prompt, and what became of each.
+        """One call for images of the same prompt, and what became of each.
 
         Where some came, but fewer than asked for, the others have no result yet: they are asked for again, in calls of
         as many as came, as are all later ones.
@@ -83,13 +83,13 @@ class OpenAIImages:
         )
 
 
-def rows_of(told: Told) -> list[Mapping[str, Any]]:
+def rows_of(told: ProviderAnswer) -> list[Mapping[str, Any]]:
     given = told.body.get("data")
     return [row for row in given if isinstance(row, dict)] if isinstance(given, list) else []
 
 
 def held_back(request: ImageRequest, verdict: Verdict, note: Mapping[str, Any]) -> Result:
-    """The record of a picture that was refused or filtered: the provider's words, and its category as the reason."""
+    """The record of an image that was refused or filtered: the provider's words, and its category as the reason."""
     filtered = verdict.meaning == "filtered"
     return Result(
         request.key,
@@ -102,11 +102,11 @@ def held_back(request: ImageRequest, verdict: Verdict, note: Mapping[str, Any]) 
 
 
 def build_empty_result(request: ImageRequest, note: Mapping[str, Any]) -> Result:
-    return Result(request.key, "empty", reason=f"The provider gave 0 of {note['n']} pictures.", circumstances=note)
+    return Result(request.key, "empty", reason=f"The provider gave 0 of {note['n']} images.", circumstances=note)
 
 
 def build_image_result(request: ImageRequest, row: Mapping[str, Any], note: Mapping[str, Any]) -> Result:
-    """The picture of one entry of the answer; addresses are fetched at once, for they expire."""
+    """The image of one entry of the answer; addresses are fetched at once, for they expire."""
     try:
         content = content_of(row)
     except fetching.FetchError as error:
@@ -117,21 +117,21 @@ def build_image_result(request: ImageRequest, row: Mapping[str, Any], note: Mapp
     verdict = judge_part(row)
     if verdict.meaning in ("refused", "filtered"):
         return held_back(request, verdict, note)
-    return Result(request.key, "empty", reason="The provider's answer holds no picture.", circumstances=note)
+    return Result(request.key, "empty", reason="The provider's answer holds no image.", circumstances=note)
 
 
 def content_of(row: Mapping[str, Any]) -> bytes:
-    """The bytes of a picture that came in the answer or lies at an address; empty where there is neither.
+    """The bytes of an image that came in the answer or lies at an address; empty where there is neither.
 
-    Raises FetchError for what is no picture, whatever it is said to be.
+    Raises FetchError for what is no image, whatever it is said to be.
     """
     inside, address = row.get("b64_json"), row.get("url")
     if isinstance(inside, str) and inside.strip():
-        return fetching.checked_picture(decode_base64_image(inside))
+        return fetching.check_image_bytes(decode_base64_image(inside))
     if not isinstance(address, str) or not address.strip():
         return b""
     if address.strip()[:5].lower() == "data:":
-        return fetching.checked_picture(decode_base64_image(address))
+        return fetching.check_image_bytes(decode_base64_image(address))
     return fetch_image(address.strip())
 
 
@@ -143,7 +143,7 @@ def decode_base64_image(text: str) -> bytes:
     head, comma, rest = text.strip().partition(",")
     if head[:5].lower() == "data:":
         if not comma:
-            raise fetching.FetchError("The picture in the provider's answer cannot be decoded.")
+            raise fetching.FetchError("The image in the provider's answer cannot be decoded.")
         if not head.lower().endswith(";base64"):
             return unquote_to_bytes(rest)
         text = unquote_to_bytes(rest).decode("ascii", "replace")
@@ -151,7 +151,7 @@ def decode_base64_image(text: str) -> bytes:
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
-        raise fetching.FetchError("The picture in the provider's answer cannot be decoded.") from None
+        raise fetching.FetchError("The image in the provider's answer cannot be decoded.") from None
 
 
 def fetch_image(url: str, tries: int = FETCHES) -> bytes:
@@ -169,10 +169,10 @@ def image_of(request: ImageRequest, content: bytes, revised: str = "") -> ImageR
     return ImageResult(content, "", 0, 0, request.prompt, revised, request.prompt_id, **place)
 
 
-def compute_token_share(answer: Mapping[str, Any], pictures: int) -> dict[str, float]:
-    """Each picture's share of the tokens that the call took, where the provider counts them."""
+def compute_token_share(answer: Mapping[str, Any], images: int) -> dict[str, float]:
+    """Each image's share of the tokens that the call took, where the provider counts them."""
     usage = answer.get("usage")
     if not isinstance(usage, dict):
         return {}
     counted = {name: text_cleaning.parse_finite_number(usage.get(name)) for name in ("input_tokens", "output_tokens")}
-    return {name: value / pictures for name, value in counted.items() if value is not None and value >= 0}
+    return {name: value / images for name, value in counted.items() if value is not None and value >= 0}

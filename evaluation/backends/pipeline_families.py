@@ -44,17 +44,17 @@ def after_its_instruction(pipeline: Any, prompt: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class Family:
-    """`denoiser`: the network that takes the noise. `noise`: how the noise of one picture lies in it.
+    """`denoiser`: the network that takes the noise. `noise`: how the noise of one image lies in it.
 
     `plain`: (channels, h, w); `packed`: the same in patches of 2 × 2, a row of patches; `frames`: packed, of a video
-    of one frame. `multiple`: cells of the latent picture that a side is a multiple of. `guidance`: the argument that
+    of one frame. `multiple`: cells of the latent image that a side is a multiple of. `guidance`: the argument that
     the parameter *guidance* becomes; `negative`: the prompt that guidance points away from, where the library has none
     of its own. `reader`: the tokenizer that the words count by, with the encoder behind it, where the pipeline has
     one; without it (`may_lack_reader`), or beside it, the `clips` read as far as they reach. `prompt_tokens`: what the
     reader takes without the parameter *prompt_tokens*, `most_prompt_tokens`: the most it can take. `wrapped`: what the
     pipeline makes of a prompt before its tokens are counted, and how many of these it takes away again. `lowered`:
     prompts are made lower-case, as in training. `noise_in_full`: the noise stays in fp32 whatever the precision.
-    `tolerance`: by how many grey levels a picture in fp32 may differ between alone and in a batch. `fixed`: further
+    `tolerance`: by how many grey levels an image in fp32 may differ between alone and in a batch. `fixed`: further
     arguments of every call.
     """
 
@@ -139,14 +139,14 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def scale_of(vae: Mapping[str, Any]) -> int:
-    """Pixels of a side for one cell of the latent picture, from the decoder's own configuration."""
+    """Pixels of a side for one cell of the latent image, from the decoder's own configuration."""
     if "temperal_downsample" in vae:
         return 2 ** len(vae["temperal_downsample"])
     return 2 ** (len(vae.get("encoder_block_out_channels") or vae.get("block_out_channels", (1,))) - 1)
 
 
 def shape_of(family: Family, channels: int, side: int) -> tuple[int, ...]:
-    """The shape in which the library draws the noise of one picture. `channels`: those that the denoiser takes."""
+    """The shape in which the library draws the noise of one image. `channels`: those that the denoiser takes."""
     if family.noise == "plain":
         return channels, side, side
     shape = channels // 4, side, side
@@ -154,9 +154,9 @@ def shape_of(family: Family, channels: int, side: int) -> tuple[int, ...]:
 
 
 def arrange_noise(family: Family, noise: "Tensor") -> "Tensor":
-    """The noise of several pictures as the pipeline takes it."""
+    """The noise of several images as the pipeline takes it."""
     if family.noise == "plain":
         return noise
-    pictures, (channels, height, width) = noise.shape[0], noise.shape[-3:]
-    cut = noise.reshape(pictures, channels, height // 2, 2, width // 2, 2).permute(0, 2, 4, 1, 3, 5)
-    return cut.reshape(pictures, height // 2 * (width // 2), channels * 4)
+    images, (channels, height, width) = noise.shape[0], noise.shape[-3:]
+    cut = noise.reshape(images, channels, height // 2, 2, width // 2, 2).permute(0, 2, 4, 1, 3, 5)
+    return cut.reshape(images, height // 2 * (width // 2), channels * 4)

@@ -1,4 +1,4 @@
-"""The picture itself, small: for studies that measure pixels and ask no model."""
+"""The image itself, small: for studies that measure pixels and ask no model."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,13 +13,13 @@ EDGE = 256
 
 
 class Pixels:
-    """Gives pictures as (h, w, 3) uint8, the longest side at most 256."""
+    """Gives images as (h, w, 3) uint8, the longest side at most 256."""
 
     def __init__(self, model: ModelData) -> None:
         self.edge = int(model.parameters.get("edge", EDGE))
 
     def pixels(self, contents: Sequence[bytes]) -> Iterator[npt.NDArray[np.uint8]]:
-        """Raises ImageError for what is no picture and for one that is too large."""
+        """Raises ImageError for what is no image and for one that is too large."""
         for content in contents:
             small = decode_image(content)
             small.thumbnail((self.edge, self.edge), Image.Resampling.BOX)

@@ -50,7 +50,7 @@ class ErrorStatusError(Exception):
 
 
 @dataclass(frozen=True)
-class Told:
+class ProviderAnswer:
     """What a provider answered in the end: its JSON, what it means, and the circumstances of the call."""
 
     body: Mapping[str, Any]
@@ -82,7 +82,7 @@ class Provider:
         )
         self.client = openai.OpenAI(api_key=key, base_url=url, max_retries=0, timeout=self.timeout, http_client=client)
 
-    def call(self, ask: Callable[[Any], Any], amount: int = 1) -> Told:
+    def call(self, ask: Callable[[Any], Any], amount: int = 1) -> ProviderAnswer:
         """What the provider answers: an answer, one cut short, filtered or refused. Tried again where that may help.
 
         `ask` gets the client and returns a streamed response. Raises CallFailedError, or BackendError for what would
@@ -97,7 +97,7 @@ class Provider:
             if found.meaning in ("answer", "cut short", "filtered", "refused"):
                 self.answered = True
                 note = {"calls": tries, "seconds": round(time.monotonic() - started, 3), **extract_request_id(reply)}
-                return Told(reply.body if isinstance(reply.body, dict) else {}, found, note)
+                return ProviderAnswer(reply.body if isinstance(reply.body, dict) else {}, found, note)
             self.judge(found, tries, started)
 
     def without_key(self, found: Verdict) -> Verdict:

@@ -132,7 +132,7 @@ def classify_reply(reply: Reply, refusals: Collection[str] = ()) -> Verdict:
 
 
 def judge_part(part: Mapping[str, Any]) -> Verdict:
-    """What one picture of an answer, or one choice, says of itself."""
+    """What one image of an answer, or one choice, says of itself."""
     return find_verdict(signs_of_part(part), 0, Reply(200), (), or_else="answer")
 
 
@@ -182,7 +182,7 @@ def get_first_choice(choices: Any) -> Mapping[str, Any]:
 
 
 def has_usable_content(body: Mapping[str, Any]) -> bool:
-    """True where the answer holds words or pictures: odd fields beside them lose nothing."""
+    """True where the answer holds words or images: odd fields beside them lose nothing."""
     message = get_first_choice(body.get("choices")).get("message")
     if isinstance(message, dict) and (message.get("content") or message.get("refusal")):
         return True
@@ -233,7 +233,7 @@ def read_node(name: str, value: Any, found: Signs) -> None:
             found.add("code", shorten_value(value))
     if name in NUMBERED and (status := status_in(value)):
         found.statuses.append(status)
-    if name in WORDS and isinstance(value, str) and not looks_like_json(value):
+    if name in WORDS and isinstance(value, str) and not is_json_like(value):
         found.words.append(value)
     if name in ("param", "loc") and (param := param_of(value)):
         found.add("param", "content" if param in content_params() else "option")
@@ -242,7 +242,7 @@ def read_node(name: str, value: Any, found: Signs) -> None:
 
 
 def signs_of_part(part: Mapping[str, Any]) -> Signs:
-    """The signs of one choice or picture."""
+    """The signs of one choice or image."""
     found = Signs()
     for name in ("finish_reason", "finishReason", "native_finish_reason"):
         ended = part.get(name)
@@ -301,11 +301,11 @@ def iterate_json_fields(
             yield from iterate_json_fields(
                 item, name if name in WORDS and isinstance(item, str) else "", depth + 1, room
             )
-    elif isinstance(value, str) and looks_like_json(value):
+    elif isinstance(value, str) and is_json_like(value):
         yield from iterate_json_fields(parse_json_or_none(value), "", depth + 1, room)
 
 
-def looks_like_json(text: str) -> bool:
+def is_json_like(text: str) -> bool:
     return text.lstrip()[:1] in ("{", "[") and isinstance(parse_json_or_none(text), dict | list)
 
 

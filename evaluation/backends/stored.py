@@ -14,7 +14,7 @@ class StoredEncoder:
         self.preprocessing = str(model.parameters.get("preprocessing", ""))
 
     def encode_images(self, contents: Sequence[bytes]) -> NoReturn:
-        self.fail("picture")
+        self.fail("image")
 
     def encode_texts(self, texts: Sequence[str]) -> NoReturn:
         self.fail("text")

@@ -16,7 +16,7 @@ from evaluation.contracts.study import ModelData
 # A tokenizer that states no length states an immense one.
 STATED = 1_000_000
 FIXED_ONLY = (
-    "It is a SigLIP 2 of flexible resolution (NaFlex), whose pictures are prepared otherwise. Supported: SigLIP 2 of a "
+    "It is a SigLIP 2 of flexible resolution (NaFlex), whose images are prepared otherwise. Supported: SigLIP 2 of a "
     "fixed resolution, such as siglip2-base-patch16-224."
 )
 

@@ -13,7 +13,7 @@ from evaluation.contracts.study import ModelData
 MOST_HEAD = 100 * 1024 * 1024
 WEIGHTS = {"diffusers": "diffusion_pytorch_model.safetensors", "transformers": "model.safetensors"}
 TOKENIZERS = ("tokenizer.json", "vocab.json", "spiece.model", "tokenizer.model")
-PICTURES = ("preprocessor_config.json", "processor_config.json")
+IMAGES = ("preprocessor_config.json", "processor_config.json")
 
 
 def require_complete_weights(model: ModelData, missing: Sequence[str]) -> None:
@@ -63,12 +63,12 @@ def of_part(model: ModelData, name: str, library: str, kind: str) -> list[str]:
     return [*one_of(model, [f"{name}/config.json"]), *of_weights(model, f"{name}/{weights}")]
 
 
-def missing_of_model(model: ModelData, *, pictures: bool) -> list[str]:
-    """What a model of transformers lacks, in sentences; `pictures`: whether it must say how they are prepared."""
+def missing_of_model(model: ModelData, *, images: bool) -> list[str]:
+    """What a model of transformers lacks, in sentences; `images`: whether it must say how they are prepared."""
     return [
         *one_of(model, ["config.json"]),
         *one_of(model, TOKENIZERS),
-        *(one_of(model, PICTURES) if pictures else ()),
+        *(one_of(model, IMAGES) if images else ()),
         *of_weights(model, WEIGHTS["transformers"]),
     ]
 

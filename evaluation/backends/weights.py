@@ -103,7 +103,7 @@ def config_of(model: ModelData, accepted: Collection[str]) -> Mapping[str, Any]:
             return {**config, "model_type": family}
         raise BackendError(other_family(model, family, accepted))
     if (index := read_model_json(model, "model_index.json")) is not None:
-        raise BackendError(other_family(model, f"{index.get('_class_name')}, which draws pictures", accepted))
+        raise BackendError(other_family(model, f"{index.get('_class_name')}, which draws images", accepted))
     raise BackendError(
         f"{model.slug} could not be loaded: {model.identifier} holds no config.json. "
         f"{describe_supported_families(accepted)}"

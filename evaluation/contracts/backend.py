@@ -25,7 +25,7 @@ class DeviceMemoryError(Exception):
 
 @dataclass(frozen=True)
 class ImageRequest:
-    """One picture to make. `name` is what the picture is to show. Exactly one of `seed` and `sample` is set."""
+    """One image to make. `name` is what the image is to show. Exactly one of `seed` and `sample` is set."""
 
     key: str
     prompt: str
@@ -36,7 +36,7 @@ class ImageRequest:
 
 
 class ImageGenerator(Protocol):
-    """Makes pictures. One result per request, any order; a refusal is a result and never an exception."""
+    """Makes images. One result per request, any order; a refusal is a result and never an exception."""
 
     def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]: ...
 
@@ -50,7 +50,7 @@ class PromptLimited(Protocol):
 
 
 class Encoder(Protocol):
-    """Gives vectors of pictures and texts, (n, d) float32, not normalised, comparable by cosine."""
+    """Gives vectors of images and texts, (n, d) float32, not normalised, comparable by cosine."""
 
     preprocessing: str
 
@@ -81,7 +81,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Asked:
-    """One picture and the questions about it. Each is answered by itself, as if no other had been asked."""
+    """One image and the questions about it. Each is answered by itself, as if no other had been asked."""
 
     image: bytes
     questions: tuple[Question, ...]
@@ -118,7 +118,7 @@ class Chat(Protocol):
 
 
 class VisualAnswerer(Protocol):
-    """Answers questions about pictures. `readings`: how its answers can be had.
+    """Answers questions about images. `readings`: how its answers can be had.
 
     `generated`: the words that the model writes. `logits`: the probabilities of the option letters as its first word.
     """
@@ -126,8 +126,8 @@ class VisualAnswerer(Protocol):
     readings: tuple[Reading, ...]
 
     def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Iterable[Answer]]:
-        """For every picture in turn one answer per question, in their order.
+        """For every image in turn one answer per question, in their order.
 
-        What was given before an error counts. Raises OSError or ValueError for what is no picture.
+        What was given before an error counts. Raises OSError or ValueError for what is no image.
         """
         ...

@@ -90,7 +90,7 @@ class QuestionsData:
 
 @dataclass(frozen=True)
 class ImageData:
-    """A held picture. Whoever executes a unit reads its bytes through `Work.image_bytes`."""
+    """A held image. Whoever executes a unit reads its bytes through `Work.image_bytes`."""
 
     id: int
     subject: SubjectData
@@ -182,9 +182,9 @@ class Work:
 
 @dataclass(frozen=True)
 class ImageResult:
-    """A made picture and how it came about. Exactly one of `seed` and `sample` is set.
+    """A made image and how it came about. Exactly one of `seed` and `sample` is set.
 
-    `content` is empty where there is no picture but a record of it: refused, filtered, or made elsewhere and not held.
+    `content` is empty where there is no image but a record of it: refused, filtered, or made elsewhere and not held.
     """
 
     content: bytes
@@ -230,9 +230,9 @@ class Result:
 class OutcomeData:
     """A stored outcome with the frozen labels of its subject, as `summarise` sees it.
 
-    `cluster` is the dish where there is one, else the picture: what may be resampled independently.
-    `image_model` is the model that made the picture, for outcomes about pictures; `prompt` the slug of the prompt that
-    the picture was, or was to be, made by.
+    `cluster` is the dish where there is one, else the image: what may be resampled independently.
+    `image_model` is the model that made the image, for outcomes about images; `prompt` the slug of the prompt that
+    the image was, or was to be, made by.
     """
 
     key: str

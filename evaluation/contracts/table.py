@@ -9,7 +9,7 @@ from evaluation.metrics.tidy import TidyTable
 
 Filters = Mapping[str, str]
 # What a stored table says about itself beside its numbers: see `evaluation/tables/metadata.py`.
-About = Mapping[str, Any]
+TableMetadata = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class TableSpec:
         """What the figure of this table shows."""
         return self.redrawn(table) if self.redrawn else table
 
-    def keeps_rows(self, name: str) -> bool:
+    def only_selects_rows(self, name: str) -> bool:
         """Whether a filter does nothing but keep rows of the table without it."""
         return name in self.columns and (self.compute is None or name in self.unread)
 
@@ -78,7 +78,7 @@ class TableSpec:
         return [metric for metric in self.metrics if metric not in self.undrawn]
 
 
-# Filters that choose what is counted by the labels of a subject, and by the prompt of a picture.
+# Filters that choose what is counted by the labels of a subject, and by the prompt of an image.
 LABELS = ("country", "continent", "language", "kind")
 PROMPT = "prompt"
 NARROWING = (*LABELS, PROMPT)

@@ -1,4 +1,4 @@
-"""What may be compared with what: pictures by model and prompt, runs by their definition, and why others may not be."""
+"""What may be compared with what: images by model and prompt, runs by their definition, and why others may not be."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Definition = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Side:
-    """Observations (their places) under one model and prompt, and the definitions that their pictures were made by."""
+    """Observations (their places) under one model and prompt, and the definitions that their images were made by."""
 
     name: str
     at: Places
@@ -44,8 +44,8 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Pictures:
-    """What is known of the picture of each observation: `prompts` and `models` (n,), `camera` (n,), real photographs;
+class ComparedImages:
+    """What is known of the image of each observation: `prompts` and `models` (n,), `camera` (n,), real photographs;
     `made` (n,), its place among `definitions`, −1 where no run made it."""
 
     prompts: Labels
@@ -55,8 +55,8 @@ class Pictures:
     definitions: tuple[Definition, ...]
 
     @classmethod
-    def of(cls, found: Observations) -> "Pictures":
-        """By one query for every few thousand pictures, and one for their runs."""
+    def of(cls, found: Observations) -> "ComparedImages":
+        """By one query for every few thousand images, and one for their runs."""
         images, place = np.unique(found.images, return_inverse=True)
         known = {row[0]: row[1:] for row in rows_of(images[images > 0].tolist())}
         nobody = (NO_PROMPT, "", None)
@@ -68,9 +68,9 @@ class Pictures:
         of_run = np.array([-1 if run is None else runs[run] for _, _, run in told], dtype=np.intp)[place]
         return cls(prompts, found.labels("model"), camera, of_run, tuple(definition_of(made[run]) for run in runs))
 
-    def picked(self, at: Places) -> "Pictures":
+    def picked(self, at: Places) -> "ComparedImages":
         """Those of the chosen observations."""
-        return Pictures(
+        return ComparedImages(
             self.prompts.picked(at), self.models.picked(at), self.camera[at], self.made[at], self.definitions
         )
 
@@ -81,12 +81,12 @@ class Pictures:
 
     @cached_property
     def prompted(self) -> list[str]:
-        """The prompts of pictures, photographs left out."""
+        """The prompts of images, photographs left out."""
         return list(self.prompts.picked(~self.camera).values)
 
 
 def rows_of(images: Sequence[int]) -> Iterator[tuple[int, str, str, int | None]]:
-    """Picture, its prompt with version, the role of its model, its run."""
+    """Image, its prompt with version, the role of its model, its run."""
     for start in range(0, len(images), CHUNK):
         rows = GeneratedImage.objects.filter(pk__in=images[start : start + CHUNK])
         fields = ("pk", "prompt__slug", "prompt__version", "model__role", "run")
@@ -98,15 +98,15 @@ def definition_of(run: Run) -> Definition:
     return {"study_version": run.study_version, **run.definition}
 
 
-def list_comparable_pairs(pictures: Pictures) -> Iterator[Pair]:
-    """Models that made pictures by the same prompt, then prompts of the same model; photographs have none."""
-    for prompt in pictures.prompted:
-        same = pictures.prompts.holding(prompt) | pictures.camera
-        sides = [pictures.side(name, same & pictures.models.holding(name)) for name in models_of(pictures)]
+def list_comparable_pairs(images: ComparedImages) -> Iterator[Pair]:
+    """Models that made images by the same prompt, then prompts of the same model; photographs have none."""
+    for prompt in images.prompted:
+        same = images.prompts.holding(prompt) | images.camera
+        sides = [images.side(name, same & images.models.holding(name)) for name in models_of(images)]
         yield from (Pair("models", prompt, *two) for two in combinations(drop_empty_sides(sides), 2))
-    for model in models_of(pictures):
-        mine = pictures.models.holding(model) & ~pictures.camera
-        sides = [pictures.side(name, mine & pictures.prompts.holding(name)) for name in pictures.prompted if name]
+    for model in models_of(images):
+        mine = images.models.holding(model) & ~images.camera
+        sides = [images.side(name, mine & images.prompts.holding(name)) for name in images.prompted if name]
         yield from (Pair("prompts", model, *two) for two in combinations(drop_empty_sides(sides), 2))
 
 
@@ -128,21 +128,21 @@ class Runs:
         return cls(compared, names, str(first.definition.get(shared, "")))
 
 
-def pairs_of_runs(first: Pictures, second: Pictures, runs: Runs) -> Iterator[Pair]:
+def pairs_of_runs(first: ComparedImages, second: ComparedImages, runs: Runs) -> Iterator[Pair]:
     """The same model and prompt in two runs; of two runs whose models or prompts are compared, all that they hold.
 
     Places of the second run count on after those of the first.
     """
     if runs.compared != "runs":
-        everything = [np.ones(len(pictures.made), dtype=np.bool_) for pictures in (first, second)]
+        everything = [np.ones(len(images.made), dtype=np.bool_) for images in (first, second)]
         sides = [first.side(runs.names[0], everything[0]), second.side(runs.names[1], everything[1])]
         yield Pair(runs.compared, runs.within, sides[0], shift_side(sides[1], len(first.made)))
         return
     for model in sort_group_values([*models_of(first), *models_of(second)], "model"):
         for prompt in sorted({*first.prompts.values, *second.prompts.values}):
             sides = [
-                pictures.side(name, pictures.models.holding(model) & pictures.prompts.holding(prompt))
-                for pictures, name in zip((first, second), runs.names, strict=True)
+                images.side(name, images.models.holding(model) & images.prompts.holding(prompt))
+                for images, name in zip((first, second), runs.names, strict=True)
             ]
             if len(drop_empty_sides(sides)) == 2:
                 within = ", ".join(part for part in (model, prompt) if part)
@@ -157,15 +157,15 @@ def drop_empty_sides(sides: Iterable[Side]) -> list[Side]:
     return [side for side in sides if len(side.at)]
 
 
-def models_of(pictures: Pictures) -> list[str]:
-    return sort_group_values(pictures.models.values, "model")
+def models_of(images: ComparedImages) -> list[str]:
+    return sort_group_values(images.models.values, "model")
 
 
 def explain_refusal(pair: Pair) -> str:
     """Why a pair is not compared: a sentence naming the parts of the definition that differ; empty where it may be."""
     for side in (pair.first, pair.second):
         if parts := find_differing_parts(side.definitions):
-            return f"{side.name} is not compared: its own pictures differ in {format_parts(parts)}."
+            return f"{side.name} is not compared: its own images differ in {format_parts(parts)}."
     own = {"models": OF_MODEL, "prompts": OF_PROMPT, "runs": ()}[pair.compared]
     if pair.first.definitions and pair.second.definitions:
         parts = [
@@ -175,7 +175,7 @@ def explain_refusal(pair: Pair) -> str:
         ]
         if parts:
             both = f"{pair.first.name} and {pair.second.name}"
-            return f"{both} are not compared: their pictures differ in {format_parts(parts)}."
+            return f"{both} are not compared: their images differ in {format_parts(parts)}."
     return ""
 
 
@@ -190,7 +190,7 @@ def format_parts(parts: Iterable[str]) -> str:
 
 
 def run_definition(run: Run) -> Definition:
-    """What two runs of a study must share: its version and definition, and how pictures were prepared for vectors."""
+    """What two runs of a study must share: its version and definition, and how images were prepared for vectors."""
     vectors = Embedding.objects.filter(outcome__unit__run=run).exclude(image=None)
     prepared = sorted(vectors.order_by().values_list("preprocessing", flat=True).distinct())
     return {**definition_of(run), **({"preprocessing": prepared} if prepared else {})}
@@ -199,7 +199,7 @@ def run_definition(run: Run) -> Definition:
 def compared_by(study: str, parts: Sequence[str]) -> str:
     """What a difference of two runs in these parts of their definition is one of; empty where they may not be compared.
 
-    Only the study that makes pictures is defined by their model and prompt; elsewhere a model is the instrument.
+    Only the study that makes images is defined by their model and prompt; elsewhere a model is the instrument.
     """
     if not parts:
         return "runs"

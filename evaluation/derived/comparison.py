@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from evaluation.contracts.table import Filters, PValue, TableSpec
 from evaluation.derived.comparable import (
+    ComparedImages,
     Pair,
-    Pictures,
     Runs,
     compared_by,
     explain_refusal,
@@ -32,7 +32,7 @@ from evaluation.tables import observe
 
 METRICS: Mapping[str, str] = {
     "difference": (
-        "Mean over the pairs of: the second minus the first. A pair is a dish under both, by its mean over pictures; "
+        "Mean over the pairs of: the second minus the first. A pair is a dish under both, by its mean over images; "
         "where people judged, the same person's judgement of the same dish under both. n are pairs, clusters dishes."
     ),
     "p": (
@@ -86,16 +86,16 @@ class Comparison:
     """Observations, of one run or of two, which of them are compared, and what is said about it."""
 
     found: Observations
-    pictures: tuple[Pictures, ...]
+    images: tuple[ComparedImages, ...]
     runs: Runs | None = None
 
     def pairs(self, at: npt.NDArray[np.intp]) -> Iterator[Pair]:
         """The pairs among the observations at these places."""
         if self.runs is None:
-            chosen = self.pictures[0].picked(at)
+            chosen = self.images[0].picked(at)
             yield from (reindex_pair(pair, at) for pair in list_comparable_pairs(chosen))
             return
-        first, second = self.pictures
+        first, second = self.images
         mine = at[at < len(first.made)]
         theirs = at[at >= len(first.made)] - len(first.made)
         made = pairs_of_runs(first.picked(mine), second.picked(theirs), self.runs)
@@ -120,7 +120,7 @@ def compute_comparisons(base: TableSpec, filters: Filters) -> TidyTable:
     rows = list(rows_of(base, made, refused))
     people = () if made.found.raters is None else (PEOPLE,)
     nothing = () if rows or refused else (NOTHING,)
-    notes = (HOW, *people, *nothing, *refused, *derived.about_rescaled(base), *made.found.notes)
+    notes = (HOW, *people, *nothing, *refused, *derived.describe_rescaled(base), *made.found.notes)
     return TidyTable(table.name, table.version, table.columns, tuple(rows), notes, made.found.demonstration)
 
 
@@ -131,7 +131,7 @@ def prepare_comparison(base: TableSpec, filters: Filters) -> Comparison | str:
     found = observe.observe_table(base, mine)
     assert found is not None
     if other is None:
-        return Comparison(found, (Pictures.of(found),))
+        return Comparison(found, (ComparedImages.of(found),))
     return with_run(base, mine, found, other)
 
 
@@ -160,7 +160,7 @@ def of_two(base: TableSpec, filters: Filters, runs: tuple[Run, Run], found: Obse
         notes=(f"Runs {runs[0].slug} (first) and {runs[1].slug} (second).", *found.notes, *theirs.notes),
         demonstration=found.demonstration or theirs.demonstration,
     )
-    return Comparison(both, (Pictures.of(found), Pictures.of(theirs)), Runs.of(*runs, compared))
+    return Comparison(both, (ComparedImages.of(found), ComparedImages.of(theirs)), Runs.of(*runs, compared))
 
 
 def rows_of(base: TableSpec, made: Comparison, refused: dict[str, None]) -> Iterator[TidyRow]:

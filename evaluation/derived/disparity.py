@@ -46,7 +46,7 @@ METRICS: Mapping[str, str] = {
 ENDS = ("lowest", "highest", "worse")
 DRAWN = {"gap": "", "gap_expected": ", by chance"}
 RATERS = (
-    "Regions differ in the people who judged too, not in the pictures alone: p and interval know how much single "
+    "Regions differ in the people who judged too, not in the images alone: p and interval know how much single "
     "people differ, but not whether all people of a region judge more strictly than those of another."
 )
 DISHES = "Regions differ in their dishes and in who described them, not in what models do alone."
@@ -211,7 +211,7 @@ def notes_of(base: TableSpec, found: Observations) -> Iterator[str]:
     if found.raters is not None:
         yield RATERS
     yield SMALL
-    yield from derived.about_rescaled(base)
+    yield from derived.describe_rescaled(base)
     without = [measure for measure in found.values if measure not in base.worse]
     if without and base.worse:
         yield f"Neither end is the worse one: {', '.join(without)}."

@@ -1,4 +1,4 @@
-"""`variance.<table>`: how much dishes, pictures and people differ within the cells of a table, to plan from."""
+"""`variance.<table>`: how much dishes, images and people differ within the cells of a table, to plan from."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,9 +14,9 @@ from evaluation.tables import observe
 
 METRICS = {
     "dish": "Variance between dishes.",
-    "image": "Variance between pictures of a dish; where each dish has one picture it is part of the one of dishes.",
+    "image": "Variance between images of a dish; where each dish has one image it is part of the one of dishes.",
     "reviewer": "Variance between people; not measured where machines judged.",
-    "residual": "Variance that is left: between opinions of one person on pictures of one dish.",
+    "residual": "Variance that is left: between opinions of one person on images of one dish.",
 }
 NO_INTERVAL = "no interval: a variance component of a pilot, to plan from"
 NOTHING = "components cannot be told apart: too few observations, or all are equal"
@@ -32,7 +32,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         return None
     return TableSpec(
         name=f"variance.{base.name}",
-        title="How much dishes, pictures and people differ",
+        title="How much dishes, images and people differ",
         source=f"{base.source}; Henderson 1953; Gao & Owen 2017",
         version=f"{base.version}.1",
         columns=("measure", *base.columns),

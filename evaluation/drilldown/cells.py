@@ -18,7 +18,7 @@ from django.utils.module_loading import import_string
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyRow
 from evaluation.plans.mask import Mask, MaskedNameNotFound, mask_of_models
-from evaluation.plans.registered import frozen_plans
+from evaluation.plans.plan_status import frozen_plans
 from evaluation.registry.names import DRILLDOWNS
 from evaluation.suggestions import describe_unknown_name
 from evaluation.tables import read, store
@@ -38,7 +38,7 @@ class Cell:
     """One cell as its address names it. `shown`: its groups as the page names them; `groups`: their real names.
 
     `row` is None while the table is first being computed: then nothing can be listed yet. `mask`: for the names on the
-    pictures' rows.
+    images' rows.
     """
 
     view: store.TableView
@@ -90,14 +90,14 @@ class Observed:
 
 
 @dataclass(frozen=True)
-class Behind:
-    """What a page lists: `keys` gives the distinct values of `field`, ids of pictures or of units, in their order.
+class Drilldown:
+    """What a page lists: `keys` gives the distinct values of `field`, ids of images or of units, in their order.
 
     `observed`: ids of one page → what the cell counted of each. `note`: how what is listed hangs together with the
     number. `by_people`: only those who may read answers see them one by one.
     """
 
-    kind: Literal["pictures", "units"]
+    kind: Literal["images", "units"]
     keys: QuerySet[Any, Any]
     observed: Callable[[Sequence[int]], Iterable[Observed]]
     field: str = "pk"
@@ -161,8 +161,8 @@ def unmask_groups(view: store.TableView, shown: Mapping[str, str]) -> dict[str, 
         raise CellNotFound(str(error)) from error
 
 
-def load_drilldown(cell: Cell) -> Behind:
-    """What stands behind a cell; where its table has no way of its own to say it, the pictures of its groups."""
+def load_drilldown(cell: Cell) -> Drilldown:
+    """What stands behind a cell; where its table has no way of its own to say it, the images of its groups."""
     best = max((start for start in DRILLDOWNS if cell.spec.name.startswith(start)), key=len)
-    found: Behind = import_string(DRILLDOWNS[best].replace(":", "."))(cell)
+    found: Drilldown = import_string(DRILLDOWNS[best].replace(":", "."))(cell)
     return found

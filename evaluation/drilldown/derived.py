@@ -1,37 +1,37 @@
-"""What stands behind gaps and differences: pictures of the groups at their ends, in the table that they come from."""
+"""What stands behind gaps and differences: images of the groups at their ends, in the table that they come from."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from evaluation.drilldown.cells import Behind, Cell, load_drilldown
+from evaluation.drilldown.cells import Cell, Drilldown, load_drilldown
 from evaluation.metrics.observations import ALL
 from evaluation.models import GeneratedImage
 from evaluation.registry import derived, lookup
 from evaluation.tables import read
 
 
-def drill_down_disparity(cell: Cell) -> Behind:
+def drill_down_disparity(cell: Cell) -> Drilldown:
     """The group at one end: the highest for its own number, else the lowest."""
     end = "highest" if cell.metric == "highest_value" else "lowest"
     group = cell.view.mask.real(cell.groups["by"], cell.groups[end])
     if not group:
-        return build_empty_drilldown("No group is named as lower or higher here, so there are no pictures to show.")
-    note = f"These are the pictures of the {end} group, {cell.groups[end]}."
+        return build_empty_drilldown("No group is named as lower or higher here, so there are no images to show.")
+    note = f"These are the images of the {end} group, {cell.groups[end]}."
     return of_base(cell, {cell.groups["by"]: group}, note)
 
 
-def drill_down_comparison(cell: Cell) -> Behind:
-    """The pictures of one side in one place: the second's for its own number, else the first's."""
+def drill_down_comparison(cell: Cell) -> Drilldown:
+    """The images of one side in one place: the second's for its own number, else the first's."""
     side = "second" if cell.metric == "second_mean" else "first"
     if cell.groups["compared"] != "models" or ALL in cell.groups.values():
-        return build_empty_drilldown("Pictures are shown for models and one place: choose a row with a place.")
+        return build_empty_drilldown("Images are shown for models and one place: choose a row with a place.")
     titles = "reviews" in cell.spec.inputs
     model = cell.view.mask.real("model", cell.groups[side], titles=titles)
-    note = f"These are all pictures of {cell.groups[side]} here, also those without a partner."
+    note = f"These are all images of {cell.groups[side]} here, also those without a partner."
     return of_base(cell, {"model": model}, note)
 
 
-def of_base(cell: Cell, groups: Mapping[str, str], note: str) -> Behind:
+def of_base(cell: Cell, groups: Mapping[str, str], note: str) -> Drilldown:
     """What stands behind the cell of these groups, and of the groups that it shares, in the table it comes from."""
     name = derived.base_of(cell.spec.name)
     base = lookup.find_table_spec(name)
@@ -47,5 +47,5 @@ def of_base(cell: Cell, groups: Mapping[str, str], note: str) -> Behind:
     return replace(found, note=f"{note} {found.note}".strip())
 
 
-def build_empty_drilldown(note: str) -> Behind:
-    return Behind("pictures", GeneratedImage.objects.none(), lambda ids: (), note=note)
+def build_empty_drilldown(note: str) -> Drilldown:
+    return Drilldown("images", GeneratedImage.objects.none(), lambda ids: (), note=note)

@@ -1,42 +1,42 @@
-"""What stands behind the tables of association, stereotypes and colours: pictures, with what was measured of each."""
+"""What stands behind the tables of association, stereotypes and colours: images, with what was measured of each."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.drilldown.studies import (
     DIGITS,
     WITHDRAWN,
-    about_images,
     drill_down_group,
     iterate_observations,
     load_outcome_data,
     of_run,
     select_cell_images,
+    select_image_outcomes,
     with_missing,
     yes_or_no,
 )
 from evaluation.images.machine_scores import words_of
 from evaluation.models import GeneratedImage, Run, RunLabel
-from evaluation.studies.stereotypes.tables import Asked, gather_stereotype_answers
+from evaluation.studies.stereotypes.tables import QuestionOutcome, gather_stereotype_answers
 from evaluation.tables.format import format_number
 
 
 @of_run
-def association_scores(cell: Cell, run: Run) -> Behind:
-    """Pictures with their score; rescaled ones by the range that the stored table keeps."""
+def association_scores(cell: Cell, run: Run) -> Drilldown:
+    """Images with their score; rescaled ones by the range that the stored table keeps."""
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
         words = words_of([run]).get(run.pk, [])
         metric = cell.metric if cell.metric in cell.spec.observed else "net"
-        rows = [*words, *load_outcome_data(cell, about_images(run, ids))]
+        rows = [*words, *load_outcome_data(cell, select_image_outcomes(run, ids))]
         found = [
             (image, rescale_score(cell, value)) for image, _unit, value in iterate_observations(cell, run, metric, rows)
         ]
         kept = [Observed(image, value, said=format_number(value, DIGITS)) for image, value in found if not isnan(value)]
         return with_missing(ids, kept, "it has no vector, or there is no range to rescale to")
 
-    return Behind("pictures", select_cell_images(cell, run), observed)
+    return Drilldown("images", select_cell_images(cell, run), observed)
 
 
 def rescale_score(cell: Cell, value: float) -> float:
@@ -50,8 +50,8 @@ def rescale_score(cell: Cell, value: float) -> float:
 
 
 @of_run
-def association_descriptors(cell: Cell, run: Run) -> Behind:
-    """The pictures nearest to the words: those of the continent counted as yes, the others as no."""
+def association_descriptors(cell: Cell, run: Run) -> Drilldown:
+    """The images nearest to the words: those of the continent counted as yes, the others as no."""
     listed = str(cell.extra.get(f"{cell.shown['descriptor']}/{cell.shown['model']} nearest", ""))
     if not listed:
         return drill_down_group(cell)
@@ -64,30 +64,30 @@ def association_descriptors(cell: Cell, run: Run) -> Behind:
             value = float(subject in subjects)
             yield Observed(image, value, said=yes_or_no(value))
 
-    note = "These are the 50 pictures of the model nearest to the words; counted is whether they lie in the place."
-    return Behind("pictures", near, observed, note=note)
+    note = "These are the 50 images of the model nearest to the words; counted is whether they lie in the place."
+    return Drilldown("images", near, observed, note=note)
 
 
 @of_run
-def drill_down_stereotypes(cell: Cell, run: Run) -> Behind:
-    """Pictures that the question was asked about."""
+def drill_down_stereotypes(cell: Cell, run: Run) -> Drilldown:
+    """Images that the question was asked about."""
     question = cell.groups["question"]
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        rows = load_outcome_data(cell, about_images(run, ids).filter(unit__payload__question=question))
+        rows = load_outcome_data(cell, select_image_outcomes(run, ids).filter(unit__payload__question=question))
         found = [
             observe_asked_image(cell, each)
             for each in gather_stereotype_answers(rows).asked
             if each.question == question
         ]
-        return with_missing(ids, found, "it was not asked about this picture")
+        return with_missing(ids, found, "it was not asked about this image")
 
     endings = [f":{question}:0:{reading}" for reading in ("generated", "logits")]
-    return Behind("pictures", select_cell_images(cell, run, endings), observed)
+    return Drilldown("images", select_cell_images(cell, run, endings), observed)
 
 
-def observe_asked_image(cell: Cell, asked: Asked) -> Observed:
-    """What a picture's answers to one question came to for the cell's metric."""
+def observe_asked_image(cell: Cell, asked: QuestionOutcome) -> Observed:
+    """What an image's answers to one question came to for the cell's metric."""
     if cell.metric == "unread":
         return Observed(asked.image, asked.unread_share, said=format_number(asked.unread_share, DIGITS))
     if cell.metric == "order_changes":
@@ -102,33 +102,33 @@ def observe_asked_image(cell: Cell, asked: Asked) -> Observed:
 
 
 @of_run
-def stereotypes_readings(cell: Cell, run: Run) -> Behind:
-    """Pictures of which a question was answered in words and by probabilities."""
+def stereotypes_readings(cell: Cell, run: Run) -> Drilldown:
+    """Images of which a question was answered in words and by probabilities."""
     chosen = cell.groups["question"]
     every = [row.groups["question"] for row in cell.view.table.rows] if cell.view.table else []
     questions = [name for name in dict.fromkeys(every) if name != "all"] if chosen == "all" else [chosen]
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        rows = load_outcome_data(cell, about_images(run, ids))
+        rows = load_outcome_data(cell, select_image_outcomes(run, ids))
         for image, _unit, value in iterate_observations(cell, run, cell.metric, rows):
             if isnan(value):
                 yield Observed(image, None, "the words could not be read")
             else:
                 yield Observed(image, value, said=yes_or_no(value))
 
-    return Behind("pictures", select_cell_images(cell, run, [f":{name}:0:generated" for name in questions]), observed)
+    return Drilldown("images", select_cell_images(cell, run, [f":{name}:0:generated" for name in questions]), observed)
 
 
 @of_run
-def drill_down_colours(cell: Cell, run: Run) -> Behind:
-    """Pictures with their colourfulness, which is also what can be said of one picture where the set is counted."""
+def drill_down_colours(cell: Cell, run: Run) -> Drilldown:
+    """Images with their colourfulness, which is also what can be said of one image where the set is counted."""
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
-        rows = load_outcome_data(cell, about_images(run, ids))
+        rows = load_outcome_data(cell, select_image_outcomes(run, ids))
         found = [
             Observed(image, value, said=f"colourfulness {format_number(value, DIGITS)}")
             for image, _unit, value in iterate_observations(cell, run, "colourfulness", rows)
         ]
         return with_missing(ids, found, "it was not measured")
 
-    return Behind("pictures", select_cell_images(cell, run), observed)
+    return Drilldown("images", select_cell_images(cell, run), observed)

@@ -1,4 +1,4 @@
-"""What stands behind the tables of studies: pictures or units of their run, each read by the study itself."""
+"""What stands behind the tables of studies: images or units of their run, each read by the study itself."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -9,7 +9,7 @@ from collection.models import Dish
 from evaluation import studies
 from evaluation.contracts.study import OutcomeData
 from evaluation.contracts.table import LABELS, PROMPT
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.metrics.observations import ALL
 from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run, RunLabel, Unit
 from evaluation.models import Model as Maker
@@ -52,7 +52,7 @@ def by_model(cell: Cell) -> Q:
 
 
 def select_cell_images(cell: Cell, run: Run, endings: Sequence[str] = ("",)) -> QuerySet[GeneratedImage]:
-    """Pictures of the cell's labels and model with a unit of the run, whose key is `image:<id>` and an ending."""
+    """Images of the cell's labels and model with a unit of the run, whose key is `image:<id>` and an ending."""
     key = Concat(Value("image:"), Cast(OuterRef("pk"), CharField()))
     keys = [Concat(key, Value(ending)) if ending else key for ending in endings]
     asked = Exists(Unit.objects.filter(run=run, key__in=keys))
@@ -80,14 +80,14 @@ def load_outcome_data(cell: Cell, outcomes: QuerySet[Outcome]) -> list[OutcomeDa
     return [outcome_data(row, labels, {image: maker} if (image := image_of(row)) else {}) for row in rows]
 
 
-def about_images(run: Run, ids: Sequence[int]) -> QuerySet[Outcome]:
+def select_image_outcomes(run: Run, ids: Sequence[int]) -> QuerySet[Outcome]:
     return Outcome.objects.filter(unit__run=run, unit__payload__image__in=list(ids), unit__state__in=FINAL)
 
 
 def iterate_observations(
     cell: Cell, run: Run, metric: str, rows: Sequence[OutcomeData]
 ) -> Iterator[tuple[int, int, float]]:
-    """(picture, unit, value) of each observation of the cell, NaN where it does not count, by the study's `observe`."""
+    """(image, unit, value) of each observation of the cell, NaN where it does not count, by the study's `observe`."""
     found = studies.load_study(cell.spec.study).observe(cell.spec.name.partition(".")[2], rows, run.config)
     if found is None or metric not in found.values:
         return
@@ -109,32 +109,34 @@ def with_missing(ids: Sequence[int], found: Iterable[Observed], why: str) -> Ite
         yield Observed(of, None, why)
 
 
-def build_drilldown_without_run() -> Behind:
+def build_drilldown_without_run() -> Drilldown:
     """Where there is no run any more."""
-    return Behind("pictures", GeneratedImage.objects.none(), lambda ids: (), note="There is no finished run of it.")
+    return Drilldown("images", GeneratedImage.objects.none(), lambda ids: (), note="There is no finished run of it.")
 
 
-def of_run(made: Callable[[Cell, Run], Behind]) -> Callable[[Cell], Behind]:
+def of_run(made: Callable[[Cell, Run], Drilldown]) -> Callable[[Cell], Drilldown]:
     """A source that needs the run of the table."""
 
-    def source(cell: Cell) -> Behind:
+    def source(cell: Cell) -> Drilldown:
         run = run_of(cell)
         return made(cell, run) if run else build_drilldown_without_run()
 
     return source
 
 
-def drill_down_single_image(cell: Cell) -> Behind:
-    """The one picture of a row."""
+def drill_down_single_image(cell: Cell) -> Drilldown:
+    """The one image of a row."""
     named = cell.groups["picture"]
     rows = GeneratedImage.objects.filter(pk=int(named)) if named.isdigit() else GeneratedImage.objects.none()
     value = cell.row.estimate.value if cell.row else None
     said = "" if value is None else format_number(value, DIGITS)
-    return Behind("pictures", rows.exclude(WITHDRAWN), lambda ids: [Observed(image, value, said=said) for image in ids])
+    return Drilldown(
+        "images", rows.exclude(WITHDRAWN), lambda ids: [Observed(image, value, said=said) for image in ids]
+    )
 
 
 def with_label(rows: QuerySet[GeneratedImage], dimension: str, value: str) -> QuerySet[GeneratedImage]:
-    """Pictures of subjects that have the label in some run. Where few have it, no database searches all pictures."""
+    """Images of subjects that have the label in some run. Where few have it, no database searches all images."""
     # The index of labels begins with the run.
     same = RunLabel.objects.filter(run__in=Run.objects.values("pk"), dimension=dimension, value=value)
     few = list(same.order_by().values_list("subject", flat=True).distinct()[: FEW + 1])
@@ -143,8 +145,8 @@ def with_label(rows: QuerySet[GeneratedImage], dimension: str, value: str) -> Qu
     return rows.filter(Exists(same.filter(subject=OuterRef("subject"))))
 
 
-def drill_down_group(cell: Cell) -> Behind:
-    """For a table whose numbers count no single pictures: the one that its row names, or those of its groups."""
+def drill_down_group(cell: Cell) -> Drilldown:
+    """For a table whose numbers count no single images: the one that its row names, or those of its groups."""
     if "picture" in cell.groups:
         return drill_down_single_image(cell)
     rows = GeneratedImage.objects.exclude(WITHDRAWN)
@@ -156,5 +158,5 @@ def drill_down_group(cell: Cell) -> Behind:
     for column in LABELS:
         if (value := cell.groups.get(column, ALL)) != ALL:
             rows = with_label(rows, column, value)
-    note = "This number is no mean over single pictures. What is listed are the pictures of its group, if it has one."
-    return Behind("pictures", rows, lambda ids: (), note=note)
+    note = "This number is no mean over single images. What is listed are the images of its group, if it has one."
+    return Drilldown("images", rows, lambda ids: (), note=note)

@@ -1,9 +1,9 @@
-"""What stands behind tables that count what was asked for: single units, with a picture or without."""
+"""What stands behind tables that count what was asked for: single units, with an image or without."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.drilldown.studies import (
     iterate_observations,
     load_outcome_data,
@@ -18,7 +18,7 @@ OF = {"sem_read": "read"}
 
 
 @of_run
-def of_units(cell: Cell, run: Run) -> Behind:
+def of_units(cell: Cell, run: Run) -> Drilldown:
     """Units of the cell, counted as the study observes them; what was asked narrows them where the table says it."""
     rows = select_cell_units(cell, run)
     if "field" in cell.groups:
@@ -36,7 +36,7 @@ def of_units(cell: Cell, run: Run) -> Behind:
         found = [observe_unit(unit, value) for _image, unit, value in iterate_observations(cell, run, metric, outcomes)]
         return with_missing(ids, found, "this number is no mean over single answers") if found else iter(())
 
-    return Behind("units", rows, observed)
+    return Drilldown("units", rows, observed)
 
 
 def observe_unit(unit: int, value: float) -> Observed:

@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluation.figures import fonts, palette
 from evaluation.figures.fonts import text_width, wrap_text
-from evaluation.figures.model import Bar, Ending, Panel, Plan
+from evaluation.figures.model import Bar, Ending, FigurePlan, Panel
 from evaluation.metrics.tidy import Estimate
 
 # Inches, but for sizes of letters in points: 6 at least, so that a figure of 8 cm can be read.
@@ -38,7 +38,7 @@ class Page:
         return sum(height for _panels, height in self.lines)
 
 
-def draw_figure(plan: Plan, ending: Ending, width: float) -> bytes:
+def draw_figure(plan: FigurePlan, ending: Ending, width: float) -> bytes:
     """The figure of `plan`, `width` inches wide; a PDF has several pages where one is not enough."""
     with _one_at_a_time:
         import matplotlib as mpl
@@ -47,10 +47,10 @@ def draw_figure(plan: Plan, ending: Ending, width: float) -> bytes:
             sheets = [
                 _sheet(plan, page, width) for page in split_into_pages(plan, width, PAGE if ending == "pdf" else None)
             ]
-            return _as_pdf(sheets) if ending == "pdf" else _as_picture(sheets[0], ending)
+            return _as_pdf(sheets) if ending == "pdf" else _encode_figure(sheets[0], ending)
 
 
-def build_figure_style(plan: Plan) -> Any:
+def build_figure_style(plan: FigurePlan) -> Any:
     """Settings of one figure: TrueType letters in a PDF, letters as shapes in an SVG, a dollar sign is no formula."""
     return {
         "font.family": fonts.choose_font_families(plan.texts()),
@@ -68,12 +68,12 @@ def build_figure_style(plan: Plan) -> Any:
     }
 
 
-def count_panel_columns(plan: Plan, width: float) -> int:
+def count_panel_columns(plan: FigurePlan, width: float) -> int:
     """How many panels stand beside one another."""
     return 2 if width > WIDE and len(plan.panels) > 1 else 1
 
 
-def split_into_pages(plan: Plan, width: float, tallest: float | None) -> list[Page]:
+def split_into_pages(plan: FigurePlan, width: float, tallest: float | None) -> list[Page]:
     """The panels in lines, and the lines on pages of at most `tallest` inches where a height is given."""
     beside = count_panel_columns(plan, width)
     room = (tallest or float("inf")) - _height(legend_lines(plan, width)) - _height(foot_lines(plan, width))
@@ -105,11 +105,11 @@ def title_lines(panel: Panel, width: float) -> list[str]:
     return wrap_text(panel.title, NAMES + 0.5, width - 2 * EDGE)
 
 
-def foot_lines(plan: Plan, width: float) -> list[str]:
+def foot_lines(plan: FigurePlan, width: float) -> list[str]:
     return [line for sentence in plan.foot for line in wrap_text(sentence, SMALL, width - 2 * EDGE)]
 
 
-def legend_lines(plan: Plan, width: float) -> list[list[str]]:
+def legend_lines(plan: FigurePlan, width: float) -> list[list[str]]:
     """Names of models as they fit beside one another."""
     found: list[list[str]] = [[]]
     taken = 0.0
@@ -127,7 +127,7 @@ def _height(lines: Sequence[object]) -> float:
     return len(lines) * LINE + (GAP / 2 if lines else 0)
 
 
-def _sheet(plan: Plan, page: Page, width: float) -> Any:
+def _sheet(plan: FigurePlan, page: Page, width: float) -> Any:
     """One page, a `matplotlib.figure.Figure`."""
     from matplotlib.figure import Figure
 
@@ -149,7 +149,7 @@ def _sheet(plan: Plan, page: Page, width: float) -> Any:
     return figure
 
 
-def _legend(figure: Any, plan: Plan, lines: Sequence[Sequence[str]]) -> None:
+def _legend(figure: Any, plan: FigurePlan, lines: Sequence[Sequence[str]]) -> None:
     """Colours of models along the top."""
     from matplotlib.patches import Rectangle
 
@@ -163,7 +163,7 @@ def _legend(figure: Any, plan: Plan, lines: Sequence[Sequence[str]]) -> None:
             x += text_width(name, NAMES) + 0.32
 
 
-def _panel(figure: Any, plan: Plan, panel: Panel, where: tuple[float, float, float]) -> None:
+def _panel(figure: Any, plan: FigurePlan, panel: Panel, where: tuple[float, float, float]) -> None:
     """One panel; `where`: its left edge, its top and its width in inches."""
     left, top, share = where
     width, height = figure.get_size_inches()
@@ -181,7 +181,7 @@ def _panel(figure: Any, plan: Plan, panel: Panel, where: tuple[float, float, flo
     _finish(axis, panel, tall, inside[2])
 
 
-def _bars(axis: Any, plan: Plan, panel: Panel, share: float) -> None:
+def _bars(axis: Any, plan: FigurePlan, panel: Panel, share: float) -> None:
     """The bars from top to bottom, in inches from the top; names at the left, n and clusters at the right."""
     beside = axis.get_yaxis_transform()
     at = 0.0
@@ -204,8 +204,8 @@ def _bar(axis: Any, estimate: Estimate, colour: str, at: float) -> None:
     if estimate.value is None:
         axis.text(0, at, " –", va="center", size=NAMES, color=palette.INK)
         return
-    look = {"hatch": "//////", "hatchcolor": palette.choose_contrast_colour(colour)} if estimate.small else {}
-    axis.barh(at, estimate.value, ROW * 0.8, color=colour, edgecolor=palette.INK, linewidth=0.3, **look)
+    style = {"hatch": "//////", "hatchcolor": palette.choose_contrast_colour(colour)} if estimate.small else {}
+    axis.barh(at, estimate.value, ROW * 0.8, color=colour, edgecolor=palette.INK, linewidth=0.3, **style)
     if estimate.low is not None and estimate.high is not None:
         ends = (estimate.low, estimate.high)
         axis.hlines(at, *ends, color="white", linewidth=2.2)
@@ -235,7 +235,7 @@ def _finish(axis: Any, panel: Panel, tall: float, wide: float) -> None:
         axis.spines[side].set_visible(False)
 
 
-def _as_picture(figure: Any, ending: str) -> bytes:
+def _encode_figure(figure: Any, ending: str) -> bytes:
     target = io.BytesIO()
     figure.savefig(target, format=ending, dpi=300, metadata=METADATA[ending])
     return target.getvalue()

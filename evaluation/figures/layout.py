@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evaluation.figures import palette
-from evaluation.figures.model import Bar, Look, Panel, Plan, find_value_range
+from evaluation.figures.model import Bar, FigurePlan, FigureStyle, Panel, find_value_range
 from evaluation.metrics.observations import ALL
 from evaluation.metrics.ordering import group_value_sort_key, sort_group_values
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, TidyTable
@@ -34,9 +34,9 @@ MARKS = (
 WIDTHS = (8, 17)
 
 
-def lay_out_figure(table: TidyTable, metrics: Sequence[str], look: Look | None = None) -> Plan | None:
+def lay_out_figure(table: TidyTable, metrics: Sequence[str], style: FigureStyle | None = None) -> FigurePlan | None:
     """What to draw of `table`; None where there is nothing to draw."""
-    look = look or Look()
+    style = style or FigureStyle()
     if not is_drawable(table, metrics):
         return None
     panels = list(_panels(table, metrics))
@@ -47,10 +47,10 @@ def lay_out_figure(table: TidyTable, metrics: Sequence[str], look: Look | None =
         shown.append(panel)
     left_out = len(panels) - len(shown)
     models = sort_group_values((row.groups["model"] for row in table.rows), "model") if "model" in table.columns else []
-    colours = {model: palette.get_model_colour(model, look.colours) for model in models}
-    foot = (*_foot(table, metrics, left_out), *([look.source] if look.source else []))
+    colours = {model: palette.get_model_colour(model, style.colours) for model in models}
+    foot = (*_foot(table, metrics, left_out), *([style.source] if style.source else []))
     parts = tuple(part for panel in shown for part in _parted(panel))
-    return Plan(parts, colours, foot, left_out, table.demonstration)
+    return FigurePlan(parts, colours, foot, left_out, table.demonstration)
 
 
 def is_drawable(table: TidyTable, metrics: Sequence[str]) -> bool:

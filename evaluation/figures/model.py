@@ -33,7 +33,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FigurePlan:
     """`models`: model → colour, in order, empty where the table has none. `foot`: sentences under the figure."""
 
     panels: tuple[Panel, ...]
@@ -54,7 +54,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Look:
+class FigureStyle:
     """How a figure is wanted: `width` in cm (one printed column, or a page), `source` a sentence for its foot."""
 
     width: int = 17

@@ -1,4 +1,4 @@
-"""Pictures that somebody takes away: one file, or an archive with the terms and a list of what is in it."""
+"""Images that somebody takes away: one file, or an archive with the terms and a list of what is in it."""
 
 import tempfile
 import zipfile
@@ -10,9 +10,9 @@ from evaluation import content_store
 from evaluation.images import files as images_files
 from evaluation.images.download_log import TERMS
 from evaluation.models import GeneratedImage
-from wwd.base.csv_files import ABOUT_CSV, csv_text, json_lines
+from wwd.base.csv_files import CSV_NOTE, csv_text, json_lines
 
-MOST_PICTURES = 200
+MOST_IMAGES = 200
 MOST_BYTES = 300_000_000
 COLUMNS = (
     "picture",
@@ -33,7 +33,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Taken:
-    """A picture of an archive: its row, its content's name, or why it is not there."""
+    """An image of an archive: its row, its content's name, or why it is not there."""
 
     image: GeneratedImage
     file: str
@@ -41,13 +41,13 @@ class Taken:
 
 
 def name_of(image: GeneratedImage) -> str:
-    """A file name that tells the picture's number and nothing else."""
+    """A file name that tells the image's number and nothing else."""
     return f"picture-{image.pk}.{images_files.ENDINGS.get(image.media_type, 'bin')}"
 
 
 def choose_archive_images(ids: Sequence[int]) -> list[Taken]:
-    """The pictures of `ids` in their order, each with why it cannot be taken, if it cannot."""
-    rows = GeneratedImage.objects.select_related("subject__dish", "model", "run").in_bulk(list(ids)[:MOST_PICTURES])
+    """The images of `ids` in their order, each with why it cannot be taken, if it cannot."""
+    rows = GeneratedImage.objects.select_related("subject__dish", "model", "run").in_bulk(list(ids)[:MOST_IMAGES])
     images = [rows[key] for key in ids if key in rows]
     why = images_files.why_not(images)
     return [Taken(image, "" if why[image.pk] else name_of(image), why[image.pk]) for image in images]
@@ -61,7 +61,7 @@ def pack_archive(chosen: Sequence[Taken]) -> tuple[IO[bytes], list[Taken]]:
         for each in chosen:
             content = content_of(each)
             if each.file and content is None:
-                each = Taken(each.image, "", "The file of the picture is missing in the storage.")
+                each = Taken(each.image, "", "The file of the image is missing in the storage.")
             elif content is not None and size + len(content) > MOST_BYTES:
                 each = Taken(each.image, "", "The archive was full.")
             elif content is not None:
@@ -73,7 +73,7 @@ def pack_archive(chosen: Sequence[Taken]) -> tuple[IO[bytes], list[Taken]]:
         archive.writestr("pictures.csv", csv_text(COLUMNS, rows))
         archive.writestr("pictures.spreadsheet.csv", csv_text(COLUMNS, rows, spreadsheet=True))
         archive.writestr("pictures.jsonl", "".join(json_lines(COLUMNS, rows)))
-        archive.writestr("README.txt", f"{ABOUT_CSV}\n")
+        archive.writestr("README.txt", f"{CSV_NOTE}\n")
     out.seek(0)
     return out, done
 
@@ -86,7 +86,7 @@ def content_of(each: Taken) -> bytes | None:
 
 
 def list_archive_rows(taken: Sequence[Taken]) -> Iterator[list[object]]:
-    """The rows of an archive's list by COLUMNS, of withdrawn dishes nothing but the picture's number."""
+    """The rows of an archive's list by COLUMNS, of withdrawn dishes nothing but the image's number."""
     for each in taken:
         known = (
             ["" for _ in COLUMNS[3:]]

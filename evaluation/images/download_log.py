@@ -1,6 +1,6 @@
-"""Pictures that leave the platform: the terms that stand before each download, and the log of who took what.
+"""Images that leave the platform: the terms that stand before each download, and the log of who took what.
 
-A page that hands out pictures includes `evaluation/terms.html` in a form that is sent by POST, asks `accepted`, and
+A page that hands out images includes `evaluation/terms.html` in a form that is sent by POST, asks `accepted`, and
 calls `record` before the first byte leaves. The permission is `evaluation.add_imagedownload`.
 """
 
@@ -13,10 +13,10 @@ PERMISSION = "add_imagedownload"
 # A changed word is a new version: the log says which words somebody accepted.
 TERMS_VERSION = "1"
 TERMS = (
-    "The pictures are for evaluation only: to study, compare and report how models depict dishes.",
+    "The images are for evaluation only: to study, compare and report how models depict dishes.",
     "They are not for training: no model is trained, tuned or adapted with them.",
     "They are not passed on, and not shown without saying which model made them. Withdrawn dishes are deleted.",
-    "The download is logged: who, when, what and how many pictures.",
+    "The download is logged: who, when, what and how many images.",
 )
 
 
@@ -26,14 +26,14 @@ def is_terms_accepted(request: HttpRequest) -> bool:
 
 
 def record_download(user: AbstractBaseUser | AnonymousUser, what: str, count: int) -> ImageDownload:
-    """Notes that `user` takes `count` pictures away; `what` names page or archive and its filters.
+    """Notes that `user` takes `count` images away; `what` names page or archive and its filters.
 
     Call it before anything is sent. Raises ValueError for somebody who is not signed in, or a negative number.
     """
     if not isinstance(user, AbstractBaseUser) or user.pk is None:
-        raise ValueError("Pictures are handed out to people who are signed in.")
+        raise ValueError("Images are handed out to people who are signed in.")
     if count < 0:
-        raise ValueError(f"{count} pictures cannot be taken.")
+        raise ValueError(f"{count} images cannot be taken.")
     row = ImageDownload.objects.create(by_id=user.pk, what=what[:300], number=count, terms=TERMS_VERSION)
     row.refresh_from_db(fields=["at"])
     return row

@@ -1,4 +1,4 @@
-"""Contents of pictures as staff get them: made small, checked each time, with the reason where there is none."""
+"""Contents of images as staff get them: made small, checked each time, with the reason where there is none."""
 
 import io
 from collections.abc import Collection, Iterable, Mapping
@@ -25,13 +25,13 @@ ENDINGS = {media_type: kind.lower() for kind, media_type in MEDIA_TYPES.items()}
 
 
 def is_withdrawn(image: GeneratedImage) -> bool:
-    """Whether nothing about the picture may be shown: its dish was withdrawn."""
+    """Whether nothing about the image may be shown: its dish was withdrawn."""
     dish = image.subject.dish
     return dish is not None and dish.state == Dish.State.WITHDRAWN
 
 
 def why_not(images: Iterable[GeneratedImage]) -> dict[int, str]:
-    """Picture id → why it cannot be shown, "" where it can. They come with `subject__dish` and `model`."""
+    """Image id → why it cannot be shown, "" where it can. They come with `subject__dish` and `model`."""
     held = list(images)
     gone = no_longer_shared(held)
     return {image.pk: _why(image, gone) for image in held}
@@ -70,7 +70,7 @@ def photo_of(image: GeneratedImage) -> UUID | None:
 
 
 def is_there(image: GeneratedImage) -> bool:
-    """Whether the file lies in the storage and begins as a picture does."""
+    """Whether the file lies in the storage and begins as an image does."""
     try:
         with default_storage.open(content_store.path_of(image.sha256)) as file:
             Image.open(file, formats=FORMATS).close()
@@ -80,7 +80,7 @@ def is_there(image: GeneratedImage) -> bool:
 
 
 def read_reduced_image(image: GeneratedImage, size: str) -> bytes:
-    """The picture as JPEG of the named size, without metadata. Raises FileNotFoundError, ImageError."""
+    """The image as JPEG of the named size, without metadata. Raises FileNotFoundError, ImageError."""
     key = f"picture:{image.sha256}:{size}"
     made = cache.get(key)
     if made is None:
@@ -90,7 +90,7 @@ def read_reduced_image(image: GeneratedImage, size: str) -> bytes:
 
 
 def reduce_image(content: bytes, side: int) -> bytes:
-    """The picture with its longest side at `side` pixels at most. Raises ImageError, DecodeMemoryFullError.
+    """The image with its longest side at `side` pixels at most. Raises ImageError, DecodeMemoryFullError.
 
     Researchers look at many at once; the same memory is shared with photos that arrive.
     """

@@ -1,4 +1,4 @@
-"""Everything that machines said of a picture, in words: the outcomes of all runs, read as their tables read them."""
+"""Everything that machines said of an image, in words: the outcomes of all runs, read as their tables read them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ DIGITS = 3
 
 @dataclass(frozen=True)
 class Score:
-    """What one run gave about a picture: label and words of each line."""
+    """What one run gave about an image: label and words of each line."""
 
     study: str
     run: str
@@ -31,11 +31,11 @@ Lines = Sequence[tuple[str, str]]
 
 
 def collect_machine_scores(images: Sequence[GeneratedImage]) -> dict[int, list[Score]]:
-    """Picture id → what each run gave about it, in the order of the runs. Two queries."""
+    """Image id → what each run gave about it, in the order of the runs. Two queries."""
     wanted = {image.pk: image for image in images}
     found: dict[tuple[int, int], Outcomes] = defaultdict(list)
     runs: dict[int, Run] = {}
-    for outcome in outcomes_about(wanted):
+    for outcome in select_outcomes_of_images(wanted):
         image = image_of(outcome)
         if image in wanted:
             maker = wanted[image].model
@@ -53,8 +53,8 @@ def collect_machine_scores(images: Sequence[GeneratedImage]) -> dict[int, list[S
     return dict(scores)
 
 
-def outcomes_about(images: Iterable[int]) -> Iterable[Outcome]:
-    """Outcomes that made these pictures, or looked at them."""
+def select_outcomes_of_images(images: Iterable[int]) -> Iterable[Outcome]:
+    """Outcomes that made these images, or looked at them."""
     ids = list(images)
     # Two indexes, joined: a database that is asked for “this or that” of two tables reads both of them whole.
     looked = Unit.objects.filter(payload__image__in=ids).values("pk")

@@ -1,4 +1,4 @@
-"""Pictures that somebody made elsewhere, in a folder: which file shows what, by the pattern of its name."""
+"""Images that somebody made elsewhere, in a folder: which file shows what, by the pattern of its name."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,8 @@ MOST_BYTES = 50 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class FoundPicture:
-    """A file that is a picture. `fields` holds what its name says: subject, and model, seed or sample where given."""
+class FoundImage:
+    """A file that is an image. `fields` holds what its name says: subject, and model, seed or sample where given."""
 
     path: Path
     name: str
@@ -46,7 +46,7 @@ def pattern_of(text: str) -> re.Pattern[str]:
     if "subject" not in names or len(set(names)) != len(names):
         raise ConfigError("pattern: {subject} is needed, and every part may stand once.")
     if "seed" in names and "sample" in names:
-        raise ConfigError("pattern: a picture has a seed or a sample number, not both.")
+        raise ConfigError("pattern: an image has a seed or a sample number, not both.")
     pieces = PART.split(text)
     parts = [
         re.escape(piece) if even else f"(?P<{piece}>{FIELDS[piece]})" for piece, even in mark_outside_braces(pieces)
@@ -59,8 +59,8 @@ def mark_outside_braces(pieces: Sequence[str]) -> Iterator[tuple[str, bool]]:
     return ((piece, number % 2 == 0) for number, piece in enumerate(pieces))
 
 
-def scan_image_folder(folder: Path, pattern: str) -> Iterator[FoundPicture | LeftOut]:
-    """Every file below `folder`, in the order of names: a picture with what its name says, or why it was left out."""
+def scan_image_folder(folder: Path, pattern: str) -> Iterator[FoundImage | LeftOut]:
+    """Every file below `folder`, in the order of names: an image with what its name says, or why it was left out."""
     expression = pattern_of(pattern)
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {str(folder)!r}.")
@@ -77,8 +77,8 @@ def scan_image_folder(folder: Path, pattern: str) -> Iterator[FoundPicture | Lef
             yield examine_image_file(path, name, match.groupdict())
 
 
-def examine_image_file(path: Path, name: str, fields: dict[str, str]) -> FoundPicture | LeftOut:
-    """The picture with its kind by content, whatever its name ends in; the whole file is decoded once."""
+def examine_image_file(path: Path, name: str, fields: dict[str, str]) -> FoundImage | LeftOut:
+    """The image with its kind by content, whatever its name ends in; the whole file is decoded once."""
     try:
         if path.stat().st_size > MOST_BYTES:
             return LeftOut(name, "it is larger than 50 MB")
@@ -89,4 +89,4 @@ def examine_image_file(path: Path, name: str, fields: dict[str, str]) -> FoundPi
         return LeftOut(name, f"it cannot be read: {error.strerror}")
     except ImageError as error:
         return LeftOut(name, str(error))
-    return FoundPicture(path, name, fields, header.media_type, header.width, header.height)
+    return FoundImage(path, name, fields, header.media_type, header.width, header.height)

@@ -1,4 +1,4 @@
-"""Accepted photographs as pictures of the model *real*: the line that generated pictures are held against."""
+"""Accepted photographs as images of the model *real*: the line that generated images are held against."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -60,7 +60,7 @@ def key_of(photo: Photo) -> str:
 
 
 def image_of(photo: Photo) -> GeneratedImage:
-    """The photo as a picture outside of any run, for people to judge; made once."""
+    """The photo as an image outside of any run, for people to judge; made once."""
     found = GeneratedImage.objects.filter(source_key=key_of(photo)).select_related("subject__dish").first()
     if found:
         return found

@@ -1,4 +1,4 @@
-"""Agreement among people who answered the same question about the same pictures, not all of them about all.
+"""Agreement among people who answered the same question about the same images, not all of them about all.
 
 All coefficients start from counts (units, categories): how many people put the unit into the category. Units with
 one opinion say nothing about agreement: they enter only AC1's prevalence, as Gwet has it.

@@ -1,9 +1,9 @@
-"""Association of pictures with descriptor words (World Wide recipe App. G.1).
+"""Association of images with descriptor words (World Wide recipe App. G.1).
 
-A picture's score in a descriptor group compares its cosines with the positive and with the negative words.
+An image's score in a descriptor group compares its cosines with the positive and with the negative words.
 App. G.1 as printed puts the weight −1 into the negative term and then subtracts that term, which adds the
 negatives; the authors' code does not. Both variants are here under their own names.
-Rescaled scores are for looking at: they move with every picture that is added. Compare and test with `net`.
+Rescaled scores are for looking at: they move with every image that is added. Compare and test with `net`.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ def as_printed(positive: npt.ArrayLike, negative: npt.ArrayLike) -> Floats:
 
 
 def normalised_within(scores: npt.ArrayLike, models: npt.NDArray[np.generic]) -> Floats:
-    """Authors' scope: min–max to [−1, 1] within each model, over all its pictures.
+    """Authors' scope: min–max to [−1, 1] within each model, over all its images.
 
     `scores` (n,), `models` (n,) labels → (n,); NaN for a model whose scores are all equal.
     """

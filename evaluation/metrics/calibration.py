@@ -22,7 +22,7 @@ from evaluation.metrics.classification import (
 from evaluation.metrics.inference.intervals import SHARE, Interval, build_empty_interval, of_sums
 
 BINS = 10
-BIASED = "it lies above 0 by chance, the more the fewer the pictures: no interval is claimed"
+BIASED = "it lies above 0 by chance, the more the fewer the images: no interval is claimed"
 
 
 class Calibration(NamedTuple):

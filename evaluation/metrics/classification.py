@@ -1,6 +1,6 @@
 """A machine and people about yes and no: agreement of labels, and how well a score tells yes from no.
 
-Of every unit (a picture) people give `yes` and `no` (n,), weights ≥ 0: 1 and 0 for a label, or how many said so. All
+Of every unit (an image) people give `yes` and `no` (n,), weights ≥ 0: 1 and 0 for a label, or how many said so. All
 statistics are of sums over units, so that whole clusters of units (dishes) can be left out.
 
 - Cohen's kappa: Cohen 1960, Educ. Psychol. Meas. 20:37–46. AC1: Gwet 2008, Br. J. Math. Stat. Psychol. 61:29–48.

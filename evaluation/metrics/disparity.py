@@ -2,7 +2,7 @@
 
 The gap of several groups is never 0; the more groups there are and the smaller they are, the larger it is where
 nothing differs at all. So its mean under chance stands beside it, and a p-value. Both, and the interval, come from the
-groups' variances over whole dishes and whole people, see `people_tests`: a dish with all its pictures and opinions is
+groups' variances over whole dishes and whole people, see `people_tests`: a dish with all its images and opinions is
 one cluster, and so is a person with all judgements. A dish in k groups counts 1/k in each of them.
 
 The lowest and the highest group are chosen by the data, so the interval of their gap holds for all pairs of groups at

@@ -1,4 +1,4 @@
-"""What people say of a picture together, and how well one of them agrees with the others: the ceiling of a machine."""
+"""What people say of an image together, and how well one of them agrees with the others: the ceiling of a machine."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 # The value of a column whose row takes all the others together.
 ALL = "all"
-# A rater in a bundle (`wwd/exchange/bundles/people.py`): the second number is the place of the hash.
+# A rater in a bundle (`wwd/exchange/bundles/pseudonyms.py`): the second number is the place of the hash.
 BUNDLED = re.compile(r"reviewer-\d{7}-(\d{7})")
 
 

@@ -1,6 +1,6 @@
 """The difference between two models (prompts, runs) on the same dishes: dishes differ more than models do.
 
-A pair is a dish under both, by its mean over pictures; where people judged, the same person's judgement of the same
+A pair is a dish under both, by its mean over images; where people judged, the same person's judgement of the same
 dish under both. Interval and p come from one variance, over whole dishes and whole people: see `people_tests`.
 """
 

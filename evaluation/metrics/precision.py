@@ -1,6 +1,6 @@
-"""How wide intervals will be, and which gap can be seen, before the data: for dishes × pictures × reviewers.
+"""How wide intervals will be, and which gap can be seen, before the data: for dishes × images × reviewers.
 
-In a balanced design of D dishes with I pictures each, R opinions on each picture and P people who share the work
+In a balanced design of D dishes with I images each, R opinions on each image and P people who share the work
 evenly, N = D·I·R, the mean has the variance
 
     dish/D + image/(D·I) + reviewer/P + residual/N.
@@ -25,9 +25,9 @@ POWER, ALPHA, COVERAGE = 0.8, 0.05, 0.95
 
 @dataclass(frozen=True)
 class Design:
-    """One group: `dishes`, pictures per dish, opinions per picture, and `people` among whom the opinions are shared.
+    """One group: `dishes`, images per dish, opinions per image, and `people` among whom the opinions are shared.
 
-    `reviewers` 0: machine scores, one for each picture. Raises ValueError for what cannot be.
+    `reviewers` 0: machine scores, one for each image. Raises ValueError for what cannot be.
     """
 
     dishes: int
@@ -37,9 +37,9 @@ class Design:
 
     def __post_init__(self) -> None:
         if self.dishes < 1 or self.images < 1 or self.reviewers < 0:
-            raise ValueError("A design has at least one dish and one picture of each.")
+            raise ValueError("A design has at least one dish and one image of each.")
         if self.people < self.reviewers:
-            raise ValueError("Nobody judges the same picture twice: there are at least as many people as opinions.")
+            raise ValueError("Nobody judges the same image twice: there are at least as many people as opinions.")
         if self.people > self.n:
             raise ValueError("There are more people than opinions to give.")
 
@@ -77,9 +77,9 @@ class Precision:
 
 def compute_mean_variance(design: Design, parts: Components) -> float:
     """Variance of the group's mean."""
-    pictures = design.dishes * design.images
+    images = design.dishes * design.images
     people = parts.reviewer / design.people if design.reviewers else parts.reviewer / design.n
-    return parts.dish / design.dishes + parts.image / pictures + people + parts.residual / design.n
+    return parts.dish / design.dishes + parts.image / images + people + parts.residual / design.n
 
 
 def interval_variance(design: Design, parts: Components) -> float:
@@ -93,14 +93,14 @@ def interval_freedom(design: Design, parts: Components) -> float:
 
 
 def _interval_parts(design: Design, parts: Components) -> tuple[float, float]:
-    d, pictures = design.dishes, design.dishes * design.images
+    d, images = design.dishes, design.dishes * design.images
     own = max(d - 1, 1)
     if not design.reviewers:
         return compute_mean_variance(design, parts) * d / own, float(own)
     other, n = max(design.people - 1, 1), design.n
-    # What only an opinion has, or only a picture among people, is seen by both kinds and taken off once.
+    # What only an opinion has, or only an image among people, is seen by both kinds and taken off once.
     single = parts.residual / n
-    by_dish = (parts.dish / d + parts.image / pictures + single) * d / own
+    by_dish = (parts.dish / d + parts.image / images + single) * d / own
     by_person = (parts.reviewer / design.people + single) * design.people / other
     few, many = sorted((own, other))
     scarce, rest = (by_dish, by_person) if own <= other else (by_person, by_dish)

@@ -1,4 +1,4 @@
-"""From a score to a label by a threshold that was fitted on other dishes: no picture helps to judge itself."""
+"""From a score to a label by a threshold that was fitted on other dishes: no image helps to judge itself."""
 
 import numpy as np
 import numpy.typing as npt

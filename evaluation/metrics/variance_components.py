@@ -1,6 +1,6 @@
-"""Variance components of crossed observations by the method of moments: how much dishes, pictures, people differ.
+"""Variance components of crossed observations by the method of moments: how much dishes, images, people differ.
 
-y = mean + dish + picture + reviewer + rest, with independent parts. The sum of squares within the levels of each part,
+y = mean + dish + image + reviewer + rest, with independent parts. The sum of squares within the levels of each part,
 and in all, is set equal to its expectation, which is linear in the components (Henderson 1953, method 1; for two
 crossed parts Gao & Owen 2017, "Efficient moment calculations for variance components in large unbalanced crossed
 random effects models", Electron. J. Stat. 11:1235–1296). Where every cell holds one observation these are the
@@ -36,7 +36,7 @@ class Components:
 def estimate_components(values: Floats, levels: Mapping[str, npt.NDArray[np.generic]]) -> Components | None:
     """Components of `values` (n,) without NaN; `levels`: part → (n,) labels, parts of `PARTS`, those that were seen.
 
-    A part that another one determines (one picture for each dish) or that is the same for all cannot be told apart:
+    A part that another one determines (one image for each dish) or that is the same for all cannot be told apart:
     it is left out, and what it adds is in the other. None where nothing can vary.
     """
     n = len(values)

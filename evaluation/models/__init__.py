@@ -253,7 +253,7 @@ class Unit(models.Model):
             models.Index(fields=["run", "affinity", "id"], condition=Q(state="pending"), name="waiting_units"),
             models.Index(fields=["key"], opclasses=["varchar_pattern_ops"], name="units_by_key"),
             models.Index(fields=["run", "id"], name="units_in_order"),
-            # Everything that machines said of a picture, also when it is erased.
+            # Everything that machines said of an image, also when it is erased.
             models.Index(KeyTransform("image", "payload"), name="units_about_images"),
         ]
 
@@ -262,7 +262,7 @@ class Unit(models.Model):
 
 
 class GeneratedImage(models.Model):
-    """A picture of a subject by a model, or the record that there is none. Real photographs have role *camera*."""
+    """An image of a subject by a model, or the record that there is none. Real photographs have role *camera*."""
 
     class State(models.TextChoices):
         HELD = "held", "held"

@@ -4,7 +4,7 @@
     {"currency": "USD", "date": "2024-07-01", "per_million_input": 2.5, "per_million_output": 10,
      "expected_input": 1200, "expected_output": 40}
 
-`per_unit` is owed for what was delivered (pictures, also those held back afterwards); tokens are owed for every
+`per_unit` is owed for what was delivered (images, also those held back afterwards); tokens are owed for every
 answer, by the counts in its circumstances `input_tokens` and `output_tokens`. `expected_…` serve forecasts only.
 """
 

@@ -1,4 +1,4 @@
-"""Who took pictures away. Imported by `evaluation.models`; other code imports it from there."""
+"""Who took images away. Imported by `evaluation.models`; other code imports it from there."""
 
 from django.conf import settings
 from django.db import models
@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 
 
 class ImageDownload(models.Model):
-    """One download of pictures: written before the first byte leaves, never changed. Holds no picture's name."""
+    """One download of images: written before the first byte leaves, never changed. Holds no image's name."""
 
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -74,11 +74,11 @@ def compute_totals(filters: Filters) -> TidyTable:
     rows = [
         TidyRow({"what": what}, "number", build_count_estimate(number, n, people)) for what, number in numbers.items()
     ]
-    notes = (COUNTS, "Languages without a code are not counted.", *about_names(found))
+    notes = (COUNTS, "Languages without a code are not counted.", *describe_merged_names(found))
     return build_overview_table(TOTALS, rows, notes, demonstration)
 
 
-def about_names(found: DishQuerySet) -> Iterator[str]:
+def describe_merged_names(found: DishQuerySet) -> Iterator[str]:
     """What counts as one country, with the names of one that were written in several ways."""
     names: dict[str, set[str]] = defaultdict(set)
     places = DishCountry.objects.filter(dish__in=found).exclude(country=None).order_by()
@@ -104,7 +104,7 @@ def compute_country_counts(filters: Filters) -> TidyTable:
         TidyRow({"country": name}, "dishes", build_count_estimate(n, n, who))
         for name, (n, who) in by_country(found).items()
     ]
-    return build_overview_table(COUNTRIES, rows, (COUNTS, TWICE, *about_names(found)), demonstration)
+    return build_overview_table(COUNTRIES, rows, (COUNTS, TWICE, *describe_merged_names(found)), demonstration)
 
 
 def compute_growth(filters: Filters) -> TidyTable:

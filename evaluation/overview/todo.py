@@ -20,7 +20,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True)
-class Kind:
+class TodoKind:
     """Something that waits. `rows`: what of it this person may see, None where nothing; `address` of its list."""
 
     label: str
@@ -38,10 +38,10 @@ class Waiting:
     address: str
 
 
-KINDS: list[Kind] = []
+KINDS: list[TodoKind] = []
 
 
-def register_todo_kind(kind: Kind) -> None:
+def register_todo_kind(kind: TodoKind) -> None:
     """Adds a kind to the overview, once."""
     if kind.label not in [known.label for known in KINDS]:
         KINDS.append(kind)
@@ -71,14 +71,14 @@ def waiting_photos(user: User) -> QuerySet[Any] | None:
 
 
 COLLECTION = (
-    Kind("dishes", waiting_dishes, make_admin_list_address("collection_dish", "state__exact=waiting")),
-    Kind("photos", waiting_photos, make_admin_list_address("collection_photo", "state__exact=waiting")),
-    Kind(
+    TodoKind("dishes", waiting_dishes, make_admin_list_address("collection_dish", "state__exact=waiting")),
+    TodoKind("photos", waiting_photos, make_admin_list_address("collection_photo", "state__exact=waiting")),
+    TodoKind(
         "reports about dishes and photos",
         with_permission("collection.view_report", lambda: Report.objects.filter(state=Report.State.OPEN)),
         make_admin_list_address("collection_report", "state__exact=open"),
     ),
-    Kind(
+    TodoKind(
         "withdrawals without a code",
         with_permission(
             "collection.view_withdrawal", lambda: Withdrawal.objects.filter(undone_at=None, erase_after=None)

@@ -36,7 +36,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PlanStatus:
     """How a table stands to the plans about its data: `planned` of `total` numbers.
 
     `plans` list some of them, `others` are about the same data and list none, `late` list it but were frozen too late.
@@ -85,7 +85,7 @@ def in_short(rows: Sequence[TidyRow]) -> str:
 
 def mark_planned_rows(
     table: TidyTable, filters: Mapping[str, str], listed: Sequence[Listed], others: Sequence[str] = ()
-) -> tuple[TidyTable, Standing]:
+) -> tuple[TidyTable, PlanStatus]:
     """`table` with its planned rows marked and a note that says how it stands, and the standing itself.
 
     `listed`: what frozen plans list of this table's name; `others`: titles of plans about the same data.
@@ -94,6 +94,6 @@ def mark_planned_rows(
     rows = tuple(replace(row, planned=any(one.holds(table, filters, row) for one in before)) for row in table.rows)
     plans = [one for one in before if any(one.holds(table, filters, row) for row in rows)]
     late = [one for one in listed if not one.before and any(one.holds(table, filters, row) for row in rows)]
-    standing = Standing(sum(row.planned for row in rows), len(rows), tuple(plans), tuple(late), tuple(others))
-    notes = (standing.sentence, *table.notes) if rows else table.notes
-    return replace(table, rows=rows, notes=notes), standing
+    status = PlanStatus(sum(row.planned for row in rows), len(rows), tuple(plans), tuple(late), tuple(others))
+    notes = (status.sentence, *table.notes) if rows else table.notes
+    return replace(table, rows=rows, notes=notes), status

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evaluation.contracts.table import About, Filters, TableSpec
+from evaluation.contracts.table import Filters, TableMetadata, TableSpec
 from evaluation.metrics.ordering import in_order
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Plan, PlanAct
@@ -17,7 +17,7 @@ from evaluation.plans.evidence import Data, data_of, has_overlapping_data, of_ta
 from evaluation.plans.mask_names import Names, kind_of
 from evaluation.plans.mask_pairs import order_masked_pair
 from evaluation.plans.mask_text import Words
-from evaluation.plans.registered import frozen_plans
+from evaluation.plans.plan_status import frozen_plans
 from evaluation.registry.lookup import find_table_spec
 
 LIFTED = (PlanAct.Kind.UNMASKED, PlanAct.Kind.EARLY)
@@ -146,12 +146,12 @@ def masks_run(study: str, slug: str) -> bool:
 
 
 def mask_of_models(plans: Sequence[Plan] | None = None) -> Mask:
-    """The mask of pages about pictures of any run or campaign: that of the oldest masked plan, if there is one."""
+    """The mask of pages about images of any run or campaign: that of the oldest masked plan, if there is one."""
     masked = masked_plans(frozen_plans() if plans is None else plans)
     return Mask(masked[0], any(plan.mask_places for plan in masked)) if masked else NO_MASK
 
 
-def mask_metadata(found: About, mask: Mask) -> About:
+def mask_metadata(found: TableMetadata, mask: Mask) -> TableMetadata:
     """`found` without names that a plan hides. What a run was made with would tell its model, so it is left out."""
     kept = {key: value for key, value in found.items() if key in ("options", "counted", "questionnaire")}
     hidden = {

@@ -2,7 +2,7 @@
 
 One place for all addresses under `/admin/`, so that a new page cannot forget it. Names become one sign, `[masked]`, and
 not the letters of the tables: what somebody types into a search is shown again, and would otherwise be told its letter.
-Pages of tables, pictures and plans (`BY_THEMSELVES`) hide names by the data that they show, letters and all.
+Pages of tables, images and plans (`BY_THEMSELVES`) hide names by the data that they show, letters and all.
 """
 
 import html
@@ -30,7 +30,7 @@ STEERS = "evaluation.change_run"
 BY_THEMSELVES = frozenset(
     {
         *(f"evaluation:{name}" for name in ("table", "csv", "json", "figure", "pdf", "png", "behind", "gallery")),
-        *(f"evaluation:{name}" for name in ("picture", "subject-pictures", "take-cell", "take-picture")),
+        *(f"evaluation:{name}" for name in ("picture", "subject-images", "take-cell", "take-image")),
         # A plan is in its writers' words, and a form must give back what it was given.
         *(f"evaluation:{name}" for name in ("plans", "plan", "plan-new", "plan-edit", "plan-freeze", "plan-json")),
         *(f"bundles:{name}" for name in ("read", "fetch")),

@@ -1,4 +1,4 @@
-"""What the page behind a cell shows: rows of pictures or units, each with what the cell counted of it."""
+"""What the page behind a cell shows: rows of images or units, each with what the cell counted of it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,12 +7,12 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.models import Outcome, Unit
 from evaluation.plans.mask import Mask
 from evaluation.presentation.images import (
-    Asked,
-    PictureRow,
+    ImageRow,
+    RequestedImages,
     User,
     build_image_controls,
     by_id,
@@ -28,23 +28,23 @@ from wwd.base.text import count_noun
 
 @dataclass(frozen=True)
 class UnitRow:
-    """A unit with what it gave; `picture` where there is one or a record of why there is none."""
+    """A unit with what it gave; `image` where there is one or a record of why there is none."""
 
     unit: Unit
     model: str
     text: str
     reason: str
     counted: Sequence[str]
-    picture: PictureRow | None
+    image: ImageRow | None
 
     @property
     def question(self) -> str:
         return str(self.unit.payload.get("question", ""))
 
 
-def build_drilldown_context(request: HttpRequest, cell: Cell, found: Behind, after: int) -> dict[str, Any]:
-    """What `evaluation/pictures/behind.html` needs beside the title."""
-    asked, user, mask = Asked.of(request), user_of(request), cell.mask
+def build_drilldown_context(request: HttpRequest, cell: Cell, found: Drilldown, after: int) -> dict[str, Any]:
+    """What `evaluation/images/behind.html` needs beside the title."""
+    asked, user, mask = RequestedImages.of(request), user_of(request), cell.mask
     ids, following = found.page(after)
     told = describe_observations(
         found.observed(ids) if ids else (), found.by_people and not user.has_perm(READ_ANSWERS)
@@ -55,11 +55,11 @@ def build_drilldown_context(request: HttpRequest, cell: Cell, found: Behind, aft
         rows = rows_for(ids, user, asked, mask)
         shown = {"rows": [replace(row, counted=told.get(row.pk, ())) for row in rows]}
     following_address = f"{cell.query}&after={following}" if following else ""
-    pictured = "rows" in shown or any(row.picture for row in shown["units"])
+    has_images = "rows" in shown or any(row.image for row in shown["units"])
     return {
         **shown,
         **build_image_controls(request, asked),
-        "pictured": pictured,
+        "has_images": has_images,
         "next": following_address,
         "first": cell.query if after else "",
     }
@@ -81,12 +81,12 @@ def describe_answer_counts(observed: Sequence[Observed]) -> str:
 
 
 def unit_rows(
-    ids: Sequence[int], user: User, asked: Asked, mask: Mask, told: Mapping[int, Sequence[str]]
+    ids: Sequence[int], user: User, asked: RequestedImages, mask: Mask, told: Mapping[int, Sequence[str]]
 ) -> list[UnitRow]:
-    """Units in the order of `ids`, with the pictures that they made or looked at."""
+    """Units in the order of `ids`, with the images that they made or looked at."""
     rows = Outcome.objects.select_related("unit__subject", "unit__model").in_bulk(list(ids))
     made = {key: image_of(row) for key, row in rows.items()}
-    pictures = by_id(rows_for([image for image in made.values() if image], user, asked, mask))
+    images = by_id(rows_for([image for image in made.values() if image], user, asked, mask))
     return [
         UnitRow(
             unit=rows[key].unit,
@@ -94,7 +94,7 @@ def unit_rows(
             text=mask.text(rows[key].text),
             reason=mask.text(rows[key].reason),
             counted=told.get(key, ()),
-            picture=pictures.get(made[key] or 0),
+            image=images.get(made[key] or 0),
         )
         for key in ids
         if key in rows

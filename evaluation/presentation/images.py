@@ -1,7 +1,7 @@
-"""Pictures on researchers' pages: covered until somebody asks, with all that people and machines said of each.
+"""Images on researchers' pages: covered until somebody asks, with all that people and machines said of each.
 
-A page that lists pictures puts `context(request, ids)` into its own context and includes
-`evaluation/pictures/rows.html`. Whether somebody may see pictures, answers and own words is decided here.
+A page that lists images puts `context(request, ids)` into its own context and includes
+`evaluation/images/rows.html`. Whether somebody may see images, answers and own words is decided here.
 """
 
 import re
@@ -42,14 +42,14 @@ class Opinion:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What of a page somebody asked to see, a picture by its id; `rest` is the page's query without that."""
+class RequestedImages:
+    """What of a page somebody asked to see, an image by its id; `rest` is the page's query without that."""
 
     names: frozenset[str] = frozenset()
     rest: str = ""
 
     @classmethod
-    def of(cls, request: HttpRequest) -> "Asked":
+    def of(cls, request: HttpRequest) -> "RequestedImages":
         query: QueryDict = request.GET.copy()
         named = query.pop(SHOW, [])
         return cls(frozenset(name for name in named[:MOST_SHOWN] if NAME.fullmatch(name)), query.urlencode())
@@ -66,18 +66,18 @@ class Asked:
         return self.query(*sorted(self.names ^ {str(name)}))
 
 
-NOTHING = Asked()
+NOTHING = RequestedImages()
 
 
 @dataclass(frozen=True)
-class PictureRow:
-    """A picture with what is known of it. `why`: why it cannot be shown; `address` only where it was asked for."""
+class ImageRow:
+    """An image with what is known of it. `why`: why it cannot be shown; `address` only where it was asked for."""
 
     image: GeneratedImage
     withdrawn: bool
     why: str
     may_see: bool
-    asked: Asked
+    asked: RequestedImages
     mask: Mask
     scores: Sequence[Score] = ()
     opinions: Sequence[Opinion] = ()
@@ -121,27 +121,32 @@ class PictureRow:
 
     @property
     def address(self) -> str:
-        return reverse("evaluation:picture-file", args=[self.image.pk, "small"]) if self.shown else ""
+        return reverse("evaluation:image-file", args=[self.image.pk, "small"]) if self.shown else ""
 
     @property
     def show(self) -> str:
-        """The address of the page that shows this picture too, or covers it again."""
+        """The address of the page that shows this image too, or covers it again."""
         return self.asked.turned(self.image.pk)
 
 
 def model_name(model: Model | None, mask: Mask) -> str:
-    """The name of a model on every page of pictures, masked where a plan wishes it."""
+    """The name of a model on every page of images, masked where a plan wishes it."""
     return mask.name("model", model.title) if model else "model not known"
 
 
 def rows_for(
-    image_ids: Sequence[int], user: User, asked: Asked = NOTHING, mask: Mask | None = None, *, beside: bool = True
-) -> list[PictureRow]:
-    """A row for each picture, in the order of `image_ids`; unknown ids are left out.
+    image_ids: Sequence[int],
+    user: User,
+    asked: RequestedImages = NOTHING,
+    mask: Mask | None = None,
+    *,
+    beside: bool = True,
+) -> list[ImageRow]:
+    """A row for each image, in the order of `image_ids`; unknown ids are left out.
 
-    A handful of queries however many pictures: keep to a page of them. Nothing but the fact is told of a picture
+    A handful of queries however many images: keep to a page of them. Nothing but the fact is told of an image
     whose dish was withdrawn. Without a `mask`, names are masked as any plan wishes it; without `beside`, nothing of
-    what machines and people said stands beside the pictures.
+    what machines and people said stands beside the images.
     """
     rows = GeneratedImage.objects.select_related("subject__dish", "model", "run")
     found = rows.in_bulk(list(image_ids))
@@ -151,7 +156,7 @@ def rows_for(
     scores, opinions = machine_scores.collect_machine_scores(told), opinions_of([image.pk for image in told], user)
     hiding = mask_of_models() if mask is None else mask
     return [
-        PictureRow(
+        ImageRow(
             image=image,
             withdrawn=files.is_withdrawn(image),
             why=why[image.pk] or explain_missing_file(image, may_see and asked.shows(image.pk)),
@@ -173,12 +178,12 @@ def mask_score(score: Score, mask: Mask) -> Score:
 
 
 def explain_missing_file(image: GeneratedImage, wanted: bool) -> str:
-    """Why a picture that is about to be shown would stay blank; only then the storage is asked."""
-    return "The file of the picture is missing in the storage." if wanted and not files.is_there(image) else ""
+    """Why an image that is about to be shown would stay blank; only then the storage is asked."""
+    return "The file of the image is missing in the storage." if wanted and not files.is_there(image) else ""
 
 
 def opinions_of(image_ids: Sequence[int], user: User) -> Mapping[int, Sequence[Opinion]]:
-    """Reviews of these pictures as far as `user` may read them; the review's app says them."""
+    """Reviews of these images as far as `user` may read them; the review's app says them."""
     found: dict[int, Sequence[Opinion]] = {}
     for path in REGISTERED_OPINIONS:
         found |= import_string(path.replace(":", "."))(image_ids, user)
@@ -188,13 +193,13 @@ def opinions_of(image_ids: Sequence[int], user: User) -> Mapping[int, Sequence[O
 def build_image_list_context(
     request: HttpRequest, image_ids: Sequence[int], mask: Mask | None = None
 ) -> dict[str, Any]:
-    """What `evaluation/pictures/rows.html` needs to list these pictures."""
-    asked = Asked.of(request)
+    """What `evaluation/images/rows.html` needs to list these images."""
+    asked = RequestedImages.of(request)
     return {"rows": rows_for(image_ids, user_of(request), asked, mask), **build_image_controls(request, asked)}
 
 
-def build_image_controls(request: HttpRequest, asked: Asked) -> dict[str, Any]:
-    """What stands above a list of pictures: show all of them, cover all, or why neither is offered."""
+def build_image_controls(request: HttpRequest, asked: RequestedImages) -> dict[str, Any]:
+    """What stands above a list of images: show all of them, cover all, or why neither is offered."""
     return {
         "may_see": request.user.has_perm(SEE),
         "show_all": asked.query(ALL),
@@ -209,5 +214,5 @@ def user_of(request: HttpRequest) -> User:
     return user
 
 
-def by_id(rows: Iterable[PictureRow]) -> dict[int, PictureRow]:
+def by_id(rows: Iterable[ImageRow]) -> dict[int, ImageRow]:
     return {row.pk: row for row in rows}

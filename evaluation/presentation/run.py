@@ -38,7 +38,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RunStatus:
     """Everything that the page of one run says."""
 
     run: Run
@@ -80,7 +80,7 @@ class Standing:
         return timeuntil(start + timedelta(seconds=seconds), start, depth=1)
 
 
-def get_run_status(run: Run) -> Standing:
+def get_run_status(run: Run) -> RunStatus:
     """How `run` stands: counted now, or, where it has very many units, as a worker counted it last."""
     if not cached_counts.exceeds_count_limit(Unit.objects.filter(run=run)):
         return from_content(run, compute_run_counts(run))
@@ -89,10 +89,10 @@ def get_run_status(run: Run) -> Standing:
     )
 
 
-def restore_run_status(run: Run, held: cached_counts.Kept) -> Standing:
+def restore_run_status(run: Run, held: cached_counts.CachedCount) -> RunStatus:
     """A large run as it was counted; nothing but its state while it is first being counted."""
     if held.content is None:
-        return Standing(run, [], Forecast(0, 0, {}, {}), [], [], [], [], counting=True)
+        return RunStatus(run, [], Forecast(0, 0, {}, {}), [], [], [], [], counting=True)
     return replace(from_content(run, held.content), counted_at=held.counted_at)
 
 
@@ -113,10 +113,10 @@ def compute_run_counts(run: Run) -> cached_counts.Content:
     }
 
 
-def from_content(run: Run, content: cached_counts.Content) -> Standing:
+def from_content(run: Run, content: cached_counts.Content) -> RunStatus:
     forecast, states = content["forecast"], content["states"]
     countries = [Counted(label, model, Counter(found)) for label, model, found in content["countries"]]
-    return Standing(
+    return RunStatus(
         run=run,
         states=[(state, str(Unit.State(state).label), states[state]) for state in Unit.State.values if state in states],
         forecast=Forecast(**{**forecast, "unpriced": tuple(forecast["unpriced"])}),

@@ -18,7 +18,7 @@ from evaluation.runner.preview import Preview
 from evaluation.studies import presets
 
 CHAIN = "@"
-PICTURES_FROM = "generation"
+IMAGES_FROM = "generation"
 ANSWERS_FROM = "knowledge"
 RECENT = 50
 
@@ -123,14 +123,14 @@ class Offered:
         """Study whose runs others are made from → the slugs of its last runs."""
         return {
             study: list(Run.objects.filter(study=study).order_by("-created_at").values_list("slug", flat=True)[:RECENT])
-            for study in (PICTURES_FROM, ANSWERS_FROM)
+            for study in (IMAGES_FROM, ANSWERS_FROM)
         }
 
     def choices(self, study: Study, name: str) -> Sequence[tuple[str, Any]] | None:
         """What a field of this name may hold where that is the name of a row; None for every other field."""
         if name in ("images", "beside"):
-            chain = [(f"{CHAIN}{PICTURES_FROM}", "the pictures that this chain makes")] if name == "images" else []
-            return [*chain, *((slug, slug) for slug in self.recent[PICTURES_FROM])]
+            chain = [(f"{CHAIN}{IMAGES_FROM}", "the images that this chain makes")] if name == "images" else []
+            return [*chain, *((slug, slug) for slug in self.recent[IMAGES_FROM])]
         if name == "answers":
             return [(slug, slug) for slug in self.recent[ANSWERS_FROM]]
         if name in ("model", "encoder"):
@@ -158,7 +158,7 @@ def steps_of(forms_given: Sequence[StepForm]) -> list[Step]:
 
 @dataclass(frozen=True)
 class Planned:
-    """What a step would be; `preview` is None where it is planned once the pictures of the chain are there."""
+    """What a step would be; `preview` is None where it is planned once the images of the chain are there."""
 
     study: str
     preview: Preview | None
@@ -180,7 +180,7 @@ def preview_steps(steps: Sequence[Step]) -> list[Planned]:
     found: list[Planned] = []
     for slug, config in steps:
         later = any(isinstance(value, str) and value.startswith(CHAIN) for value in config.values())
-        if later and PICTURES_FROM not in {earlier.study for earlier in found}:
-            raise ConfigError("This chain makes no pictures: take the study “generation” too, or name a run.")
+        if later and IMAGES_FROM not in {earlier.study for earlier in found}:
+            raise ConfigError("This chain makes no images: take the study “generation” too, or name a run.")
         found.append(Planned(slug, None if later else runner.preview_run(slug, config)))
     return found

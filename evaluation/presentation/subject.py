@@ -9,10 +9,10 @@ from collection.models import Photo
 from evaluation.images.shared_photos import shared_photos
 from evaluation.metrics.ordering import group_value_sort_key
 from evaluation.models import GeneratedImage, Subject
-from evaluation.presentation.images import SEE, Asked, PictureRow, User, rows_for
+from evaluation.presentation.images import SEE, ImageRow, RequestedImages, User, rows_for
 
 MOST_PHOTOS = 6
-# Pictures of one page: a place may have thousands.
+# Images of one page: a place may have thousands.
 PER_PAGE = 60
 
 
@@ -21,7 +21,7 @@ class Shot:
     """A contributor's photo; `address` only where it was asked for."""
 
     photo: Photo
-    asked: Asked
+    asked: RequestedImages
 
     @property
     def name(self) -> str:
@@ -40,23 +40,23 @@ class Shot:
 
 @dataclass(frozen=True)
 class Grid:
-    """Pictures by model and number: `lines` are (model, a list of pictures for each of `numbers`)."""
+    """Images by model and number: `lines` are (model, a list of images for each of `numbers`)."""
 
     numbers: Sequence[str]
-    lines: Sequence[tuple[str, Sequence[Sequence[PictureRow]]]]
+    lines: Sequence[tuple[str, Sequence[Sequence[ImageRow]]]]
     next: int | None
 
 
-def photos_of(subject: Subject, user: User, asked: Asked) -> list[Shot]:
-    """The contributor's photos that consent and moderation make public, for whoever may see pictures."""
+def photos_of(subject: Subject, user: User, asked: RequestedImages) -> list[Shot]:
+    """The contributor's photos that consent and moderation make public, for whoever may see images."""
     if subject.dish_id is None or not user.has_perm(SEE):
         return []
     rows = shared_photos(demonstration=subject.demonstration).filter(dish=subject.dish_id).exclude(thumbnail="")
     return [Shot(photo, asked) for photo in rows[:MOST_PHOTOS]]
 
 
-def grid_of(subject: Subject, user: User, asked: Asked, after: int) -> Grid:
-    """A page of the subject's pictures, those with a larger id than `after`."""
+def grid_of(subject: Subject, user: User, asked: RequestedImages, after: int) -> Grid:
+    """A page of the subject's images, those with a larger id than `after`."""
     images = GeneratedImage.objects.filter(subject=subject, pk__gt=after).order_by("pk")
     ids = list(images.values_list("pk", flat=True)[: PER_PAGE + 1])
     rows = rows_for(ids[:PER_PAGE], user, asked)
@@ -69,8 +69,8 @@ def grid_of(subject: Subject, user: User, asked: Asked, after: int) -> Grid:
     return Grid([name for *_order, name in numbers], lines, ids[PER_PAGE - 1] if len(ids) > PER_PAGE else None)
 
 
-def key_of(row: PictureRow) -> tuple[int, int, str]:
-    """Samples first, then seeds, then pictures without either; the last part is what the column says."""
+def key_of(row: ImageRow) -> tuple[int, int, str]:
+    """Samples first, then seeds, then images without either; the last part is what the column says."""
     if row.image.sample is not None:
         return (0, row.image.sample, row.number)
     return (1, row.image.seed, row.number) if row.image.seed is not None else (2, 0, "–")

@@ -21,10 +21,10 @@ MOST_LINES = 500
 
 
 @dataclass(frozen=True)
-class Cell:
+class ShownCell:
     """One number as shown. `exact` has every digit; `value` is None where nothing was measured.
 
-    `behind`: the query of the page that lists what stands behind it. `exploratory`: other numbers of the table were
+    `drilldown_query`: the query of the page that lists what stands behind it. `exploratory`: other numbers of the table were
     planned, this one was not.
     """
 
@@ -35,7 +35,7 @@ class Cell:
     interval: str | None
     small: bool
     reason: str
-    behind: str = ""
+    drilldown_query: str = ""
     exploratory: bool = False
 
     @property
@@ -43,8 +43,8 @@ class Cell:
         """The cell of the table. Not a template: a page has thousands of them."""
         dash = f'<abbr title="{escape(self.reason)}">—</abbr>'
         said = dash if self.value is None else f'<data value="{escape(self.exact)}">{escape(self.value)}</data>'
-        if self.behind:
-            said = f'<a href="behind/{escape(self.behind)}">{said}</a>'
+        if self.drilldown_query:
+            said = f'<a href="behind/{escape(self.drilldown_query)}">{said}</a>'
         if self.interval or self.reason:
             said += f' <span class="interval">[{escape(self.interval) if self.interval else dash}]</span>'
         said += f' <span class="n">{self.n} / {self.clusters}</span>'
@@ -67,7 +67,7 @@ class Head:
 @dataclass(frozen=True)
 class Line:
     groups: tuple[str, ...]
-    cells: tuple[Cell | None, ...]
+    cells: tuple[ShownCell | None, ...]
     heads: tuple[Head, ...] = ()
 
     @property
@@ -110,7 +110,7 @@ def add_drilldown_links(line: Line, columns: Sequence[str], metrics: Sequence[st
     # All but the metric is the same along a line.
     start = cell_query(filters, groups, "")
     return replace(
-        line, cells=tuple(each and replace(each, behind=f"{start}{quote_plus(name)}") for each, name in pairs)
+        line, cells=tuple(each and replace(each, drilldown_query=f"{start}{quote_plus(name)}") for each, name in pairs)
     )
 
 
@@ -123,7 +123,7 @@ def build_table_lines(table: TidyTable, metrics: Iterable[str]) -> list[Line]:
     planned = {(tuple(row.groups[c] for c in table.columns), row.metric) for row in table.rows if row.planned}
     digits = {name: choose_decimals(row.estimate for row in table.rows if row.metric == name) for name in names}
 
-    def shown(groups: tuple[str, ...], name: str, estimate: Estimate) -> Cell:
+    def shown(groups: tuple[str, ...], name: str, estimate: Estimate) -> ShownCell:
         made = format_cell(estimate, digits[name])
         return replace(made, exploratory=True) if planned and (groups, name) not in planned else made
 
@@ -139,11 +139,11 @@ def choose_decimals(estimates: Iterable[Estimate]) -> int:
     return 4 if values and (max(values) < 0.1 or any(0 < value < 0.0005 for value in values)) else 3
 
 
-def format_cell(estimate: Estimate, digits: int) -> Cell:
+def format_cell(estimate: Estimate, digits: int) -> ShownCell:
     interval = None
     if estimate.low is not None and estimate.high is not None:
         interval = f"{format_number(estimate.low, digits)}, {format_number(estimate.high, digits)}"
-    return Cell(
+    return ShownCell(
         value=None if estimate.value is None else format_number(estimate.value, digits),
         exact="" if estimate.value is None else repr(estimate.value),
         n=estimate.n,

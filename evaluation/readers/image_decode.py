@@ -24,7 +24,7 @@ IMPORTED = f"{UNKNOWN}, imported"
 GROUND = (255, 255, 255)
 MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 FORMATS = tuple(MEDIA_TYPES)
-# Several pictures in one JPEG file; the first one counts.
+# Several images in one JPEG file; the first one counts.
 ALSO = {"MPO": "JPEG"}
 MOST_PIXELS = 64_000_000
 UPRIGHT = (None, 0, 1)
@@ -66,14 +66,14 @@ def open_image(content: bytes) -> Iterator[Image.Image]:
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as image:
             if image.width * image.height > MOST_PIXELS:
-                raise ImageError("The picture has more than 64 million pixels.")
+                raise ImageError("The image has more than 64 million pixels.")
             yield image
     except UnidentifiedImageError:
-        raise ImageError("What came is no PNG, JPEG or WebP picture.") from None
+        raise ImageError("What came is no PNG, JPEG or WebP image.") from None
     except ImageError:
         raise
     except DAMAGED:
-        raise ImageError("The picture is damaged.") from None
+        raise ImageError("The image is damaged.") from None
 
 
 def read_header(content: bytes) -> Header:

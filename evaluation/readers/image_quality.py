@@ -1,4 +1,4 @@
-"""What can be said about a picture without any model: whether it is one, and whether there is anything on it.
+"""What can be said about an image without any model: whether it is one, and whether there is anything on it.
 
 Thresholds are documented in docs/researcher/generation.md. Pure: bytes in, words out.
 """
@@ -16,13 +16,13 @@ BLACK = 16.0
 FLAT = 3.0
 BLURRED = 3.0
 
-BLACK_REASON = "The picture is black."
-FLAT_REASON = "The picture is flat: nearly one colour."
-BLURRED_REASON = "The picture is blurred all over."
+BLACK_REASON = "The image is black."
+FLAT_REASON = "The image is flat: nearly one colour."
+BLURRED_REASON = "The image is blurred all over."
 
 
-class Looks(NamedTuple):
-    """Kind and size of a picture. `flaw` says why it is held back, empty where nothing is wrong."""
+class ImageQuality(NamedTuple):
+    """Kind and size of an image. `flaw` says why it is held back, empty where nothing is wrong."""
 
     media_type: str
     width: int
@@ -30,23 +30,23 @@ class Looks(NamedTuple):
     flaw: str
 
 
-def assess_image_quality(content: bytes) -> Looks:
-    """Decodes a picture once, whatever it was said to be. Raises ImageError."""
+def assess_image_quality(content: bytes) -> ImageQuality:
+    """Decodes an image once, whatever it was said to be. Raises ImageError."""
     header = read_header(content)
-    return Looks(
+    return ImageQuality(
         header.media_type, header.width, header.height, find_image_flaw(compute_luminance(decode_image(content)))
     )
 
 
-def compute_luminance(picture: Image.Image) -> npt.NDArray[np.float64]:
-    """Luminance 0 to 255 of a decoded picture, the longest side 256 pixels at most."""
-    small = picture.convert("L")
+def compute_luminance(image: Image.Image) -> npt.NDArray[np.float64]:
+    """Luminance 0 to 255 of a decoded image, the longest side 256 pixels at most."""
+    small = image.convert("L")
     small.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
     return np.asarray(small, dtype=np.float64)
 
 
 def find_image_flaw(light: npt.NDArray[np.float64]) -> str:
-    """Why a picture of this luminance (height, width) is held back; empty where nothing is wrong."""
+    """Why an image of this luminance (height, width) is held back; empty where nothing is wrong."""
     if np.percentile(light, 99) < BLACK:
         return BLACK_REASON
     if light.std() < FLAT:
@@ -55,7 +55,7 @@ def find_image_flaw(light: npt.NDArray[np.float64]) -> str:
 
 
 def compute_sharpness(light: npt.NDArray[np.float64]) -> float:
-    """Variance of the Laplacian (Pech-Pacheco et al. 2000), infinite where the picture is too small for one."""
+    """Variance of the Laplacian (Pech-Pacheco et al. 2000), infinite where the image is too small for one."""
     if min(light.shape) < 3:
         return float("inf")
     middle = light[1:-1, 1:-1]

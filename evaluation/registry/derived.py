@@ -37,10 +37,10 @@ def names_of(base: str, spec: Callable[[str], TableSpec]) -> list[str]:
     return [name for name in (f"{kind}.{base}" for kind in KINDS) if find_derived_table(name, spec)]
 
 
-def about_rescaled(base: TableSpec) -> Iterable[str]:
+def describe_rescaled(base: TableSpec) -> Iterable[str]:
     """The sentence about scores that are for looking at only."""
     if base.rescaled:
         yield (
-            f"Never compared: {', '.join(base.rescaled)}. A score rescaled by min–max moves with every picture that is "
+            f"Never compared: {', '.join(base.rescaled)}. A score rescaled by min–max moves with every image that is "
             "added; the unscaled ones are compared."
         )

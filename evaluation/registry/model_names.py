@@ -24,8 +24,8 @@ def normalise_model_filter(table: TableSpec, filters: Filters) -> dict[str, str]
 
 
 def pick_single_model(meant: Sequence["Named"]) -> "Named | None":
-    """The one model of those that have a name; of several the one whose pictures there are: a model that can be asked
-    here and the one whose pictures were imported may be called alike."""
+    """The one model of those that have a name; of several the one whose images there are: a model that can be asked
+    here and the one whose images were imported may be called alike."""
     if len(meant) > 1:
         made = set(
             GeneratedImage.objects.filter(model__in=[model.pk for model in meant]).values_list("model", flat=True)

@@ -88,7 +88,7 @@ class DatabaseCatalogue:
         return QuestionsData(row.pk, row.slug, row.version, row.questions)
 
     def images(self, run: str) -> Sequence[ImageData]:
-        """The held pictures of a run, by the run's slug."""
+        """The held images of a run, by the run's slug."""
         if not Run.objects.filter(slug=run).exists():
             raise ConfigError(describe_unknown_name("run", run, Run.objects.values_list("slug", flat=True)))
         rows = GeneratedImage.objects.filter(run__slug=run, state=GeneratedImage.State.HELD)

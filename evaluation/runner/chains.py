@@ -1,4 +1,4 @@
-"""Runs that wait for another: a study of pictures is planned once the pictures are there."""
+"""Runs that wait for another: a study of images is planned once the images are there."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -47,7 +47,7 @@ def set_run_priority(run: Run, priority: int) -> None:
 def retry_units(run: Run, states: Collection[str] = (Unit.State.FAILED,)) -> int:
     """Has the failed or refused units of a run tried again; returns how many. What they gave before is kept.
 
-    Each outcome moves to `EarlierOutcome` with the number of its try, and the record of a refused picture keeps
+    Each outcome moves to `EarlierOutcome` with the number of its try, and the record of a refused image keeps
     its row under a name with that number. Units about withdrawn dishes stay as they are.
     """
     if run.imported or not set(states) <= set(AGAIN):
@@ -67,13 +67,13 @@ def retry_units(run: Run, states: Collection[str] = (Unit.State.FAILED,)) -> int
 def retry_some(again: QuerySet[Unit]) -> int:
     """Returns up to 1,000 of these units to those that wait, their outcomes moved."""
     units = list(again.select_for_update(of=("self",))[:CHUNK])
-    keep_earlier(units)
+    store_earlier_outcomes(units)
     ids = [unit.pk for unit in units]
     Unit.objects.filter(pk__in=ids).update(state=Unit.State.PENDING, deliveries=0, batch=None)
     return len(units)
 
 
-def keep_earlier(units: Sequence[Unit]) -> None:
+def store_earlier_outcomes(units: Sequence[Unit]) -> None:
     """Moves the outcomes of these units to those of earlier tries."""
     numbers = dict(
         Unit.objects.filter(pk__in=[unit.pk for unit in units]).annotate(n=Count("earlier")).values_list("pk", "n")

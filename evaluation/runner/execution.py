@@ -22,10 +22,10 @@ from wwd.base.db_connections import LOST
 logger = logging.getLogger(__name__)
 MOST_LOADED = 2
 # Results that come slowly are paid for or took long: a process that is killed loses those of so many seconds.
-KEEP_SECONDS = 10.0
+STORE_SECONDS = 10.0
 # A batch that takes longer gives the rest back, long before the time limit of its task.
 MOST_SECONDS = 1200.0
-Pairs = list[tuple[Unit, Result]]
+ResultPairs = list[tuple[Unit, Result]]
 
 
 class Computed(NamedTuple):
@@ -34,7 +34,7 @@ class Computed(NamedTuple):
     Units without a result stay as they are.
     """
 
-    pairs: Pairs
+    pairs: ResultPairs
     problem: str = ""
 
 
@@ -45,14 +45,14 @@ class BatchStoppedError(Exception):
 class Results(dict[str, Result]):
     """Unit key → result, as they come. Those of a slow batch are handed to `keep`, which says whether to go on."""
 
-    def __init__(self, units: Sequence[Unit], keep: Callable[[Pairs], bool], streaks: Streaks) -> None:
+    def __init__(self, units: Sequence[Unit], keep: Callable[[ResultPairs], bool], streaks: Streaks) -> None:
         super().__init__()
         self.units, self.keep, self.streaks = units, keep, streaks
         self.of_key = {unit.key: unit for unit in units}
         self.begun = self.kept_at = time.monotonic()
         self.kept: set[str] = set()
 
-    def pairs(self) -> Pairs:
+    def pairs(self) -> ResultPairs:
         """What was not kept yet."""
         return [(unit, self[unit.key]) for unit in self.units if unit.key in self and unit.key not in self.kept]
 
@@ -62,10 +62,10 @@ class Results(dict[str, Result]):
         unit = self.of_key[result.key]
         self.streaks[unit.model_id].note(f"subject {unit.subject_id}" if unit.subject_id else unit.key, result)
 
-    def look(self) -> None:
+    def store_if_due(self) -> None:
         """Keeps what is there where that is due. Raises BatchStoppedError."""
         now = time.monotonic()
-        if now - self.kept_at >= KEEP_SECONDS:
+        if now - self.kept_at >= STORE_SECONDS:
             new = self.pairs()
             if not self.keep(new):
                 raise BatchStoppedError
@@ -122,7 +122,7 @@ def unload_backends(but: Loaded | None = None) -> bool:
 def compute_results(
     study: Study,
     units: Sequence[Unit],
-    keep: Callable[[Pairs], bool] = lambda pairs: True,
+    keep: Callable[[ResultPairs], bool] = lambda pairs: True,
     streaks: Streaks | None = None,
 ) -> Computed:
     """A result for every unit, or for those that came before the backend had to stop.
@@ -190,7 +190,7 @@ def collect_results(study: Study, works: Sequence[Work], found: Loaded, results:
     for result in study.execute(works, found.backend):
         if result.key in wanted:
             results.add(clean_result(replace(result, circumstances={**call, **result.circumstances})))
-            results.look()
+            results.store_if_due()
 
 
 def execute_in_halves(study: Study, works: Sequence[Work], found: Loaded, results: Results) -> None:

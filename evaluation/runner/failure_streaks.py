@@ -1,6 +1,6 @@
 """Failures in a row: one subject that fails stops no run, a model that fails for every subject does.
 
-Subjects are counted, not calls: several pictures of one subject, or several questions about one picture, that fail
+Subjects are counted, not calls: several images of one subject, or several questions about one image, that fail
 together count once. What succeeds, is refused or filtered ends a streak: that is an answer.
 """
 
@@ -58,7 +58,7 @@ def describe_streak(number: int, alike: bool, reason: str) -> str:
 
 
 def is_failure(result: Result) -> bool:
-    """True where nothing came: it failed, or the answer was empty. A picture that is black is something."""
+    """True where nothing came: it failed, or the answer was empty. An image that is black is something."""
     if result.state == "failed":
         return True
     return result.state == "empty" and not result.text and not (result.image and result.image.content)

@@ -1,4 +1,4 @@
-"""Answers, pictures and vectors made elsewhere enter as a run whose units are done."""
+"""Answers, images and vectors made elsewhere enter as a run whose units are done."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -69,7 +69,7 @@ def import_chunk(run: Run, given: Given) -> int:
     for plan, result in fresh:
         if plan.key != result.key:
             raise ConfigError(f"The result {result.key!r} stands beside the unit {plan.key!r}.")
-    hashes = storing.keep_files(result for _, result in fresh)
+    hashes = storing.store_image_files(result for _, result in fresh)
     plans, results = [plan for plan, _ in fresh], [result for _, result in fresh]
     with transaction.atomic():
         rows = units.insert_units(run, plans, [result.state for result in results])

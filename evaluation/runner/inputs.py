@@ -1,4 +1,4 @@
-"""What a study needs to execute leased units: subjects, models, pictures, vectors that are stored already."""
+"""What a study needs to execute leased units: subjects, models, images, vectors that are stored already."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from evaluation.tables.outcomes import vector_of
 
 
 def load_works(units: Sequence[Unit], preprocessing: str) -> tuple[list[Work], list[Result]]:
-    """The work of these units, all of one model, and the failures of those whose picture is gone."""
+    """The work of these units, all of one model, and the failures of those whose image is gone."""
     images = GeneratedImage.objects.in_bulk([image for unit in units if (image := image_id(unit))])
     vectors = stored_vectors(units, preprocessing)
     works, failures = [], []
@@ -39,27 +39,27 @@ def image_id(unit: Unit) -> int | None:
 
 
 def vector_key(unit: Unit) -> int | str:
-    """What a vector of this unit would be of: a picture's id or a text."""
+    """What a vector of this unit would be of: an image's id or a text."""
     return image_id(unit) or str(unit.payload.get("text", ""))
 
 
 def read_unit_image(unit: Unit, images: Mapping[int, GeneratedImage]) -> bytes | None:
-    """The bytes of the unit's picture; None where it has none or its picture was never held."""
+    """The bytes of the unit's image; None where it has none or its image was never held."""
     image = image_id(unit)
     if image is None:
         return None
     if image not in images:
-        raise LookupError("The picture was removed after the run was planned.")
+        raise LookupError("The image was removed after the run was planned.")
     if not images[image].sha256:
         return None
     try:
         return content_store.read_content(images[image].sha256)
     except FileNotFoundError:
-        raise LookupError("The file of the picture is missing in the storage.") from None
+        raise LookupError("The file of the image is missing in the storage.") from None
 
 
 def stored_vectors(units: Sequence[Unit], preprocessing: str) -> dict[int | str, Vector]:
-    """Picture id or text → the vector that the units' model and this preprocessing gave before."""
+    """Image id or text → the vector that the units' model and this preprocessing gave before."""
     images = [image for unit in units if (image := image_id(unit))]
     texts = [unit.payload["text"] for unit in units if isinstance(unit.payload.get("text"), str)]
     if not (images or texts):

@@ -97,13 +97,13 @@ def close_batches(batches: Iterable[UUID]) -> int:
     return Batch.objects.filter(pk__in=list(batches), finished_at=None).update(finished_at=Now())
 
 
-def finish_units(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> int:
+def finish_units(batch: Batch, pairs: storing.ResultPairs, *, last: bool = True) -> int:
     """Ends the units of a batch with their results; returns how many. Units without a result wait again.
 
     Unless this is the `last` of it: then the lease is renewed and they stay. Zero where the lease ran out and was
     taken back: then nothing is stored, the units are somebody else's.
     """
-    hashes = storing.keep_files(result for _, result in pairs)
+    hashes = storing.store_image_files(result for _, result in pairs)
     given = Unit.objects.filter(batch=batch, pk__in=[unit.pk for unit, _ in pairs])
     with transaction.atomic():
         held = close_batches([batch.pk]) if last else renew_lease(batch)
@@ -124,7 +124,7 @@ def finish_units(batch: Batch, pairs: storing.Pairs, *, last: bool = True) -> in
     return len(stored)
 
 
-def final_states(pairs: storing.Pairs) -> Case | Value:
+def final_states(pairs: storing.ResultPairs) -> Case | Value:
     """The state that each unit ends in, as one expression."""
     of_state: dict[str, list[int]] = defaultdict(list)
     for unit, result in pairs:

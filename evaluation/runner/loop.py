@@ -18,7 +18,7 @@ from evaluation.runner import failure_streaks, leases
 from evaluation.runner.announcing import Announcement, announce_run, create_announcement
 from evaluation.runner.chains import plan_due
 from evaluation.runner.control import ACTIVE, OPEN, pause_run
-from evaluation.runner.execution import Pairs, compute_results
+from evaluation.runner.execution import ResultPairs, compute_results
 from wwd.base.db_connections import LOST, retry_on_lost_connection
 
 # A worker goes through a run for so long and then lets the next message have its turn.
@@ -91,7 +91,7 @@ def work_batch(run: Run, study: Study, batch: Batch, units: Sequence[Unit]) -> i
     """
     ended, problem = 0, ""
 
-    def keep(pairs: Pairs) -> bool:
+    def keep(pairs: ResultPairs) -> bool:
         nonlocal ended
         stored = retry_on_lost_connection(lambda: leases.finish_units(batch, pairs, last=False), settings.LEASE_SECONDS)
         ended += stored

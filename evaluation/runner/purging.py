@@ -44,7 +44,7 @@ def list_purge_obstacles(run: Run) -> list[str]:
     if plans := [plan.slug for plan in Plan.objects.order_by("slug") if plan_names(plan, run.slug)]:
         found.append("Plans name it: {plans}.".format(plans=", ".join(plans)))
     if GeneratedImage.objects.filter(run=run, campaignimage__isnull=False).exists():
-        found.append("Pictures of it are shown to reviewers.")
+        found.append("Images of it are shown to reviewers.")
     return found
 
 
@@ -94,7 +94,7 @@ def purge_units(run: Run) -> Counter[str]:
 
 @transaction.atomic
 def purge_images(run: Run) -> Counter[str]:
-    """Up to 1,000 pictures that the run made, with vectors of them."""
+    """Up to 1,000 images that the run made, with vectors of them."""
     ids = list_first_ids(GeneratedImage.objects.filter(run=run))
     gone = removed_from(Embedding.objects.filter(image__in=ids))
     return gone + removed_from(GeneratedImage.objects.filter(pk__in=ids))
@@ -126,6 +126,6 @@ def describe_counts(gone: Counter[str]) -> str:
 
 
 def count_purgeable_rows(run: Run) -> dict[str, int]:
-    """How many rows would go: units and pictures."""
-    of_run: dict[str, type[Model]] = {"units": Unit, "pictures": GeneratedImage}
+    """How many rows would go: units and images."""
+    of_run: dict[str, type[Model]] = {"units": Unit, "images": GeneratedImage}
     return {name: model._default_manager.filter(Q(run=run)).count() for name, model in of_run.items()}

@@ -15,7 +15,7 @@ from evaluation.models import Batch, Embedding, GeneratedImage, Outcome, Run, Un
 from evaluation.readers import text_cleaning
 from evaluation.readers.text_cleaning import make_text_storable
 
-Pairs = Sequence[tuple[Unit, Result]]
+ResultPairs = Sequence[tuple[Unit, Result]]
 IMAGE_STATES = {
     "done": GeneratedImage.State.HELD,
     "refused": GeneratedImage.State.REFUSED,
@@ -52,13 +52,13 @@ def is_finite(value: Any) -> bool:
         return False
 
 
-def keep_files(results: Iterable[Result]) -> dict[str, str]:
-    """Writes the pictures of `results` and returns unit key → SHA-256. Never called inside a transaction."""
+def store_image_files(results: Iterable[Result]) -> dict[str, str]:
+    """Writes the images of `results` and returns unit key → SHA-256. Never called inside a transaction."""
     held = (result for result in results if result.image and result.image.content)
     return {result.key: content_store.store_content(result.image.content) for result in held if result.image}
 
 
-def store_each(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
+def store_each(run: Run, pairs: ResultPairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
     """As `store`; where that fails each unit by itself, so that a result that no row can hold takes no other with it.
 
     A unit whose result cannot be stored fails, and says so.
@@ -85,7 +85,7 @@ def fail_unit(unit: Unit, error: Exception, batch: Batch | None) -> None:
     Outcome.objects.create(unit=unit, batch=batch, reason=reason)
 
 
-def store_results(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
+def store_results(run: Run, pairs: ResultPairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
     """Inserts images, vectors and outcomes of units. Called inside the transaction that ends the units."""
     images = store_images(run, pairs, hashes)
     vectors = store_vectors(pairs)
@@ -104,8 +104,8 @@ def store_results(run: Run, pairs: Pairs, hashes: Mapping[str, str], batch: Batc
     )
 
 
-def store_images(run: Run, pairs: Pairs, hashes: Mapping[str, str]) -> dict[str, GeneratedImage]:
-    """Inserts the pictures, and the records of refused, filtered or absent ones; unit key → row."""
+def store_images(run: Run, pairs: ResultPairs, hashes: Mapping[str, str]) -> dict[str, GeneratedImage]:
+    """Inserts the images, and the records of refused, filtered or absent ones; unit key → row."""
     rows = {
         unit.key: image_row(run, unit, result, result.image, hashes.get(unit.key, ""))
         for unit, result in pairs
@@ -116,7 +116,7 @@ def store_images(run: Run, pairs: Pairs, hashes: Mapping[str, str]) -> dict[str,
 
 
 def is_image_recorded(result: Result) -> bool:
-    """Whether a picture or its absence is recorded. Where nothing came at all there is nothing to say about it."""
+    """Whether an image or its absence is recorded. Where nothing came at all there is nothing to say about it."""
     return result.state in IMAGE_STATES and not (
         result.state == "empty" and not (result.image and result.image.content)
     )
@@ -145,7 +145,7 @@ def image_row(run: Run, unit: Unit, result: Result, image: ImageResult, sha256: 
     )
 
 
-def store_vectors(pairs: Pairs) -> dict[str, int]:
+def store_vectors(pairs: ResultPairs) -> dict[str, int]:
     """Inserts vectors that are not stored yet; unit key → id of the embedding, new or old."""
     found = [(unit, result.vector) for unit, result in pairs if result.vector is not None]
     rows = [

@@ -12,7 +12,7 @@ from evaluation.models import Embedding, Model, Outcome, Run, Unit
 from evaluation.readers import image_decode
 from evaluation.readers.image_decode import IMPORTED, UNKNOWN
 from evaluation.runner.announcing import announce_run
-from evaluation.runner.control import keep_earlier
+from evaluation.runner.control import store_earlier_outcomes
 
 CHUNK = 200
 # What the vectors of the published release were called before.
@@ -98,7 +98,7 @@ def rename_vector(row: Embedding, name: str) -> None:
 def compute_again(row: Embedding, done: Renewal) -> None:
     """The units that gave the vector wait again; their outcomes are kept as those of an earlier try."""
     units = list(Unit.objects.filter(outcome__embedding=row))
-    keep_earlier(units)
+    store_earlier_outcomes(units)
     row.delete()
     Unit.objects.filter(pk__in=[unit.pk for unit in units]).update(state=Unit.State.PENDING, deliveries=0, batch=None)
     # In the same transaction, so that a renewal that is cut short leaves no run done whose units wait.

@@ -1,6 +1,6 @@
-"""Colours: are the pictures of a country as different from one another in their colours as its photographs are?
+"""Colours: are the images of a country as different from one another in their colours as its photographs are?
 
-A small study, and the example of docs/adding-a-study.md. Units are pictures; an outcome holds `colourfulness` and the
+A small study, and the example of docs/adding-a-study.md. Units are images; an outcome holds `colourfulness` and the
 shares of 27 boxes of colours, `"0"` to `"26"`, as numbers.
 """
 
@@ -32,17 +32,17 @@ from evaluation.studies.observe import of_outcomes
 
 DIVERSITY = TableSpec(
     name="colours.diversity",
-    title="How different in colour the pictures of a country are",
+    title="How different in colour the images of a country are",
     source="Own study; Hasler & Süsstrunk 2003; Lin 1991",
     version="2",
     columns=("country", "model"),
     metrics={
         "divergence": (
-            "Jensen–Shannon divergence of the pictures' colours, in bits: entropy of their mean minus mean of their "
-            "entropies. 0 where all pictures have the same colours. The fewer the pictures the lower by chance: "
+            "Jensen–Shannon divergence of the images' colours, in bits: entropy of their mean minus mean of their "
+            "entropies. 0 where all images have the same colours. The fewer the images the lower by chance: "
             "compare cells with equally many; no interval is claimed."
         ),
-        "colourfulness": "Mean colourfulness of the pictures, 0 for grey ones.",
+        "colourfulness": "Mean colourfulness of the images, 0 for grey ones.",
     },
     inputs=("runs.colours", "withdrawals"),
     filters=("run", "country", "model"),
@@ -52,24 +52,24 @@ DIVERSITY = TableSpec(
 
 TOP = TableSpec(
     name="colours.top",
-    title="The most and the least colourful pictures",
+    title="The most and the least colourful images",
     source=DIVERSITY.source,
     version="1",
     columns=("model", "end", "place", "picture"),
-    metrics={"colourfulness": "Colourfulness of one picture, 0 for a grey one."},
+    metrics={"colourfulness": "Colourfulness of one image, 0 for a grey one."},
     inputs=DIVERSITY.inputs,
     filters=("run", "model", "end"),
     choices={"end": ("top", "bottom")},
     study="colours",
     figure=False,
 )
-EXTREMES = 5  # pictures at either end
-BIASED = "it is the lower by chance the fewer the pictures: no interval is claimed"
-SINGLE = "a single picture: no interval is claimed"
+EXTREMES = 5  # images at either end
+BIASED = "it is the lower by chance the fewer the images: no interval is claimed"
+SINGLE = "a single image: no interval is claimed"
 
 
 class ColoursConfig(StudyConfig):
-    """`images`: slug of the run whose pictures are measured; `beside`: another one, such as real photographs."""
+    """`images`: slug of the run whose images are measured; `beside`: another one, such as real photographs."""
 
     images: str
     model: str = "pixels"
@@ -78,7 +78,7 @@ class ColoursConfig(StudyConfig):
 
 class Colours(Study):
     slug: ClassVar[str] = "colours"
-    title: ClassVar[str] = "Colours of pictures"
+    title: ClassVar[str] = "Colours of images"
     source: ClassVar[str] = DIVERSITY.source
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("features",)
@@ -90,10 +90,10 @@ class Colours(Study):
         model = catalogue.model(config.model)
         if model.role not in self.needs:
             raise ConfigError(f"model: {model.slug} gives no features; it has the role {model.role}.")
-        pictures = [*catalogue.images(config.images), *(catalogue.images(config.beside) if config.beside else ())]
+        images = [*catalogue.images(config.images), *(catalogue.images(config.beside) if config.beside else ())]
         units = [
             UnitPlan(f"image:{image.id}", model, image.subject, {"image": image.id}, f"image:{image.id}")
-            for image in pictures
+            for image in images
         ]
         return Plan(
             units, {"model": model.identifier, "revision": model.revision, "edge": model.parameters.get("edge")}
@@ -102,7 +102,7 @@ class Colours(Study):
     def execute(self, units: Sequence[Work], backend: PixelSource) -> Iterator[Result]:
         for unit in units:
             if unit.image_bytes is None:
-                yield Result(unit.key, "failed", reason="The picture is not held.", asked=False)
+                yield Result(unit.key, "failed", reason="The image is not held.", asked=False)
         held = [unit for unit in units if unit.image_bytes is not None]
         for unit, pixels in zip(held, backend.pixels([unit.image_bytes or b"" for unit in held]), strict=True):
             shares = {str(box): float(share) for box, share in enumerate(metrics.colour_histogram(pixels))}
@@ -122,11 +122,11 @@ class Colours(Study):
             for (country, model), members in sorted(cells.items())
             for metric, estimate in estimate_colour_metrics(members).items()
         ]
-        notes = ("A picture of several countries counts in each. Intervals are over dishes.",)
+        notes = ("An image of several countries counts in each. Intervals are over dishes.",)
         return TidyTable(DIVERSITY.name, DIVERSITY.version, DIVERSITY.columns, tuple(rows), notes)
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: object) -> Observations | None:
-        """How colourful single pictures are; their divergence is that of a set."""
+        """How colourful single images are; their divergence is that of a set."""
         if table == "top":
             return None
         return of_outcomes(
@@ -137,24 +137,24 @@ class Colours(Study):
 
 
 def build_colours_top(outcomes: Iterable[OutcomeData]) -> TidyTable:
-    """`colours.top`: five pictures at either end of each model, fewer where it has fewer than ten."""
+    """`colours.top`: five images at either end of each model, fewer where it has fewer than ten."""
     found: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for row in outcomes:
         if row.state == "done" and row.image_id:
             found[row.image_model].append((row.numbers["colourfulness"], row.image_id))
     rows = []
-    for model, pictures in sorted(found.items()):
-        upwards, most = sorted(pictures), min(EXTREMES, len(pictures) // 2)
+    for model, images in sorted(found.items()):
+        upwards, most = sorted(images), min(EXTREMES, len(images) // 2)
         for end, order in (("top", upwards[::-1]), ("bottom", upwards)):
-            for place, (value, picture) in enumerate(order[:most], 1):
-                groups = {"model": model, "end": end, "place": str(place), "picture": str(picture)}
+            for place, (value, image) in enumerate(order[:most], 1):
+                groups = {"model": model, "end": end, "place": str(place), "picture": str(image)}
                 rows.append(TidyRow(groups, "colourfulness", Estimate(value, 1, 1, reason=SINGLE)))
-    notes = ("A picture's number is that of its row; place 1 is the outermost.",)
+    notes = ("An image's number is that of its row; place 1 is the outermost.",)
     return TidyTable(TOP.name, TOP.version, TOP.columns, tuple(rows), notes)
 
 
 def estimate_colour_metrics(members: Sequence[OutcomeData]) -> dict[str, Estimate]:
-    """Both metrics of the pictures of one country and model; colourfulness with an interval over dishes."""
+    """Both metrics of the images of one country and model; colourfulness with an interval over dishes."""
     clusters = np.array([row.cluster for row in members])
     shares = np.array([[row.numbers[str(box)] for box in range(metrics.BINS)] for row in members])
     parts = np.column_stack([shares, entropy(shares), np.ones(len(members))])

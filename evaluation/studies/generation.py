@@ -1,6 +1,6 @@
-"""Generation (World Wide recipe §3, I.4): pictures of dishes by name, and of places without naming a dish.
+"""Generation (World Wide recipe §3, I.4): images of dishes by name, and of places without naming a dish.
 
-Refusals, filtered pictures and rewritten prompts are results, told apart and counted.
+Refusals, filtered images and rewritten prompts are results, told apart and counted.
 """
 
 import hashlib
@@ -45,15 +45,15 @@ STATES = ("done", "refused", "filtered", "empty", "failed")
 
 COUNTS = TableSpec(
     name="generation.counts",
-    title="Pictures made, refused, held back and failed",
+    title="Images made, refused, held back and failed",
     source="World Wide recipe §3, I.4",
     version="2",
     columns=("country", "model"),
     metrics={
-        "done": "Pictures that were made; n is the number that was asked for.",
+        "done": "Images that were made; n is the number that was asked for.",
         "refused": "Requests that the provider refused.",
-        "filtered": "Pictures that a safety filter held back.",
-        "empty": "Requests that gave nothing, or a picture that is black, flat or blurred.",
+        "filtered": "Images that a safety filter held back.",
+        "empty": "Requests that gave nothing, or an image that is black, flat or blurred.",
         "failed": "Requests that failed for another reason.",
     },
     inputs=("runs.generation", "withdrawals"),
@@ -81,7 +81,7 @@ class GenerationConfig(StudyConfig):
 
 class Generation(Study):
     slug: ClassVar[str] = "generation"
-    title: ClassVar[str] = "Generation of pictures"
+    title: ClassVar[str] = "Generation of images"
     source: ClassVar[str] = "World Wide recipe §3, I.4"
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("image_generator",)
@@ -90,10 +90,10 @@ class Generation(Study):
     batch_size: ClassVar[int] = 10
 
     def plan(self, config: GenerationConfig, catalogue: Catalogue) -> Plan:
-        """`images_per_subject` pictures of every subject. The pictures of one subject stay together."""
+        """`images_per_subject` images of every subject. The images of one subject stay together."""
         model = catalogue.model(config.model)
         if model.role not in self.needs:
-            raise ConfigError(f"model: {model.slug} makes no pictures; it has the role {model.role}.")
+            raise ConfigError(f"model: {model.slug} makes no images; it has the role {model.role}.")
         prompt = catalogue.prompt(config.prompt, config.prompt_version)
         subjects = catalogue.subjects(config.subjects)
         if not subjects:
@@ -103,7 +103,7 @@ class Generation(Study):
         return Plan(units_of(config, model, prompt, subjects), build_generation_definition(config, model, prompt))
 
     def execute(self, units: Sequence[Work], backend: ImageGenerator) -> Iterator[Result]:
-        """Pictures as the backend gives them; long prompts are not sent, useless pictures are held back."""
+        """Images as the backend gives them; long prompts are not sent, useless images are held back."""
         lengths = {unit.key: prompts.measure_prompt_length(unit, backend) for unit in units}
         for key, found in lengths.items():
             if found.reason:
@@ -113,7 +113,7 @@ class Generation(Study):
             yield examine_result(result, sent[result.key], lengths[result.key].circumstances)
 
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
-        """`generation.counts`: how many pictures per country and model came about, and what became of the others."""
+        """`generation.counts`: how many images per country and model came about, and what became of the others."""
         if table != "counts":
             raise ValueError(f"generation has no table {table!r}")
         states: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -135,7 +135,7 @@ class Generation(Study):
         return TidyTable(COUNTS.name, COUNTS.version, COUNTS.columns, rows, notes)
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
-        """What became of each picture that was asked for, 1 or 0: counts as shares of these."""
+        """What became of each image that was asked for, 1 or 0: counts as shares of these."""
         rows = (replace(row, image_model=row.model) for row in outcomes)
         return of_outcomes(rows, lambda row: {state: float(row.state == state) for state in STATES}, COUNTS)
 
@@ -155,7 +155,7 @@ def units_of(
 
 
 def examine_result(result: Result, unit: Work, notes: Mapping[str, Any]) -> Result:
-    """The result with what is noted about the prompt; a picture that shows nothing is held back as empty."""
+    """The result with what is noted about the prompt; an image that shows nothing is held back as empty."""
     result = replace(result, circumstances={**notes, **result.circumstances})
     image = result.image
     if image is None:
@@ -190,7 +190,7 @@ def build_generation_definition(config: GenerationConfig, model: ModelData, prom
 
 
 def derived_seed(seed: int, key: str, number: int) -> int:
-    """The seed of one picture, 0 to 2**31 - 1: the same for the same configuration, on every machine."""
+    """The seed of one image, 0 to 2**31 - 1: the same for the same configuration, on every machine."""
     digest = hashlib.sha256(f"{seed}\n{key}\n{number}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 

@@ -12,7 +12,7 @@ from evaluation.metrics.observations import Labels, Observations, hash_labels, n
 def of_outcomes(
     outcomes: Iterable[OutcomeData], read: Callable[[OutcomeData], Mapping[str, float]], table: TableSpec
 ) -> Observations:
-    """Each outcome with its values, one for each of `table.observed`; places by its labels, model by its picture."""
+    """Each outcome with its values, one for each of `table.observed`; places by its labels, model by its image."""
     rows = list(outcomes)
     values = [read(row) for row in rows]
     places = {column: Labels.of(row.labels.get(column, ()) for row in rows) for column in table.columns[:-1]}

@@ -35,7 +35,7 @@ def compute_and_store(name: str, filters: Filters) -> TableView:
     chosen = checked_filters(table, filters)
     # Read before the data: a change in between makes the stored table stale, never falsely fresh.
     present = compute_table_fingerprint(table)
-    content = to_content(kept_of_whole(table, chosen, present) or compute_table(table, chosen))
+    content = to_content(filter_stored_table(table, chosen, present) or compute_table(table, chosen))
     row, _ = StoredTable.objects.update_or_create(
         **table_key(table, chosen),
         defaults={
@@ -70,12 +70,12 @@ def compute_table(table: TableSpec, filters: Filters) -> TidyTable:
     return replace(made, rows=in_order(rows, table.columns, table.metrics), about=kept)
 
 
-def kept_of_whole(table: TableSpec, filters: Filters, present: str) -> TidyTable | None:
+def filter_stored_table(table: TableSpec, filters: Filters, present: str) -> TidyTable | None:
     """What filters that only keep rows leave of the table without them, where that is stored and fresh; else None.
 
     `present`: the fingerprint of the inputs now. Millions of rows need not be read again for one country.
     """
-    columns = {name: value for name, value in filters.items() if table.keeps_rows(name)}
+    columns = {name: value for name, value in filters.items() if table.only_selects_rows(name)}
     if not columns:
         return None
     rest = {name: value for name, value in filters.items() if name not in columns}

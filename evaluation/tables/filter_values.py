@@ -37,7 +37,7 @@ def list_filter_values(
     table: TableSpec, name: str, filters: Filters, made: TidyTable | None, whole: TidyTable | None
 ) -> Collection[str] | None:
     """All values that the filter `name` may have; None where they are not known."""
-    others = {other for other in filters if other != name and not table.keeps_rows(other)}
+    others = {other for other in filters if other != name and not table.only_selects_rows(other)}
     if (made is None and whole is None) or (others and whole is None and name in table.columns):
         return None
     found = {value for each in (made, whole) if each for value in options_of(each).get(name, ())}

@@ -23,8 +23,8 @@ def study_table(table: TableSpec, filters: Filters) -> TidyTable:
     study = studies.load_study(table.study)
     watched = watch_outcomes(run, select_narrowing_filters(table, filters))
     made = study.summarise(table.name.partition(".")[2], watched, run.config)
-    notes = (*_about(run), *_only(watched.filters), *made.notes)
-    about = {"run": run_as_kept(run), **watched.about()}
+    notes = (*_describe_run(run), *_only(watched.filters), *made.notes)
+    about = {"run": build_run_metadata(run), **watched.about()}
     return replace(made, notes=notes, demonstration=run.demonstration, about=about)
 
 
@@ -36,7 +36,7 @@ def study_observations(table: TableSpec, filters: Filters) -> Observations:
     watched = watch_outcomes(run, select_narrowing_filters(table, filters))
     found = studies.load_study(table.study).observe(table.name.partition(".")[2], watched, run.config)
     assert found is not None, "a study observes what its tables say that they are means of"
-    notes = (*_about(run), *_only(watched.filters), *found.notes)
+    notes = (*_describe_run(run), *_only(watched.filters), *found.notes)
     return replace(found, notes=notes, demonstration=run.demonstration)
 
 
@@ -60,10 +60,10 @@ def select_narrowing_filters(table: TableSpec, filters: Filters) -> Filters:
 
 def _only(filters: Filters) -> list[str]:
     chosen = "; ".join(f"{name}: {value}" for name, value in sorted(filters.items()))
-    return [f"Only what is about {chosen} was counted, also where pictures are ranked or rescaled."] if chosen else []
+    return [f"Only what is about {chosen} was counted, also where images are ranked or rescaled."] if chosen else []
 
 
-def run_as_kept(run: Run) -> dict[str, Any]:
+def build_run_metadata(run: Run) -> dict[str, Any]:
     """The run as a stored table keeps it: see `evaluation/tables/metadata.py`."""
     return {
         "slug": run.slug,
@@ -75,7 +75,7 @@ def run_as_kept(run: Run) -> dict[str, Any]:
     }
 
 
-def _about(run: Run) -> list[str]:
+def _describe_run(run: Run) -> list[str]:
     """Sentences about the run: where it was made and with which definition."""
     where = "made elsewhere and imported" if run.imported else "made here"
     sentences = [f"Run {run.slug}, version {run.study_version} of the study, {where}."]

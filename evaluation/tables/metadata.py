@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation.contracts.study import OutcomeData
-from evaluation.contracts.table import LABELS, MOST_OPTIONS, NARROWING, PROMPT, About, Filters, TableSpec
+from evaluation.contracts.table import LABELS, MOST_OPTIONS, NARROWING, PROMPT, Filters, TableMetadata, TableSpec
 from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.tidy import TidyTable
 
@@ -19,22 +19,24 @@ MOST_KINDS = 12
 # So many circumstances that differ are held before they are added up.
 MOST_HELD = 10_000
 
-describers: dict[str, Callable[[TableSpec, Filters], About]] = {}
+describers: dict[str, Callable[[TableSpec, Filters], TableMetadata]] = {}
 
 
 def register_describer(
     inputs: str,
-) -> Callable[[Callable[[TableSpec, Filters], About]], Callable[[TableSpec, Filters], About]]:
+) -> Callable[[Callable[[TableSpec, Filters], TableMetadata]], Callable[[TableSpec, Filters], TableMetadata]]:
     """Registers what describes all tables that are computed from `inputs` ("reviews")."""
 
-    def register(describe: Callable[[TableSpec, Filters], About]) -> Callable[[TableSpec, Filters], About]:
+    def register(
+        describe: Callable[[TableSpec, Filters], TableMetadata],
+    ) -> Callable[[TableSpec, Filters], TableMetadata]:
         describers[inputs] = describe
         return describe
 
     return register
 
 
-def describe_table(spec: TableSpec, filters: Filters, made: TidyTable) -> About:
+def describe_table(spec: TableSpec, filters: Filters, made: TidyTable) -> TableMetadata:
     """All that is known about `made`, the table before filters on its columns kept some of its rows."""
     found: dict[str, Any] = dict(made.about)
     options = {**found.get("options", {}), **columns_of(made, spec.filters)}
@@ -70,13 +72,13 @@ class Watched:
 
     def __iter__(self) -> Iterator[OutcomeData]:
         for row in self.found:
-            self.look(row)
+            self.add_outcome(row)
             # What is about no subject, such as the vectors of words, belongs to every choice.
             if not row.subject or all(value in values_of(row, name) for name, value in self.filters.items()):
                 self.note(row)
                 yield row
 
-    def look(self, row: OutcomeData) -> None:
+    def add_outcome(self, row: OutcomeData) -> None:
         """Notes what filters could choose."""
         if row.prompt:
             self.options[PROMPT].add(row.prompt)
@@ -106,7 +108,7 @@ class Watched:
                     seen[str(value)] += n
         self.under.clear()
 
-    def about(self) -> About:
+    def about(self) -> TableMetadata:
         """See the module."""
         self.add_up()
         return {

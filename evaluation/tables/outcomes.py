@@ -78,7 +78,7 @@ JSON = ("unit__payload", "numbers", "circumstances")
 
 
 def iterate_outcomes(run: Run, subjects: Collection[int] | None = None) -> Iterator[OutcomeData]:
-    """All outcomes of a run in the order of its units, in one query, one for the labels, and one per 2,000 pictures.
+    """All outcomes of a run in the order of its units, in one query, one for the labels, and one per 2,000 images.
 
     `subjects`: only what is about these, and what is about no subject.
     What is about a withdrawn dish is left out from the moment of the withdrawal. There may be millions: rows are no
@@ -86,7 +86,7 @@ def iterate_outcomes(run: Run, subjects: Collection[int] | None = None) -> Itera
     """
     labels = labels_of(run)
     prompts = dict(PromptTemplate.objects.values_list("pk", "slug"))
-    pictures: dict[int, tuple[str, int | None]] = {}
+    makers: dict[int, tuple[str, int | None]] = {}
     shared = lru_cache(maxsize=4096)(json.loads)
     rows = Outcome.objects.filter(unit__run=run).exclude(WITHDRAWN).order_by("unit_id")
     left_out = other_decodes(run)
@@ -96,9 +96,9 @@ def iterate_outcomes(run: Run, subjects: Collection[int] | None = None) -> Itera
     for chunk in split_into_chunks(map(Row._make, found), CHUNK):
         payloads = [json.loads(row.payload) for row in chunk]
         images = [image_from(row.made, row.embedded, payload) for row, payload in zip(chunk, payloads, strict=True)]
-        pictures.update(makers_of({image for image in images if image} - pictures.keys()))
+        makers.update(makers_of({image for image in images if image} - makers.keys()))
         for row, payload, image in zip(chunk, payloads, images, strict=True):
-            maker, prompt = pictures.get(image or 0, ("", payload.get("prompt_id")))
+            maker, prompt = makers.get(image or 0, ("", payload.get("prompt_id")))
             about = labels.get(row.subject or 0, NO_LABELS)
             if row.prepared in left_out:
                 row = row._replace(vector=None)
@@ -106,7 +106,7 @@ def iterate_outcomes(run: Run, subjects: Collection[int] | None = None) -> Itera
 
 
 def other_decodes(run: Run) -> set[str]:
-    """Preparations of this run's pictures whose vectors no table takes, since another one is there: none is mixed.
+    """Preparations of this run's images whose vectors no table takes, since another one is there: none is mixed.
 
     The present decode comes first. The others wait for `manage.py renew_vectors`.
     """
@@ -170,7 +170,7 @@ def labels_of(run: Run) -> dict[int, Labels]:
 
 
 def image_of(row: Outcome) -> int | None:
-    """The picture that an outcome is about: the one it made, or the one it looked at."""
+    """The image that an outcome is about: the one it made, or the one it looked at."""
     return image_from(row.image_id, row.embedding.image_id if row.embedding else None, row.unit.payload)
 
 
@@ -182,7 +182,7 @@ def image_from(made: int | None, embedded: int | None, payload: Mapping[str, Any
 
 
 def makers_of(images: Collection[int]) -> dict[int, tuple[str, int | None]]:
-    """Picture id → slug of the model that made it, and id of its prompt."""
+    """Image id → slug of the model that made it, and id of its prompt."""
     if not images:
         return {}
     found = GeneratedImage.objects.filter(pk__in=images).values_list("pk", "model__slug", "prompt")
@@ -212,7 +212,7 @@ def outcome_data(row: Outcome, labels: Labels, makers: Mapping[int, str], *, pro
 
 
 def find_outcome_cluster(row: Outcome, image: int | None) -> str:
-    """What may be resampled independently: the dish, else the picture, else the unit."""
+    """What may be resampled independently: the dish, else the image, else the unit."""
     return cluster_of(row.unit.subject.dish_id if row.unit.subject else None, image, row.unit.key)
 
 

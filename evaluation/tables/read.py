@@ -6,7 +6,7 @@ from dataclasses import replace
 from evaluation.contracts.table import Filters
 from evaluation.models import InputCounter, Plan, StoredTable
 from evaluation.plans.mask import NO_MASK, MaskedNameNotFound, mask_for
-from evaluation.plans.registered import frozen_plans, mark_registered_rows
+from evaluation.plans.plan_status import frozen_plans, mark_registered_rows
 from evaluation.registry.lookup import FilterNotFound, checked_filters, find_table_spec
 from evaluation.tables.compute import compute_and_store
 from evaluation.tables.filter_values import describe_wrong_value
@@ -33,8 +33,8 @@ def read_stored_table(
     if view.table is None:
         view = replace(view, filters=shown, mask=mask)
     else:
-        content, standing = mark_registered_rows(table, real, view.table, plans)
-        view = replace(view, filters=shown, table=mask.table(content), standing=standing, mask=mask)
+        content, plan_status = mark_registered_rows(table, real, view.table, plans)
+        view = replace(view, filters=shown, table=mask.table(content), plan_status=plan_status, mask=mask)
     if sentence := wrong_value(view):
         raise FilterNotFound(sentence)
     return view

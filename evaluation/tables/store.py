@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import InputCounter, StoredTable
-from evaluation.plans.marks import Standing
+from evaluation.plans.marks import PlanStatus
 from evaluation.plans.mask import NO_MASK, Mask
 from evaluation.tables.scrubbing import without_withdrawn
 from evaluation.tables.serialise import from_content
@@ -36,7 +36,7 @@ State = Literal["fresh", "stale", "computing", "failed"]
 class TableView:
     """A table as stored: `table` None while it is first being computed.
 
-    `filters` as the reader wrote them and `stored` as the table is kept by differ while a plan masks names. `standing`
+    `filters` as the reader wrote them and `stored` as the table is kept by differ while a plan masks names. `plan_status`
     says what of it was planned before the data.
     """
 
@@ -47,13 +47,13 @@ class TableView:
     fingerprint: str
     computed_at: datetime | None
     stored: Filters
-    standing: Standing | None = None
+    plan_status: PlanStatus | None = None
     mask: Mask = NO_MASK
 
     @property
     def seen(self) -> str:
         """What decides how it is drawn besides its numbers: plans and mask."""
-        notes = self.standing.sentence if self.standing else ""
+        notes = self.plan_status.sentence if self.plan_status else ""
         return f"{notes} {self.mask.plan.pk if self.mask.plan else ''} {self.mask.places}"
 
 

@@ -32,7 +32,7 @@ def with_cell(view: Callable[[HttpRequest, Cell], HttpResponseBase]) -> View:
 @for_researchers
 @with_cell
 def show_cell(request: HttpRequest, found: Cell) -> HttpResponse:
-    """Pictures, units and answers that a number counted, page by page."""
+    """Images, units and answers that a number counted, page by page."""
     if found.view.state != "fresh" and store.request_fresh_table(found.view):
         transaction.on_commit(queue.request_tables)
     more = {
@@ -49,6 +49,6 @@ def show_cell(request: HttpRequest, found: Cell) -> HttpResponse:
         }
     return render(
         request,
-        "evaluation/pictures/behind.html",
+        "evaluation/images/behind.html",
         build_admin_context(request, presentation_cell.title_of(found), **more),
     )

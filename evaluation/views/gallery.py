@@ -1,4 +1,4 @@
-"""Galleries: the pictures at either end of a table's scale, side by side. Any table with these columns has one."""
+"""Galleries: the images at either end of a table's scale, side by side. Any table with these columns has one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from evaluation import queue
 from evaluation.contracts import table
 from evaluation.metrics.tidy import TidyRow
 from evaluation.plans.mask import mask_of_models
-from evaluation.presentation.images import Asked, PictureRow, build_image_controls, by_id, rows_for, user_of
+from evaluation.presentation.images import ImageRow, RequestedImages, build_image_controls, by_id, rows_for, user_of
 from evaluation.registry import lookup
 from evaluation.tables import read, store
 from evaluation.tables.format import format_number
@@ -23,12 +23,12 @@ ENDS = ("top", "bottom")
 MOST = 120
 DIGITS = 3
 Key = tuple[str, ...]
-Tile = tuple[PictureRow, str]
+Tile = tuple[ImageRow, str]
 
 
 @dataclass(frozen=True)
 class Shelf:
-    """The pictures of one group: end → (picture, its numbers in words), the outermost first."""
+    """The images of one group: end → (image, its numbers in words), the outermost first."""
 
     group: Key
     ends: Mapping[str, Sequence[Tile]]
@@ -52,33 +52,33 @@ def show_gallery(request: HttpRequest, name: str) -> HttpResponse:
     if view.state != "fresh" and store.request_fresh_table(view):
         transaction.on_commit(queue.request_tables)
     more = build_admin_context(request, view.spec.title, view=view, **build_gallery_context(request, view))
-    return render(request, "evaluation/pictures/gallery.html", more)
+    return render(request, "evaluation/images/gallery.html", more)
 
 
 def build_gallery_context(request: HttpRequest, view: store.TableView) -> dict[str, object]:
-    """What the page lists: a handful of queries however many pictures."""
-    rows, asked = view.table.rows if view.table else (), Asked.of(request)
+    """What the page lists: a handful of queries however many images."""
+    rows, asked = view.table.rows if view.table else (), RequestedImages.of(request)
     first = view.spec.columns[0]
     choices = list(dict.fromkeys(row.groups[first] for row in rows))
     chosen = request.GET.get("of") if request.GET.get("of") in choices else next(iter(choices), "")
     mine = [row for row in rows if row.groups[first] == chosen]
     ids = list(dict.fromkeys(int(row.groups["picture"]) for row in mine))
     mask = view.mask if view.mask.active else mask_of_models()
-    pictures = by_id(rows_for(ids[:MOST], user_of(request), asked, mask, beside=False))
+    images = by_id(rows_for(ids[:MOST], user_of(request), asked, mask, beside=False))
     return {
         "column": first,
         "choices": choices,
         "chosen": chosen,
-        "shelves": group_gallery_shelves(view.spec.columns, mine, pictures),
+        "shelves": group_gallery_shelves(view.spec.columns, mine, images),
         "left_out": max(0, len(ids) - MOST),
         **build_image_controls(request, asked),
     }
 
 
 def group_gallery_shelves(
-    columns: Sequence[str], rows: Iterable[TidyRow], pictures: Mapping[int, PictureRow]
+    columns: Sequence[str], rows: Iterable[TidyRow], images: Mapping[int, ImageRow]
 ) -> list[Shelf]:
-    """The rows by group and end; the numbers of one picture stand together."""
+    """The rows by group and end; the numbers of one image stand together."""
     named = columns[: columns.index("end")]
     found: dict[Key, dict[str, dict[int, list[str]]]] = {}
     for row in rows:
@@ -90,7 +90,7 @@ def group_gallery_shelves(
         Shelf(
             group,
             {
-                end: [(pictures[pk], ", ".join(numbers)) for pk, numbers in held.items() if pk in pictures]
+                end: [(images[pk], ", ".join(numbers)) for pk, numbers in held.items() if pk in images]
                 for end, held in sorted(ends.items(), key=lambda pair: ENDS.index(pair[0]) if pair[0] in ENDS else 2)
             },
         )

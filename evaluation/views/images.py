@@ -1,4 +1,4 @@
-"""Pages of single pictures and of one subject across models; the contents of pictures, to those who may see them."""
+"""Pages of single images and of one subject across models; the contents of images, to those who may see them."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -8,17 +8,17 @@ from django.views.decorators.http import require_safe
 from collection.models import Dish
 from evaluation.images import files
 from evaluation.models import GeneratedImage, Subject
-from evaluation.presentation.images import Asked, build_image_controls, user_of
-from evaluation.presentation.images import build_image_list_context as pictures
+from evaluation.presentation.images import RequestedImages, build_image_controls, user_of
+from evaluation.presentation.images import build_image_list_context as images
 from evaluation.presentation.subject import grid_of, photos_of
 from evaluation.readers.image_decode import ImageError
 from evaluation.views.tables import build_admin_context, for_researchers, require_permission
 
-NOT_KEPT = {"Cache-Control": "no-store", "Expires": http_date(0), "Cross-Origin-Resource-Policy": "same-origin"}
+NO_STORE = {"Cache-Control": "no-store", "Expires": http_date(0), "Cross-Origin-Resource-Policy": "same-origin"}
 
 
-def picture_to_show(pk: int) -> GeneratedImage:
-    """A picture whose content may be shown now, or 404. Whether the person may see pictures is asked before."""
+def find_shown_image(pk: int) -> GeneratedImage:
+    """An image whose content may be shown now, or 404. Whether the person may see images is asked before."""
     image = GeneratedImage.objects.select_related("subject__dish", "model").filter(pk=pk).first()
     if image is None or files.why_not([image])[image.pk]:
         raise Http404
@@ -27,40 +27,40 @@ def picture_to_show(pk: int) -> GeneratedImage:
 
 @require_permission("view_generatedimage")
 @require_safe
-def picture_file(request: HttpRequest, pk: int, size: str) -> HttpResponse:
-    """A picture as JPEG in one of two sizes. Never kept by a browser: what is withdrawn vanishes at once."""
+def serve_image_file(request: HttpRequest, pk: int, size: str) -> HttpResponse:
+    """An image as JPEG in one of two sizes. Never kept by a browser: what is withdrawn vanishes at once."""
     if size not in files.SIZES:
         raise Http404
     try:
-        content = files.read_reduced_image(picture_to_show(pk), size)
+        content = files.read_reduced_image(find_shown_image(pk), size)
     except (FileNotFoundError, ImageError):
         raise Http404 from None
-    return HttpResponse(content, content_type="image/jpeg", headers=NOT_KEPT)
+    return HttpResponse(content, content_type="image/jpeg", headers=NO_STORE)
 
 
 @for_researchers
 def show_image(request: HttpRequest, pk: int) -> HttpResponse:
-    """One picture with everything that is known of it."""
-    shown = pictures(request, [pk])
+    """One image with everything that is known of it."""
+    shown = images(request, [pk])
     if not shown["rows"]:
         raise Http404
-    title = f"Picture {pk}"
-    return render(request, "evaluation/pictures/one.html", build_admin_context(request, title, **shown))
+    title = f"Image {pk}"
+    return render(request, "evaluation/images/one.html", build_admin_context(request, title, **shown))
 
 
 @for_researchers
-def subject_pictures(request: HttpRequest, pk: int) -> HttpResponse:
+def show_subject_images(request: HttpRequest, pk: int) -> HttpResponse:
     """The same dish across models and seeds, with its contributor's photo."""
     live = Subject.objects.exclude(dish__state=Dish.State.WITHDRAWN).exclude(name="")
     subject = get_object_or_404(live.select_related("dish"), pk=pk)
-    user, asked = user_of(request), Asked.of(request)
+    user, asked = user_of(request), RequestedImages.of(request)
     more = {
         "subject": subject,
         "photos": photos_of(subject, user, asked),
         "grid": grid_of(subject, user, asked, after_of(request)),
         **build_image_controls(request, asked),
     }
-    return render(request, "evaluation/pictures/subject.html", build_admin_context(request, subject.name, **more))
+    return render(request, "evaluation/images/subject.html", build_admin_context(request, subject.name, **more))
 
 
 def after_of(request: HttpRequest) -> int:

@@ -38,8 +38,8 @@ class PrecisionForm(forms.Form):
     """A design, and how much things differ: from a table, or typed."""
 
     dishes = forms.IntegerField(min_value=1, max_value=MOST, label="Dishes of a group")
-    images = forms.IntegerField(min_value=1, max_value=MOST, label="Pictures of a dish")
-    reviewers = forms.IntegerField(min_value=0, max_value=1000, label="Opinions on a picture; 0 for machine scores")
+    images = forms.IntegerField(min_value=1, max_value=MOST, label="Images of a dish")
+    reviewers = forms.IntegerField(min_value=0, max_value=1000, label="Opinions on an image; 0 for machine scores")
     people = forms.IntegerField(
         min_value=0,
         max_value=MOST,
@@ -56,7 +56,7 @@ class PrecisionForm(forms.Form):
         widget=forms.TextInput(attrs={"placeholder": "country=Kenya", "dir": "ltr"}),
     )
     dish = forms.FloatField(required=False, min_value=0, label="Variance between dishes")
-    image = forms.FloatField(required=False, min_value=0, label="Variance between pictures of a dish")
+    image = forms.FloatField(required=False, min_value=0, label="Variance between images of a dish")
     reviewer = forms.FloatField(required=False, min_value=0, label="Variance between people")
     residual = forms.FloatField(required=False, min_value=0, label="Variance that is left")
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from evaluation.figures import files, layout
-from evaluation.figures.model import Ending, Look
+from evaluation.figures.model import Ending, FigureStyle
 from evaluation.metrics.tidy import TidyTable
 from evaluation.suggestions import describe_unknown_name
 from evaluation.tables import store
@@ -84,10 +84,10 @@ def render_figure_file(view: store.TableView, table: TidyTable, ending: Ending, 
     source = f"Table {view.spec.name}, version {table.version}{when}{f'. Only {chosen}' if chosen else ''}."
     named = f"{source} {view.computed_at} {ending} {width} {sorted(colours.items())} {view.seen}"
     key = f"figure:{hashlib.sha256(named.encode()).hexdigest()}"
-    look = Look(width, source, colours)
+    style = FigureStyle(width, source, colours)
     to_draw = view.spec.to_draw(table)
     return cache.get_or_set(
-        key, lambda: files.render_figure_file(to_draw, view.spec.drawn, ending, look), FIGURE_SECONDS
+        key, lambda: files.render_figure_file(to_draw, view.spec.drawn, ending, style), FIGURE_SECONDS
     )
 
 
@@ -98,7 +98,7 @@ def redirect_to_table(view: store.TableView) -> HttpResponse:
 
 
 def build_file_response(content: str | bytes, view: store.TableView, ending: str) -> HttpResponse:
-    """A file whose name says what it holds, and whether it is a demonstration. Pictures may be shown in a page too."""
+    """A file whose name says what it holds, and whether it is a demonstration. Images may be shown in a page too."""
     mark = ".demonstration" if view.table and view.table.demonstration else ""
     disposition = "inline" if ending == "svg" else "attachment"
     headers = {"Content-Disposition": f'{disposition}; filename="{view.spec.name}{mark}.{ending}"'}

@@ -1,4 +1,4 @@
-"""Pages of staff: campaigns with their invitations and progress, pictures, reviewers, what was reported."""
+"""Pages of staff: campaigns with their invitations and progress, images, reviewers, what was reported."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ from review.models import (
     ReviewerConsent,
     SupportContact,
 )
-from review.signed_links import picture_address, reviewer_of
+from review.signed_links import image_address, reviewer_of
 from review.unappetising import text_codes
 from wwd.base.admin_lists import PlainSelect, ReadOnly, StaffList
 
@@ -124,8 +124,8 @@ class CampaignAdmin(StaffList):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         own = [
-            path("<int:pk>/pictures/", view(pages.add_pictures), name="review_campaign_pictures"),
-            path("<int:pk>/look/<int:model>/", view(pages.first_look), name="review_campaign_look"),
+            path("<int:pk>/pictures/", view(pages.add_images), name="review_campaign_images"),
+            path("<int:pk>/look/<int:model>/", view(pages.show_first_images), name="review_campaign_look"),
             path("<int:pk>/preview/", view(preview_campaign), name="review_campaign_preview"),
         ]
         return [*own, *super().get_urls()]
@@ -156,9 +156,9 @@ class CampaignAdmin(StaffList):
 def build_campaign_context(campaign: Any) -> dict[str, Any]:
     """What the page of a campaign shows beside its fields."""
     now = get_campaign_progress(campaign, large=campaign.large)
-    pictures = campaign.large or bool(now["progress"]["country"])
+    images = campaign.large or bool(now["progress"]["country"])
     return {
-        "missing": readiness.list_missing_steps(campaign, None, now["to_look_at"], pictures, campaign.consented),
+        "missing": readiness.list_missing_steps(campaign, None, now["to_look_at"], images, campaign.consented),
         "preparations": campaign.preparations.order_by("-pk")[:5],
         **now,
     }
@@ -193,13 +193,13 @@ class CampaignImageAdmin(ReadOnly):
     class Media:
         css = {"all": ("review/admin.css",)}
 
-    @admin.display(description="picture")
+    @admin.display(description="thumbnail")
     def blurred(self, image: CampaignImage) -> SafeString | str:
         if not image.copy_sha256:
             return "not held"
         return format_html(
             '<img class="blurred" tabindex="0" src="{}" alt="" width="96" height="96" loading="lazy">',
-            picture_address(image),
+            image_address(image),
         )
 
 
@@ -245,20 +245,20 @@ class AssignmentAdmin(ReadOnly):
     """What was reported stays hidden until somebody looked at it and shows it again."""
 
     dish_path = "image__image__subject__dish"
-    list_display = ("picture", "state", "reason", "repeat", "created_at")
+    list_display = ("thumbnail", "state", "reason", "repeat", "created_at")
     list_filter = ("state", "reason", "image__campaign")
     list_select_related = ("image",)
     search_fields = ("image__exact", "reviewer__exact", "pk__exact")
-    search_help_text = "The id of a picture of the campaign, of a reviewer, or of the row."
+    search_help_text = "The id of an image of the campaign, of a reviewer, or of the row."
     actions = ("show_again",)
     ordering = ("-created_at",)
 
-    @admin.display(description="picture")
-    def picture(self, assignment: Assignment) -> SafeString:
+    @admin.display(description="thumbnail")
+    def thumbnail(self, assignment: Assignment) -> SafeString:
         address = reverse("admin:review_campaignimage_changelist")
         return format_html('<a href="{}?id={}">{}</a>', address, assignment.image_id, assignment.image.dish_name)
 
-    @admin.action(description="Show the reported picture again (not to who reported it)", permissions=["act"])
+    @admin.action(description="Show the reported image again (not to who reported it)", permissions=["act"])
     def show_again(self, request: HttpRequest, rows: QuerySet[Assignment]) -> None:
         rows.filter(state=Assignment.State.REPORTED).update(state=Assignment.State.SKIPPED)
 
@@ -270,7 +270,7 @@ class ReviewAdmin(ReadOnly):
     list_filter = ("image__campaign", "surplus", "repeat", ("words_read_at", admin.EmptyFieldListFilter))
     list_select_related = ("image", "reviewer")
     search_fields = ("image__exact", "reviewer__exact", "image__dish_name__startswith")
-    search_help_text = "The id of a picture of the campaign or of a reviewer, or the beginning of a dish's name."
+    search_help_text = "The id of an image of the campaign or of a reviewer, or the beginning of a dish's name."
     actions = ("words_read",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Review]:

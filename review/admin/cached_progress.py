@@ -1,4 +1,4 @@
-"""How far a campaign is, as its page shows it: counted at once, or by a worker where it has very many pictures."""
+"""How far a campaign is, as its page shows it: counted at once, or by a worker where it has very many images."""
 
 from dataclasses import astuple, dataclass
 from datetime import datetime
@@ -19,7 +19,7 @@ MOST_ROWS = 100
 
 @dataclass(frozen=True)
 class Stuck:
-    """A picture that nobody is left to judge."""
+    """An image that nobody is left to judge."""
 
     pk: str
     dish_name: str
@@ -53,9 +53,9 @@ def count_campaign_progress(campaign: Campaign) -> cached_counts.Content:
 
 
 def describe_progress(campaign: Campaign, content: cached_counts.Content) -> dict[str, Any]:
-    """The same for the template; who looked at pictures is read now."""
+    """The same for the template; who looked at images is read now."""
     seen = {int(model): Seen(*numbers) for model, numbers in content["looked"].items()}
-    models = readiness.with_looks(campaign, seen)
+    models = readiness.select_inspected_models(campaign, seen)
     return {
         "progress": {by: most_lacking([Progress(*row) for row in rows]) for by, rows in content["progress"].items()},
         "dishes_left_out": max(0, len(content["progress"]["dish"]) - MOST_ROWS),

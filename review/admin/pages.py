@@ -1,4 +1,4 @@
-"""Pages of staff beside the lists: adding pictures, looking at them first, one reviewer's work, a preview."""
+"""Pages of staff beside the lists: adding images, looking at them first, one reviewer's work, a preview."""
 
 from dataclasses import dataclass
 
@@ -28,15 +28,15 @@ from review.models import (
     Review,
     Reviewer,
 )
-from review.signed_links import picture_address
+from review.signed_links import image_address
 from review.tables.agreement import with_others
 
 FIRST = 12
 ANSWERS = 200
 
 
-class AddPictures(forms.ModelForm):
-    """Which pictures a campaign gets."""
+class AddImages(forms.ModelForm):
+    """Which images a campaign gets."""
 
     countries = forms.CharField(
         required=False,
@@ -71,10 +71,10 @@ def _lines(text: str) -> list[str]:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def add_pictures(request: HttpRequest, pk: int) -> HttpResponse:
-    """Asks workers to prepare pictures; how far they are stands on the campaign's page."""
+def add_images(request: HttpRequest, pk: int) -> HttpResponse:
+    """Asks workers to prepare images; how far they are stands on the campaign's page."""
     campaign = _campaign(request, pk)
-    form = AddPictures(request.POST or None, initial={"run": Run.objects.order_by("-pk").first()})
+    form = AddImages(request.POST or None, initial={"run": Run.objects.order_by("-pk").first()})
     if request.method == "POST" and form.is_valid():
         if campaign.state == Campaign.State.OPEN and campaign.source != Source.DEMONSTRATION:
             form.add_error(None, "The campaign is open. Set it back to draft first.")
@@ -82,21 +82,23 @@ def add_pictures(request: HttpRequest, pk: int) -> HttpResponse:
             preparation = form.save(commit=False)
             preparation.campaign = campaign
             prepare_job.start_preparation(preparation)
-            messages.info(request, "Pictures are being prepared. Progress stands below.")
+            messages.info(request, "Images are being prepared. Progress stands below.")
             return redirect("admin:review_campaign_change", campaign.pk)
     context = {**admin.site.each_context(request), "form": form, "campaign": campaign, "opts": Campaign._meta}
-    return render(request, "review/admin/pictures.html", context)
+    return render(request, "review/admin/images.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def first_look(request: HttpRequest, pk: int, model: int) -> HttpResponse:
-    """A model's pictures, page by page: tag what reviewers may choose never to see, say that one has looked.
+def show_first_images(request: HttpRequest, pk: int, model: int) -> HttpResponse:
+    """A model's images, page by page: tag what reviewers may choose never to see, say that one has looked.
 
     The first page is what a campaign needs before it opens; `?page=` leads to all the others.
     """
     campaign = _campaign(request, pk)
     by = get_object_or_404(Model, pk=model)
-    page = Paginator(pictures_of(campaign, by).prefetch_related("tags"), FIRST).get_page(request.GET.get("page"))
+    page = Paginator(select_model_images(campaign, by).prefetch_related("tags"), FIRST).get_page(
+        request.GET.get("page")
+    )
     if not page.object_list:
         raise Http404
     if request.method == "POST":
@@ -106,10 +108,10 @@ def first_look(request: HttpRequest, pk: int, model: int) -> HttpResponse:
         "opts": Campaign._meta,
         "campaign": campaign,
         "model": by,
-        "rows": [(image, picture_address(image), {row.kind for row in image.tags.all()}) for image in page],
+        "rows": [(image, image_address(image), {row.kind for row in image.tags.all()}) for image in page],
         "kinds": ContentTag.Kind.choices,
         "page": page,
-        "seen": Seen(pictures_of(campaign, by).exclude(looked_at=None).count(), page.paginator.count),
+        "seen": Seen(select_model_images(campaign, by).exclude(looked_at=None).count(), page.paginator.count),
     }
     return render(request, "review/admin/look.html", context)
 
@@ -132,23 +134,23 @@ def _looked(request: HttpRequest, campaign: Campaign, model: Model, page: Page) 
 
 @dataclass(frozen=True)
 class Seen:
-    """How many of a model's pictures staff looked at, of how many."""
+    """How many of a model's images staff looked at, of how many."""
 
     looked: int
     total: int
 
 
 def looked_at_by_model(campaign: Campaign) -> dict[int, Seen]:
-    """For every model of the campaign: all rows of a picture are marked when one of them was looked at."""
+    """For every model of the campaign: all rows of an image are marked when one of them was looked at."""
     rows = CampaignImage.objects.filter(campaign=campaign).exclude(image__model=None).order_by("image__model")
-    pictures = Count("image", distinct=True)
+    images = Count("image", distinct=True)
     looked = Count("image", distinct=True, filter=Q(looked_at__isnull=False))
-    counted = rows.values_list("image__model").annotate(looked=looked, total=pictures)
+    counted = rows.values_list("image__model").annotate(looked=looked, total=images)
     return {model: Seen(looked, total) for model, looked, total in counted if model}
 
 
-def pictures_of(campaign: Campaign, model: Model) -> QuerySet[CampaignImage]:
-    """One row of each picture of the model, in the order of their making."""
+def select_model_images(campaign: Campaign, model: Model) -> QuerySet[CampaignImage]:
+    """One row of each image of the model, in the order of their making."""
     images = progress.exclude_withdrawn_dishes(
         CampaignImage.objects.filter(campaign=campaign, image__model=model)
     ).order_by("image", "pk")
@@ -157,7 +159,7 @@ def pictures_of(campaign: Campaign, model: Model) -> QuerySet[CampaignImage]:
 
 
 def set_image_tags(image: CampaignImage, kinds: list[str]) -> None:
-    """Sets the tags of a picture, wherever in the campaign it stands."""
+    """Sets the tags of an image, wherever in the campaign it stands."""
     for row in CampaignImage.objects.filter(campaign=image.campaign_id, image=image.image_id):
         row.tags.exclude(kind__in=kinds).delete()
         tags = [ContentTag(image=row, kind=kind) for kind in kinds if kind in ContentTag.Kind.values]

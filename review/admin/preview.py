@@ -13,15 +13,15 @@ from review.assignment import Progress
 from review.forms import QuestionForm, typed_in
 from review.models import Assignment, Campaign, CampaignImage
 from review.questionnaires import parse_questions
-from review.signed_links import large_address, picture_address
+from review.signed_links import image_address, large_address
 
 PURPOSE = "review.admin.preview_campaign"
-PICTURES = 10
+IMAGES = 10
 
 
 @dataclass(frozen=True)
-class Look:
-    """One request of the preview. `place`: which of the first pictures, from 0."""
+class PreviewRequest:
+    """One request of the preview. `place`: which of the first images, from 0."""
 
     request: HttpRequest
     campaign: Campaign
@@ -34,27 +34,27 @@ class Look:
         typed = {} if fresh else typed_in(definition, self.request.POST)
         form = QuestionForm(definition, number, image.dish_name, typed, sent=sent)
         shown = do in ("show", "larger") or (do not in ("", "hide") and self.request.POST.get("shown") == "1")
-        address = large_address if do == "larger" else picture_address
+        address = large_address if do == "larger" else image_address
         context = {
             "campaign": self.campaign,
             "preview": self.request.path,
-            "proof": Proof.new(PURPOSE, about=self.place),
+            "proof": Proof.new(PURPOSE, target=self.place),
             "progress": Progress(self.place, len(self.images)),
             "form": form,
             "dish_name": image.dish_name,
-            "picture": address(image) if shown else "",
+            "image": address(image) if shown else "",
             "large": do == "larger",
             "message": "Preview: nothing is stored.",
             "reasons": Assignment.Reason.choices,
         }
-        return render(self.request, "review/picture.html", context)
+        return render(self.request, "review/image.html", context)
 
     def next(self) -> HttpResponse:
-        following = Look(self.request, self.campaign, self.images, (self.place + 1) % len(self.images))
+        following = PreviewRequest(self.request, self.campaign, self.images, (self.place + 1) % len(self.images))
         return following.page(1, fresh=True)
 
     def answered(self) -> HttpResponse:
-        """The next page of questions, or the next picture."""
+        """The next page of questions, or the next image."""
         number = 2 if self.request.POST.get("page") == "2" else 1
         definition = self.campaign.questionnaire.definition
         typed = typed_in(definition, self.request.POST)
@@ -74,15 +74,15 @@ def preview_campaign(request: HttpRequest, sent: Sent, pk: int) -> HttpResponse:
     if not request.user.has_perm("review.view_campaign"):
         raise PermissionDenied
     campaign = get_object_or_404(Campaign.objects.select_related("questionnaire"), pk=pk)
-    images = list(exclude_withdrawn_dishes(campaign.images.exclude(copy_sha256="")).order_by("pk")[:PICTURES])
+    images = list(exclude_withdrawn_dishes(campaign.images.exclude(copy_sha256="")).order_by("pk")[:IMAGES])
     if not images:
-        context = {"sentence": "The campaign has no pictures yet.", "code": ""}
+        context = {"sentence": "The campaign has no images yet.", "code": ""}
         return render(request, "review/refused.html", context, status=404)
-    place = int(sent.proof.about) % len(images) if sent.proof else 0
-    look = Look(request, campaign, images, place)
+    place = int(sent.proof.target) % len(images) if sent.proof else 0
+    preview = PreviewRequest(request, campaign, images, place)
     do = request.POST.get("do", "")
     if do == "answer":
-        return look.answered()
+        return preview.answered()
     if do in ("", "show", "larger", "hide", "back"):
-        return look.page(2 if do != "back" and request.POST.get("page") == "2" else 1, do=do)
-    return look.next()
+        return preview.page(2 if do != "back" and request.POST.get("page") == "2" else 1, do=do)
+    return preview.next()

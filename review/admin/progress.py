@@ -1,4 +1,4 @@
-"""How far a campaign is, for staff; which pictures nobody is left to judge; what one reviewer did."""
+"""How far a campaign is, for staff; which images nobody is left to judge; what one reviewer did."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class Progress:
     """One country, model or dish of a campaign. `opinions` without surplus, of `wanted` altogether."""
 
     name: str
-    pictures: int
+    images: int
     opinions: int
     wanted: int
     surplus: int
@@ -39,9 +39,9 @@ def count_progress_by_name(campaign: Campaign) -> dict[str, list[Progress]]:
         by: [
             Progress(
                 name=name,
-                pictures=counts["pictures"],
+                images=counts["images"],
                 opinions=counts["opinions"],
-                wanted=counts["pictures"] * campaign.wanted_opinions,
+                wanted=counts["images"] * campaign.wanted_opinions,
                 surplus=counts["surplus"],
                 skipped=counts[Assignment.State.SKIPPED],
                 reported=counts[Assignment.State.REPORTED],
@@ -53,20 +53,18 @@ def count_progress_by_name(campaign: Campaign) -> dict[str, list[Progress]]:
 
 
 def count_handled_images(campaign: Campaign) -> QuerySet[Any, Any]:
-    """How many pictures there are, and how often they were judged or left out: (what, country, model, dish, n)."""
-    pictures = exclude_withdrawn_dishes(CampaignImage.objects.filter(campaign=campaign)).annotate(
-        what=Value("pictures")
-    )
+    """How many images there are, and how often they were judged or left out: (what, country, model, dish, n)."""
+    images = exclude_withdrawn_dishes(CampaignImage.objects.filter(campaign=campaign)).annotate(what=Value("images"))
     kind = Case(When(surplus=True, then=Value("surplus")), default=Value("opinions"))
     reviews = Review.objects.present().filter(image__campaign=campaign, repeat=False).annotate(what=kind)
     left = (Assignment.State.SKIPPED, Assignment.State.REPORTED)
     given = Assignment.objects.filter(image__campaign=campaign, state__in=left).annotate(what=F("state"))
     counted = [_counted(reviews, "image__"), _counted(given, "image__")]
-    return _counted(pictures, "").union(*counted, all=True)
+    return _counted(images, "").union(*counted, all=True)
 
 
 def exclude_withdrawn_dishes(rows: QuerySet[Any], image: str = "") -> QuerySet[Any]:
-    """Without those about a withdrawn dish: its name is shown to nobody. `image` leads to the campaign's picture."""
+    """Without those about a withdrawn dish: its name is shown to nobody. `image` leads to the campaign's image."""
     return rows.exclude(**{f"{image}image__subject__dish__state": Dish.State.WITHDRAWN})
 
 
@@ -86,7 +84,7 @@ def _counts(rows: QuerySet, column: str) -> Counter[str]:
 
 
 def without_reviewer(campaign: Campaign, there: Mapping[str, int] | None = None) -> list[CampaignImage]:
-    """Pictures that want opinions while everybody of their country has handled them, or nobody is there.
+    """Images that want opinions while everybody of their country has handled them, or nobody is there.
 
     `there`: `reviewers_by_country`, where it is known already.
     """
@@ -141,7 +139,7 @@ def work_of(reviewer: Reviewer) -> Work:
 
 
 def _majorities(reviewer: Reviewer, first: Mapping[UUID, Review]) -> dict[UUID, bool]:
-    """Picture → whether most others say it is the dish; ties are left out."""
+    """Image → whether most others say it is the dish; ties are left out."""
     counted = Review.objects.counted().filter(image__in=list(first)).exclude(reviewer=reviewer)
     rows = (
         counted.order_by().values_list("image").annotate(yes=Count("pk", filter=Q(correct_dish=True)), all=Count("pk"))

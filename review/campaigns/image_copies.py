@@ -1,7 +1,7 @@
-"""Review copies: all pictures in one size and encoding, without metadata: nothing but the pixels differs.
+"""Review copies: all images in one size and encoding, without metadata: nothing but the pixels differs.
 
-Providers sign pictures along the bottom edge: coloured squares in the right corner, a star, a name or a sentence in
-either corner. The same margins are cut from every picture, whatever made it, so that a missing edge tells nothing.
+Providers sign images along the bottom edge: coloured squares in the right corner, a star, a name or a sentence in
+either corner. The same margins are cut from every image, whatever made it, so that a missing edge tells nothing.
 """
 
 from io import BytesIO
@@ -22,11 +22,11 @@ SOFTER = 0.8
 
 
 class CopyError(Exception):
-    """The content is no picture that can be read; the text says what was wrong."""
+    """The content is no image that can be read; the text says what was wrong."""
 
 
-def keep_copies(sha256: str) -> tuple[str, str]:
-    """Makes and stores the review copy of a held picture and the larger one; their SHA-256. Raises CopyError."""
+def store_image_copies(sha256: str) -> tuple[str, str]:
+    """Makes and stores the review copy of a held image and the larger one; their SHA-256. Raises CopyError."""
     try:
         content = content_store.read_content(sha256)
     except FileNotFoundError as error:
@@ -37,10 +37,10 @@ def keep_copies(sha256: str) -> tuple[str, str]:
 
 
 def review_copy(content: bytes, side: int = SIDE, most: int = MAX_BYTES) -> bytes:
-    """A square JPEG of `side` px and at most `most` bytes, by one encoder setting for all pictures.
+    """A square JPEG of `side` px and at most `most` bytes, by one encoder setting for all images.
 
-    A picture that the setting does not bring under the limit is softened, never encoded otherwise: the
-    setting would tell pictures apart.
+    An image that the setting does not bring under the limit is softened, never encoded otherwise: the
+    setting would tell images apart.
     """
     square = _square(content, side)
     softness = side
@@ -52,11 +52,11 @@ def review_copy(content: bytes, side: int = SIDE, most: int = MAX_BYTES) -> byte
 
 
 def _square(content: bytes, side: int) -> Image.Image:
-    """The middle of the picture without the margins, decoded as for everybody (evaluation/readers/image_decode.py)."""
+    """The middle of the image without the margins, decoded as for everybody (evaluation/readers/image_decode.py)."""
     try:
         decoded = decode_image(content)
     except ImageError as error:
-        raise CopyError(f"the picture cannot be read: {error}") from error
+        raise CopyError(f"the image cannot be read: {error}") from error
     whole = ImageOps.fit(decoded, (min(decoded.size),) * 2, Image.Resampling.LANCZOS)
     return whole.resize((side, side), Image.Resampling.LANCZOS, box=_inner(whole.width))
 
@@ -72,7 +72,7 @@ def _softened(square: Image.Image, side: int) -> Image.Image:
     return small.resize(square.size, Image.Resampling.BICUBIC)
 
 
-def _encode(picture: Image.Image) -> bytes:
+def _encode(image: Image.Image) -> bytes:
     out = BytesIO()
-    picture.save(out, "JPEG", quality=QUALITY, subsampling="4:2:0", optimize=True, progressive=True)
+    image.save(out, "JPEG", quality=QUALITY, subsampling="4:2:0", optimize=True, progressive=True)
     return out.getvalue()

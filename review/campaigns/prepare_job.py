@@ -1,4 +1,4 @@
-"""Many pictures for a campaign, prepared by a worker in small steps. A killed worker's work is taken up by the next.
+"""Many images for a campaign, prepared by a worker in small steps. A killed worker's work is taken up by the next.
 
 The row says how far it is; whoever works holds a lease by the database's clock and renews it with every step.
 """
@@ -41,7 +41,7 @@ def list_waiting_preparations() -> list[int]:
 
 
 def select_preparation_images(preparation: Preparation) -> QuerySet[GeneratedImage]:
-    """The held pictures that were asked for, by the order of their ids; countries are looked at in each step."""
+    """The held images that were asked for, by the order of their ids; countries are looked at in each step."""
     images = GeneratedImage.objects.filter(state=GeneratedImage.State.HELD)
     if preparation.run_id:
         images = images.filter(run=preparation.run_id)
@@ -71,7 +71,7 @@ def continue_preparation(pk: int, stop: Callable[[], bool] = lambda: False) -> N
 
 
 def _step(preparation: Preparation, images: list[GeneratedImage]) -> bool:
-    """Prepares some pictures and counts them once; False where somebody else went on meanwhile."""
+    """Prepares some images and counts them once; False where somebody else went on meanwhile."""
     done = prepare_campaign_images(preparation.campaign, images, only=preparation.countries)
     left_out = Counter(preparation.left_out) + Counter(done.left_out.values())
     mine = Preparation.objects.filter(pk=preparation.pk, last=preparation.last)

@@ -17,12 +17,12 @@ def list_missing_steps(
     campaign: Campaign,
     ethics_reference: str | None = None,
     to_look_at: Iterable[Model] | None = None,
-    pictures: bool | None = None,
+    images: bool | None = None,
     consented: bool | None = None,
 ) -> list[str]:
     """What staff must still do, in sentences; nothing for demonstrations, which say on their face what they are.
 
-    Where it is known already: `to_look_at` as of `models_not_looked_at`; `pictures`, whether there are any;
+    Where it is known already: `to_look_at` as of `models_not_looked_at`; `images`, whether there are any;
     `consented`, whether somebody confirmed a text.
     """
     if campaign.source == "demonstration":
@@ -33,14 +33,14 @@ def list_missing_steps(
         lacking.append("Let the campaign close after it opens.")
     if not (confirmed_texts().exists() if consented is None else consented):
         lacking.append("Let a named person confirm a consent and warning text.")
-    if campaign.pk is None or not (campaign.images.exists() if pictures is None else pictures):
-        return [*lacking, "Add pictures."]
+    if campaign.pk is None or not (campaign.images.exists() if images is None else images):
+        return [*lacking, "Add images."]
     lacking += [
         f"Name a support contact with a telephone number for {country}."
         for country in countries_without_contact(campaign)
     ]
     return lacking + [
-        f"Look at the first pictures of {model.title}."
+        f"Look at the first images of {model.title}."
         for model in (models_not_looked_at(campaign) if to_look_at is None else to_look_at)
     ]
 
@@ -57,14 +57,14 @@ def confirmed_texts() -> QuerySet[ReviewerConsent]:
 
 
 def models_not_looked_at(campaign: Campaign) -> list[Model]:
-    """Models whose first pictures nobody of the staff has looked at; real photographs were looked at before."""
+    """Models whose first images nobody of the staff has looked at; real photographs were looked at before."""
     looked = FirstLook.objects.filter(campaign=campaign).values("model")
     shown = CampaignImage.objects.filter(campaign=campaign).values("image__model")
     return list(Model.objects.filter(pk__in=shown).exclude(role=Role.CAMERA).exclude(pk__in=looked))
 
 
-def with_looks(campaign: Campaign, among: Iterable[int]) -> list[Any]:
-    """Models `among` these ids or looked at, with `looked_by` and `looked_on` of whoever looked at their pictures."""
+def select_inspected_models(campaign: Campaign, among: Iterable[int]) -> list[Any]:
+    """Models `among` these ids or looked at, with `looked_by` and `looked_on` of whoever looked at their images."""
     look = FilteredRelation("firstlook", condition=Q(firstlook__campaign=campaign))
     models = Model.objects.annotate(look=look).filter(Q(pk__in=list(among)) | Q(look__isnull=False))
     return list(models.annotate(looked_by=F("look__by__username"), looked_on=F("look__at")).order_by("pk"))

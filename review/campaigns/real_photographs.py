@@ -1,4 +1,4 @@
-"""Real photographs among the pictures of a campaign, unmarked: what people call wrong though it is right."""
+"""Real photographs among the images of a campaign, unmarked: what people call wrong though it is right."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from review.models import Campaign, CampaignImage
 
 
 def count_wanted_photographs(generated: int, percent: int) -> int:
-    """How many real photographs make up `percent` of all pictures beside so many generated ones."""
+    """How many real photographs make up `percent` of all images beside so many generated ones."""
     return round(generated * percent / (100 - percent))
 
 

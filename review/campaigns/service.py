@@ -1,4 +1,4 @@
-"""Campaigns in plain functions: prepare pictures, invite, join, save what was answered."""
+"""Campaigns in plain functions: prepare images, invite, join, save what was answered."""
 
 import uuid
 from collections.abc import Collection, Iterable, Mapping
@@ -16,7 +16,7 @@ from collection.models import Country
 from evaluation import counters
 from evaluation.models import GeneratedImage
 from review.assignment import hold_images, load_without, lock_reviewer
-from review.campaigns.image_copies import CopyError, keep_copies
+from review.campaigns.image_copies import CopyError, store_image_copies
 from review.errors import RequestRefusedError
 from review.models import (
     Assignment,
@@ -34,7 +34,7 @@ from review.questionnaires import derive_construct_columns, validate_answers
 
 @dataclass
 class Prepared:
-    """What `prepare` did. `left_out`: the picture's key → why it has no place in the campaign."""
+    """What `prepare` did. `left_out`: the image's key → why it has no place in the campaign."""
 
     added: int = 0
     already: int = 0
@@ -44,9 +44,9 @@ class Prepared:
 def prepare_campaign_images(
     campaign: Campaign, images: Iterable[GeneratedImage], country: str = "", only: Collection[str] = ()
 ) -> Prepared:
-    """Adds held pictures with their review copies; safe to repeat. Writes files: call it outside transactions.
+    """Adds held images with their review copies; safe to repeat. Writes files: call it outside transactions.
 
-    Each picture is judged for `country`, or for every country of its subject that is among `only`, if given.
+    Each image is judged for `country`, or for every country of its subject that is among `only`, if given.
     """
     done = Prepared()
     for image in images:
@@ -63,7 +63,7 @@ def prepare_campaign_images(
 
 def _add(campaign: Campaign, image: GeneratedImage, countries: Iterable[str], done: Prepared) -> None:
     try:
-        copy, large = keep_copies(image.sha256)
+        copy, large = store_image_copies(image.sha256)
     except CopyError as error:
         done.left_out[image.source_key] = str(error)
         return
@@ -242,7 +242,7 @@ def _again(stored: Review, columns: Mapping[str, Any], correction: bool) -> Save
 
 
 def _mark_answered(review: Review, now: datetime) -> None:
-    """The assignment is done; one that was reported stays reported, so that the picture stays hidden."""
+    """The assignment is done; one that was reported stays reported, so that the image stays hidden."""
     mine = Assignment.objects.filter(reviewer=review.reviewer, image=review.image, repeat=review.repeat)
     answered: dict[str, Any] = {"state": Assignment.State.ANSWERED, "handled_at": now}
     mine.update(begun={})
@@ -253,7 +253,7 @@ def _mark_answered(review: Review, now: datetime) -> None:
 
 @transaction.atomic
 def recount_opinions(images: QuerySet[CampaignImage]) -> None:
-    """Counts the opinions of these pictures anew, after some went or came back."""
+    """Counts the opinions of these images anew, after some went or came back."""
     hold_images(images)
     counted = Review.objects.counted(include_excluded=True).filter(image=OuterRef("pk")).order_by()
     numbers = counted.values("image").annotate(number=Count("pk")).values("number")

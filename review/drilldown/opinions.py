@@ -1,4 +1,4 @@
-"""Reviews beside their pictures, as far as whoever looks may read them, and never with a name."""
+"""Reviews beside their images, as far as whoever looks may read them, and never with a name."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ MOST = 600
 
 
 def opinions_of(image_ids: Sequence[int], user: AbstractUser | AnonymousUser) -> Mapping[int, list[Opinion]]:
-    """Picture id → its reviews in the order of their making; nothing for somebody who may not read answers.
+    """Image id → its reviews in the order of their making; nothing for somebody who may not read answers.
 
     Own words are told where a steward read them and found nobody in them, or to stewards. One query.
     """

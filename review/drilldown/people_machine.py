@@ -1,21 +1,21 @@
-"""What stands behind a cell of `agreement.*`: the pictures that people and the run have in common, with all answers."""
+"""What stands behind a cell of `agreement.*`: the images that people and the run have in common, with all answers."""
 
 from collections.abc import Iterator, Sequence
 
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.drilldown.studies import drill_down_group
 from evaluation.models import Run, Unit
 from review.drilldown.opinions import make_person_label
 from review.drilldown.reviews import Chosen, find_table_choice, of_reviews, real_photographs
-from review.people_machine.registry import Question, asked_of_people
+from review.people_machine.registry import PeopleQuestion, asked_of_people
 from review.tables.selection import Opinion
 
 
-def drill_down_people_machine(cell: Cell) -> Behind:
-    """The pictures of a pair and a country; of the table of disagreements, the one picture that its row names."""
+def drill_down_people_machine(cell: Cell) -> Drilldown:
+    """The images of a pair and a country; of the table of disagreements, the one image that its row names."""
     made = None if "picture" in cell.groups else find_table_choice(cell)
     run = Run.objects.filter(slug=cell.groups["run"]).first()
     if made is None or run is None:
@@ -27,7 +27,7 @@ def drill_down_people_machine(cell: Cell) -> Behind:
         return (build_observed_answer(question, opinion) for opinion in said)
 
     note = (
-        "These are the pictures that people judged and the run holds. What the machine says of each stands beside it; "
+        "These are the images that people judged and the run holds. What the machine says of each stands beside it; "
         "the number is no mean over them, but says how far the two agree."
     )
     drawn = ~Q(image__image__model__in=real_photographs()) | Q(image__image__model=None)
@@ -35,14 +35,14 @@ def drill_down_people_machine(cell: Cell) -> Behind:
 
 
 def select_image_units(run: Run, reading: str) -> QuerySet[Unit]:
-    """Units of the run about the picture of a review, for the question of the reading where it is one."""
+    """Units of the run about the image of a review, for the question of the reading where it is one."""
     key = Concat(Value("image:"), Cast(OuterRef("image__image"), CharField()))
     code = reading.partition(": ")[2].partition(" = ")[0]
     asked = [Concat(key, Value(f":{code}:0:{how}")) for how in ("generated", "logits")]
     return Unit.objects.filter(run=run, key__in=asked if run.study == "stereotypes" else [key])
 
 
-def build_observed_answer(question: Question, opinion: Opinion) -> Observed:
+def build_observed_answer(question: PeopleQuestion, opinion: Opinion) -> Observed:
     """One person's answer to the question of the pair."""
     level = question.level(opinion)
     if level is None:

@@ -1,7 +1,7 @@
-"""What stands behind the cells of tables of reviews: pictures, and what was counted of each person's answer.
+"""What stands behind the cells of tables of reviews: images, and what was counted of each person's answer.
 
 The reviews are those that the table counted: of the same questionnaire, people and campaign, as the stored table says.
-Only the reviews of one page's pictures are ever read, by the functions that the tables themselves read them with.
+Only the reviews of one page's images are ever read, by the functions that the tables themselves read them with.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.models import Model, Role
 from review.drilldown.opinions import make_person_label
 from review.models import CampaignImage, Questionnaire
@@ -54,8 +54,8 @@ def find_table_choice(cell: Cell) -> Chosen | None:
 
 def of_reviews(
     made: Chosen, counts: Counts, reviews: Q | None = None, note: str = "", *, by_people: bool = True
-) -> Behind:
-    """Pictures of the cell with a review among `reviews`; `counts` says what each review on a page counted as."""
+) -> Drilldown:
+    """Images of the cell with a review among `reviews`; `counts` says what each review on a page counted as."""
     rows = made.pool.reviews.filter(reviews or Q())
 
     def observed(ids: Sequence[int]) -> Iterator[Observed]:
@@ -64,11 +64,11 @@ def of_reviews(
         )
 
     reviewed = Exists(rows.filter(image=OuterRef("pk")))
-    return Behind("pictures", shown_in(made.cell).filter(reviewed), observed, "image_id", note, by_people)
+    return Drilldown("images", shown_in(made.cell).filter(reviewed), observed, "image_id", note, by_people)
 
 
 def shown_in(cell: Cell) -> QuerySet[CampaignImage]:
-    """Pictures as campaigns showed them, of the country and model of the cell."""
+    """Images as campaigns showed them, of the country and model of the cell."""
     rows = CampaignImage.objects.all()
     if cell.groups.get("country", ALL) != ALL:
         rows = rows.filter(country=cell.groups["country"])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from evaluation.drilldown.cells import Behind, Cell, Observed
+from evaluation.drilldown.cells import Cell, Drilldown, Observed
 from evaluation.drilldown.studies import drill_down_group
 from review.drilldown.opinions import make_person_label
 from review.drilldown.reviews import Chosen, find_table_choice, of_reviews, real_photographs, shown_in, yes_or_no
@@ -28,7 +28,7 @@ SHARES: Mapping[str, Callable[[Questionnaire], Read]] = {
 OWN = "review.quality_own"
 
 
-def drill_down_review_table(cell: Cell) -> Behind:
+def drill_down_review_table(cell: Cell) -> Drilldown:
     """What stands behind a cell of any table whose name begins with `review.`."""
     made = find_table_choice(cell)
     if made is None:
@@ -66,14 +66,14 @@ def person_counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
         yield Observed(opinion.image, 1.0, said="one review", who=make_person_label(opinion.reviewer))
 
 
-def of_persons(made: Chosen) -> Behind:
-    note = "These are the reviews; numbers of pictures per reviewer have n people, each counted once."
+def of_persons(made: Chosen) -> Drilldown:
+    note = "These are the reviews; numbers of images per reviewer have n people, each counted once."
     return of_reviews(made, person_counts, note=note)
 
 
-def of_controls(made: Chosen) -> Behind:
+def of_controls(made: Chosen) -> Drilldown:
     """Answers about real photographs, or pairs of answers, whichever the metric is about."""
-    at = list(controls.METRICS).index(made.cell.metric)
+    at = list(controls.CONTROL_METRICS).index(made.cell.metric)
     real = made.cell.metric.startswith("real")
 
     def counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
@@ -86,9 +86,9 @@ def of_controls(made: Chosen) -> Behind:
     return of_reviews(made, counts, Q(Exists(again)))
 
 
-def of_skips(made: Chosen) -> Behind:
-    """Pictures answered, and pictures left out."""
-    at = list(skips.METRICS).index(made.cell.metric)
+def of_skips(made: Chosen) -> Drilldown:
+    """Images answered, and images left out."""
+    at = list(skips.SKIP_METRICS).index(made.cell.metric)
     estimate = made.cell.row.estimate if made.cell.row else None
     unrecorded = estimate is not None and estimate.reason == skips.UNRECORDED
     left = list_given_assignments(made)
@@ -108,14 +108,14 @@ def of_skips(made: Chosen) -> Behind:
         for reviewer, image, value, what in [*said, *skipped]:
             if unrecorded:
                 yield Observed(
-                    image, None, "it was not recorded which pictures were skipped", who=make_person_label(reviewer)
+                    image, None, "it was not recorded which images were skipped", who=make_person_label(reviewer)
                 )
             else:
                 told = "yes" if value else "no"
                 yield Observed(image, float(value), said=f"{told} ({what})", who=make_person_label(reviewer))
 
     listed = Q(Exists(made.pool.reviews.filter(image=OuterRef("pk")))) | Q(Exists(gone.filter(image=OuterRef("pk"))))
-    return Behind("pictures", shown_in(made.cell).filter(listed), observed, "image_id", by_people=True)
+    return Drilldown("images", shown_in(made.cell).filter(listed), observed, "image_id", by_people=True)
 
 
 def list_given_assignments(made: Chosen) -> QuerySet[Assignment]:
@@ -124,8 +124,8 @@ def list_given_assignments(made: Chosen) -> QuerySet[Assignment]:
     return every if made.pool.demonstration else every.filter(REAL)
 
 
-def of_agreement(made: Chosen) -> Behind:
-    """Pictures judged for a country by two people or more, with how many pairs of them agree."""
+def of_agreement(made: Chosen) -> Drilldown:
+    """Images judged for a country by two people or more, with how many pairs of them agree."""
     question = next(each for each in QUESTIONS if each.name == made.cell.groups["question"])
 
     def counts(made: Chosen, said: Sequence[Opinion]) -> Iterator[Observed]:
@@ -136,7 +136,7 @@ def of_agreement(made: Chosen) -> Behind:
         for (image, _country), answers in units.items():
             yield measure_pair_agreement(image, answers)
 
-    note = "Each picture counts once: the share of the pairs of its reviewers who gave the same answer."
+    note = "Each image counts once: the share of the pairs of its reviewers who gave the same answer."
     return of_reviews(
         made,
         counts,
@@ -147,7 +147,7 @@ def of_agreement(made: Chosen) -> Behind:
 
 
 def measure_pair_agreement(image: int, answers: Sequence[Hashable]) -> Observed:
-    """The share of pairs of opinions about a picture that are equal."""
+    """The share of pairs of opinions about an image that are equal."""
     n = len(answers)
     if n < 2:
         return Observed(image, None, "only one person answered")
@@ -157,7 +157,7 @@ def measure_pair_agreement(image: int, answers: Sequence[Hashable]) -> Observed:
     return Observed(image, alike / every, said=said)
 
 
-SOURCES: Mapping[str, Callable[[Chosen], Behind]] = {
+SOURCES: Mapping[str, Callable[[Chosen], Drilldown]] = {
     "review.agreement": of_agreement,
     "review.controls": of_controls,
     "review.reviewers": of_persons,

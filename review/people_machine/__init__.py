@@ -1,1 +1,1 @@
-"""People and machine: where a machine's values of a picture say what its community says, and how sure that is."""
+"""People and machine: where a machine's values of an image say what its community says, and how sure that is."""

@@ -1,4 +1,4 @@
-"""The ceiling of a machine: how well one person agrees with the others about the same pictures."""
+"""The ceiling of a machine: how well one person agrees with the others about the same images."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -14,31 +14,31 @@ from evaluation.metrics.tidy import Estimate
 from review.people_machine.estimates import ONE_ANSWER, build_estimate, explain_missing_correlation
 from review.people_machine.opinions import Codes
 from review.people_machine.pairing import Cell, Common
-from review.people_machine.registry import Question
+from review.people_machine.registry import PeopleQuestion
 
 Made = TypeVar("Made")
-TOO_FEW_OPINIONS = "no picture in common has three opinions"
-OTHERS_TIE = "the others tie about every picture in common that has three opinions"
+TOO_FEW_OPINIONS = "no image in common has three opinions"
+OTHERS_TIE = "the others tie about every image in common that has three opinions"
 
 
 class Ceilings:
-    """Of one table: the same pictures under several machines are computed once."""
+    """Of one table: the same images under several machines are computed once."""
 
     def __init__(self, common: Common) -> None:
         self.common = common
         self.held = cache(lambda question: Rows(common.people.held_out(question, common.label)))
         self.made: dict[tuple[str, bytes], dict[str, Estimate]] = {}
 
-    def labels(self, question: Question, cell: Cell) -> dict[str, Estimate]:
+    def labels(self, question: PeopleQuestion, cell: Cell) -> dict[str, Estimate]:
         """Kappa, raw agreement and AC1 of one opinion against the others; how many opinions were dropped for ties."""
         return self._once("labels", question, cell, estimate_label_ceilings)
 
-    def scores(self, question: Question, cell: Cell) -> dict[str, Estimate]:
+    def scores(self, question: PeopleQuestion, cell: Cell) -> dict[str, Estimate]:
         """AUC and Spearman's rho of one opinion's level against the others."""
         return self._once("scores", question, cell, estimate_score_ceilings)
 
     def _once(
-        self, kind: str, question: Question, cell: Cell, make: Callable[..., dict[str, Estimate]]
+        self, kind: str, question: PeopleQuestion, cell: Cell, make: Callable[..., dict[str, Estimate]]
     ) -> dict[str, Estimate]:
         key = (f"{kind} {question.name}", cell.units.tobytes())
         if key not in self.made:
@@ -47,7 +47,7 @@ class Ceilings:
 
 
 class Rows:
-    """Opinions that can be taken by picture, quickly."""
+    """Opinions that can be taken by image, quickly."""
 
     def __init__(self, held: HeldOut) -> None:
         order = np.argsort(held.unit, kind="stable")
@@ -109,12 +109,12 @@ def drop_tied_opinions(held: HeldOut) -> tuple[HeldOut, str]:
 
 
 def count_ceiling_samples(held: HeldOut, clusters: Codes) -> tuple[int, int, int]:
-    """Pictures, their dishes, and the people whose opinions these are."""
+    """Images, their dishes, and the people whose opinions these are."""
     return len(np.unique(held.unit)), len(np.unique(clusters)), len(np.unique(held.rater))
 
 
 def count_dropped_ties(held: HeldOut, dishes: Codes, lacking: str) -> Estimate:
-    """How many opinions were dropped because the others tie; n are all opinions on pictures with three."""
-    _pictures, many, people = count_ceiling_samples(held, dishes[held.unit])
+    """How many opinions were dropped because the others tie; n are all opinions on images with three."""
+    _images, many, people = count_ceiling_samples(held, dishes[held.unit])
     dropped = int(held.tied.sum()) if len(held.unit) else None
     return Estimate(dropped, len(held.unit), many, reason=lacking if dropped is None else "", people=people)

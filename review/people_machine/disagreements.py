@@ -1,4 +1,4 @@
-"""`agreement.disagreements`: the pictures about which people and machine are furthest apart."""
+"""`agreement.disagreements`: the images about which people and machine are furthest apart."""
 
 from collections.abc import Iterator
 
@@ -6,30 +6,30 @@ import numpy as np
 
 from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
-from review.people_machine.labels import CHOICES, FILTERS, INPUTS
+from review.people_machine.labels import AGREEMENT_INPUTS, CHOICES, FILTERS
 from review.people_machine.opinions import Floats
 from review.people_machine.pairing import Cell, Common, Pairing, gather_agreement_data
 
-EXTREMES = 10  # pictures at either end
+EXTREMES = 10  # images at either end
 FAR = 0.5  # half of the scale: nearer ones do not disagree strongly
 MACHINE_MORE, PEOPLE_MORE = "machine says yes", "people say yes"
 METRICS = {
-    "machine": "What the machine says of the picture: 1 or 0, a probability, or a score as it is.",
+    "machine": "What the machine says of the image: 1 or 0, a probability, or a score as it is.",
     "people": "Mean of people’s opinions: the share of yes, the mean rating, the mean closeness of the match.",
     "distance": (
         "Machine minus people. Scores and levels have other scales: there it is the distance of their ranks among the "
-        "pictures in common, from −1 to 1."
+        "images in common, from −1 to 1."
     ),
 }
-SINGLE = "a single picture: no interval is claimed"
+SINGLE = "a single image: no interval is claimed"
 ILLUSTRATION = (
-    f"Pictures at a distance of {FAR} or more, the ten furthest at either end. Single pictures illustrate; they are no "
-    "finding. A picture's number is that of its row."
+    f"Images at a distance of {FAR} or more, the ten furthest at either end. Single images illustrate; they are no "
+    "finding. An image's number is that of its row."
 )
 
 
 def build_disagreements_table(filters: Filters) -> TidyTable:
-    """`agreement.disagreements`: up to ten pictures at either end of each pair, among those that `filters` choose.
+    """`agreement.disagreements`: up to ten images at either end of each pair, among those that `filters` choose.
 
     The furthest apart first; among equals those that more people judged.
     """
@@ -47,7 +47,7 @@ def rows_of(common: Common, pairing: Pairing) -> Iterator[TidyRow]:
     apart = compute_signed_differences(cell, pairing)
     for end, sign in ((MACHINE_MORE, 1), (PEOPLE_MORE, -1)):
         far = np.flatnonzero(sign * apart >= FAR)
-        # Among equals the picture's number decides, never the order in which a database gave its rows.
+        # Among equals the image's number decides, never the order in which a database gave its rows.
         judged = cell.units[far]
         ties = (common.people.countries[judged], common.people.images[judged], -cell.count[far])
         order = far[np.lexsort((*ties, -sign * apart[far]))]
@@ -90,7 +90,7 @@ DISAGREEMENTS = TableSpec(
     version="2",
     columns=("question", "reading", "run", "end", "place", "picture", "judged_for"),
     metrics=METRICS,
-    inputs=INPUTS,
+    inputs=AGREEMENT_INPUTS,
     filters=(*FILTERS, "end"),
     choices={**CHOICES, "end": (MACHINE_MORE, PEOPLE_MORE)},
     compute=build_disagreements_table,

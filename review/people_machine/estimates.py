@@ -8,12 +8,12 @@ from evaluation.metrics.observations import ALL
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, Estimate
 from review.people_machine.pairing import Cell
 
-ONE_ANSWER = "people say the same of all these pictures: agreement beyond chance cannot be told"
-ONE_VALUE = "the machine gives all these pictures the same value"
+ONE_ANSWER = "people say the same of all these images: agreement beyond chance cannot be told"
+ONE_VALUE = "the machine gives all these images the same value"
 NOT_ONE_COMMUNITY = "said of single communities only"
 NOT_BOTH = "the machine’s agreement or the ceiling is not measured"
 SMALL = (
-    f"a small group, of the machine or of the ceiling: under {SMALL_N} pictures, {SMALL_CLUSTERS} dishes or "
+    f"a small group, of the machine or of the ceiling: under {SMALL_N} images, {SMALL_CLUSTERS} dishes or "
     f"{SMALL_PEOPLE} people"
 )
 NO_BOUNDS = "no interval is claimed for the machine or for the ceiling"
@@ -29,7 +29,7 @@ def build_estimate(value: object, interval: object, n: int, clusters: int, peopl
 
 
 def estimate_dropped_ties(cell: Cell) -> Estimate:
-    """How many pictures in common were dropped because people tie; n are all of them."""
+    """How many images in common were dropped because people tie; n are all of them."""
     if cell.lacking:
         return Estimate(None, 0, 0, reason=cell.lacking, people=0)
     return Estimate(cell.ties, len(cell.machine), cell.clusters, people=cell.people)

@@ -15,7 +15,7 @@ from review.people_machine.opinions import Floats
 from review.people_machine.pairing import UNREAD, Cell, Common, Pairing, gather_agreement_data
 from review.tables.selection import EXCLUDED
 
-INPUTS = ("reviews", "runs.association", "runs.colours", "runs.stereotypes", "withdrawals")
+AGREEMENT_INPUTS = ("reviews", "runs.association", "runs.colours", "runs.stereotypes", "withdrawals")
 FILTERS = ("run", "question", "country", "model", "campaign", "questionnaire", "excluded", "label")
 CHOICES = {"excluded": EXCLUDED, "label": LABELS}
 SOURCE = "Cohen 1960; Gwet 2008; own"
@@ -26,7 +26,7 @@ UNFITTED = (
 )
 INTERVALS = (
     "Clusters are dishes, over which intervals are. The ceiling is one person held out against the others, over the "
-    "pictures in common with three opinions or more."
+    "images in common with three opinions or more."
 )
 THRESHOLDS = (
     f"A fitted threshold has the highest kappa with people over the dishes of four of {FOLDS} folds, all countries "
@@ -81,10 +81,10 @@ def estimate_label_agreement(cell: Cell, ceiling: dict[str, Estimate]) -> dict[s
 AS_CEILING = "The same of one person against the others’ label: what a machine can hardly exceed."
 METRICS = {
     "kappa": "Cohen’s kappa of the machine’s label with the people’s: 0 is what chance would give, 1 is always.",
-    "raw_agreement": "Share of the pictures of which the machine says what people say.",
+    "raw_agreement": "Share of the images of which the machine says what people say.",
     "ac1": "Gwet’s AC1: agreement beyond chance that stays informative where one answer prevails.",
     "prevalence": "Share of yes among people.",
-    "machine_yes": "Share of yes by the machine, of the same pictures.",
+    "machine_yes": "Share of yes by the machine, of the same images.",
     "ceiling_kappa": AS_CEILING,
     "ceiling_raw_agreement": AS_CEILING,
     "ceiling_ac1": AS_CEILING,
@@ -92,7 +92,7 @@ METRICS = {
         "1: the lower bound of the machine’s kappa reaches the lower bound of the ceiling’s, so that it may speak "
         "for this community on this question. 0: it does not. Never said of small groups."
     ),
-    "ties": "Pictures in common that were dropped because people are equally divided; n are all in common.",
+    "ties": "Images in common that were dropped because people are equally divided; n are all in common.",
     "ceiling_ties": "Opinions that were dropped from the ceiling because the others are equally divided.",
 }
 LABELS_TABLE = TableSpec(
@@ -102,7 +102,7 @@ LABELS_TABLE = TableSpec(
     version="2",
     columns=("question", "reading", "run", "threshold", "country"),
     metrics=METRICS,
-    inputs=INPUTS,
+    inputs=AGREEMENT_INPUTS,
     filters=FILTERS,
     choices=CHOICES,
     undrawn=tuple(metric for metric in METRICS if metric not in ("kappa", "ceiling_kappa")),

@@ -1,4 +1,4 @@
-"""What machines say of pictures: labels, probabilities and scores of the runs of a study, by picture."""
+"""What machines say of images: labels, probabilities and scores of the runs of a study, by image."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ from review.people_machine.registry import PAIRS
 Floats = npt.NDArray[np.float64]
 Images = npt.NDArray[np.int64]
 CHUNK = 5000
-PICTURE = "unit__payload__image"
+IMAGE_KEY = "unit__payload__image"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One value for each picture. `images` (k,) primary keys, ascending; values (k,) aligned, NaN where unread.
+    """One value for each image. `images` (k,) primary keys, ascending; values (k,) aligned, NaN where unread.
 
     `what` names it, `option` the answer that it is about. `chosen`: whether that option was chosen, 1 or 0 without any
     threshold; `score`: how strongly; `probability`: the score is one.
@@ -46,7 +46,7 @@ class Reading:
 
 
 def list_machine_readings(run: Run, among: Images | None = None) -> list[Reading]:
-    """All that the registry may ask of a run; `among`: about these pictures only."""
+    """All that the registry may ask of a run; `among`: about these images only."""
     return list(OF_STUDY[run.study](run, among))
 
 
@@ -87,7 +87,7 @@ def vectors_of_words(run: Run) -> dict[str, dict[str, list[npt.NDArray[np.float3
 
 
 def of_colours(run: Run, among: Images | None) -> Iterator[Reading]:
-    rows = Outcome.objects.filter(filter_by_images(among, PICTURE), unit__run=run, unit__state=Unit.State.DONE)
+    rows = Outcome.objects.filter(filter_by_images(among, IMAGE_KEY), unit__run=run, unit__state=Unit.State.DONE)
     found = list(
         rows.exclude(WITHDRAWN).values_list("unit__payload__image", "numbers__colourfulness").iterator(chunk_size=CHUNK)
     )
@@ -99,14 +99,14 @@ def of_colours(run: Run, among: Images | None) -> Iterator[Reading]:
 def of_stereotypes(run: Run, among: Images | None) -> Iterator[Reading]:
     """Of each question in the registry: the option chosen, and its probability where the run gives probabilities.
 
-    In a run of probabilities the answers in words, given for some pictures only, are left out. So is a question that
+    In a run of probabilities the answers in words, given for some images only, are left out. So is a question that
     has other options under the same code.
     """
     yes = {code: pair.yes for pair in PAIRS if pair.study == "stereotypes" for code in pair.what}
     logits = run.config.get("reading") == "logits"
     rows = Outcome.objects.filter(unit__run=run, unit__payload__question__in=list(yes)).exclude(WITHDRAWN)
     asked = {} if among is None else asked_at_all(rows, yes)
-    values = rows.filter(filter_by_images(among, PICTURE)).values_list(
+    values = rows.filter(filter_by_images(among, IMAGE_KEY)).values_list(
         "unit__payload", "unit__state", "text", "numbers"
     )
     for payload, state, text, numbers in values.iterator(chunk_size=CHUNK):
@@ -121,7 +121,7 @@ def of_stereotypes(run: Run, among: Images | None) -> Iterator[Reading]:
 
 
 def asked_at_all(rows: QuerySet[Outcome], yes: Mapping[str, str]) -> dict[str, "Answers"]:
-    """The questions that a run asked, with their options, also where it asked none about the pictures in view."""
+    """The questions that a run asked, with their options, also where it asked none about the images in view."""
     first = rows.order_by().values("unit__payload__question").annotate(first=Min("unit_id"))
     payloads = Unit.objects.filter(pk__in=list(first.values_list("first", flat=True))).order_by("pk")
     found = payloads.values_list("payload", flat=True)
@@ -133,7 +133,7 @@ def one_answer(payload: Mapping[str, Any], state: Any, text: str, numbers: Mappi
 
 
 class Answers:
-    """Answers to one question about many pictures; `place`: which of its options means yes, compared without case."""
+    """Answers to one question about many images; `place`: which of its options means yes, compared without case."""
 
     def __init__(self, options: Sequence[str], yes: str) -> None:
         self.options, self.yes = options, yes
@@ -143,7 +143,7 @@ class Answers:
         self.shares: list[Floats] = []
 
     def add(self, image: int, shares: Floats | None) -> None:
-        """One more answer about a picture: shares of the options (k,), None where it could not be read."""
+        """One more answer about an image: shares of the options (k,), None where it could not be read."""
         row = self.numbers.setdefault(image, len(self.numbers))
         if shares is not None:
             self.rows.append(row)
@@ -163,7 +163,7 @@ class Answers:
 
 
 def in_order(reading: Reading) -> Reading:
-    """The same by ascending picture; of a picture that was read twice, the first."""
+    """The same by ascending image; of an image that was read twice, the first."""
     images, first = np.unique(reading.images, return_index=True)
     chosen, score = (None if values is None else values[first] for values in (reading.chosen, reading.score))
     return Reading(reading.study, reading.run, reading.what, images, chosen, score, reading.probability, reading.option)

@@ -1,4 +1,4 @@
-"""What people said of pictures, as arrays: one row per opinion, pictures numbered, questions side by side."""
+"""What people said of images, as arrays: one row per opinion, images numbered, questions side by side."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import numpy.typing as npt
 from evaluation.contracts.table import Filters
 from evaluation.metrics.human_ceiling import HeldOut, Label, community_label_weights, held_out
 from evaluation.metrics.observations import ALL
-from review.people_machine.registry import Question, asked_of_people
+from review.people_machine.registry import PeopleQuestion, asked_of_people
 from review.tables.selection import Opinion, Pool, iterate_opinions, select_reviews
 from review.tables.selection import Said as LazyAnswers
 
@@ -20,13 +20,13 @@ PACK_AT_ONCE = 20_000
 
 
 @dataclass(frozen=True)
-class Said:
-    """One question by picture (u,): how many answered, how many of them with yes, their mean level; and the cut.
+class QuestionOpinions:
+    """One question by image (u,): how many answered, how many of them with yes, their mean level; and the cut.
 
-    `unit`, `raters` (m,): picture and person of each answer, in the order of the pictures.
+    `unit`, `raters` (m,): image and person of each answer, in the order of the images.
     """
 
-    question: Question
+    question: PeopleQuestion
     count: Floats
     yes: Floats
     mean: Floats
@@ -35,7 +35,7 @@ class Said:
     known: dict[bytes, int] = field(default_factory=dict, compare=False)
 
     def people_of(self, units: Codes) -> int:
-        """How many people answered about `units`, which ascend; counted once for the same pictures."""
+        """How many people answered about `units`, which ascend; counted once for the same images."""
         key = units.tobytes()
         if key not in self.known:
             first, last = (np.searchsorted(self.unit, units, side=side) for side in ("left", "right"))
@@ -51,12 +51,12 @@ class Said:
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Opinions (n,) on pictures (u,), each judged for a country. `dishes`: (u,) numbers in the order of their names.
+    """Opinions (n,) on images (u,), each judged for a country. `dishes`: (u,) numbers in the order of their names.
 
-    `unit`, `raters` (n,): the picture and the person of an opinion; `levels` (n, questions), NaN where it says nothing.
+    `unit`, `raters` (n,): the image and the person of an opinion; `levels` (n, questions), NaN where it says nothing.
     """
 
-    questions: tuple[Question, ...]
+    questions: tuple[PeopleQuestion, ...]
     countries: npt.NDArray[np.str_]
     images: npt.NDArray[np.int64]
     dishes: Codes
@@ -67,7 +67,7 @@ class People:
     demonstration: bool
     extra: Mapping[str, float | str]
 
-    def said(self, question: Question) -> Said:
+    def said(self, question: PeopleQuestion) -> QuestionOpinions:
         values, unit, raters = self._given(question)
         order = np.argsort(unit, kind="stable")
         size = len(self.images)
@@ -76,14 +76,14 @@ class People:
             for weights in (np.ones(len(unit)), values >= question.cut, values)
         )
         mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
-        return Said(question, count, yes, mean, unit[order], raters[order])
+        return QuestionOpinions(question, count, yes, mean, unit[order], raters[order])
 
-    def held_out(self, question: Question, label: Label) -> HeldOut:
-        """Each opinion against the others about the same picture."""
+    def held_out(self, question: PeopleQuestion, label: Label) -> HeldOut:
+        """Each opinion against the others about the same image."""
         values, unit, raters = self._given(question)
         return held_out(unit, values, question.cut, label, raters)
 
-    def _given(self, question: Question) -> tuple[Floats, Codes, Codes]:
+    def _given(self, question: PeopleQuestion) -> tuple[Floats, Codes, Codes]:
         column = self.levels[:, self.questions.index(question)]
         given = ~np.isnan(column)
         return column[given].astype(np.float64), self.unit[given], self.raters[given]
@@ -112,7 +112,7 @@ def build_empty_people(chosen: Pool) -> People:
 class Gathering:
     """Takes opinions one after the other: there may be millions."""
 
-    def __init__(self, questions: tuple[Question, ...]) -> None:
+    def __init__(self, questions: tuple[PeopleQuestion, ...]) -> None:
         self.questions = questions
         self.units: dict[tuple[str, int], int] = {}
         self.dish_names: list[str] = []

@@ -1,4 +1,4 @@
-"""Pictures that people and a machine have in common: what all tables of agreement are computed from."""
+"""Images that people and a machine have in common: what all tables of agreement are computed from."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,22 +15,22 @@ from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Run
 from evaluation.registry.runs import chosen_run
 from review.people_machine.machine_readings import Reading, list_machine_readings
-from review.people_machine.opinions import Codes, Floats, People, Said, load_people_opinions
+from review.people_machine.opinions import Codes, Floats, People, QuestionOpinions, load_people_opinions
 from review.people_machine.registry import PAIRS, STUDIES
 
-NO_RUN = "There is no finished run with values of pictures yet, or none with the chosen name."
+NO_RUN = "There is no finished run with values of images yet, or none with the chosen name."
 NO_READING = "No run holds a value that is compared with what people say."
 NOT_IN_COMMON = "no images in common"
-UNREAD = "the machine gave no value of these pictures that could be read"
+UNREAD = "the machine gave no value of these images that could be read"
 UNASKED = "nobody answered this question"
-# What machines say of so many pictures is looked up; of more all that a run says is read.
+# What machines say of so many images is looked up; of more all that a run says is read.
 FEW = 20_000
-ALL_TIED = "people are equally divided about every one of these pictures"
+ALL_TIED = "people are equally divided about every one of these images"
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """The pictures of a country that a question and a machine's value have in common (k,).
+    """The images of a country that a question and a machine's value have in common (k,).
 
     `machine`: its values; `yes`, `no`: weights of the people's label, 0 and 0 where they tie; `mean`: their mean
     level; `count`: how many answered; `dishes`: clusters; `units`: numbers in `People`. `said`: what they were
@@ -45,12 +45,12 @@ class Cell:
     count: Floats
     dishes: Codes
     units: Codes
-    said: Said
+    said: QuestionOpinions
     lacking: str = ""
 
     @cached_property
     def people(self) -> int:
-        """How many people said something of these pictures."""
+        """How many people said something of these images."""
         return self.said.people_of(self.units)
 
     @cached_property
@@ -69,7 +69,7 @@ class Cell:
 
     @property
     def n(self) -> int:
-        """How many labels: pictures, or opinions where each counts by itself."""
+        """How many labels: images, or opinions where each counts by itself."""
         return int((self.yes + self.no).sum())
 
     @cached_property
@@ -79,13 +79,13 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """A question beside a machine's reading of all pictures of `People` (u,), NaN where there is none.
+    """A question beside a machine's reading of all images of `People` (u,), NaN where there is none.
 
-    `yes`, `no` (u,): weights of the people's label. `known` (u,): the run holds the picture at all. `chosen`, `score`
+    `yes`, `no` (u,): weights of the people's label. `known` (u,): the run holds the image at all. `chosen`, `score`
     as in `Reading`; a score is turned round where a low one means yes (`low`).
     """
 
-    said: Said
+    said: QuestionOpinions
     reading: Reading
     yes: Floats
     no: Floats
@@ -102,7 +102,7 @@ class Pairing:
 
 @dataclass(frozen=True, eq=False)
 class Common:
-    """People, and the readings of the chosen runs beside them. `places`: country → its pictures (`ALL` has all)."""
+    """People, and the readings of the chosen runs beside them. `places`: country → its images (`ALL` has all)."""
 
     people: People
     label: Label
@@ -160,12 +160,12 @@ def gather_agreement_data(filters: Filters) -> Common:
     among = found.images if len(found.images) <= FEW else None
     read = [reading for run in runs for reading in list_machine_readings(run, among)]
     pairings = list(pair_all(found, label, read, filters))
-    notes = [*found.notes, about_label(label)]
-    notes += [about_run(run) for run in runs] or [NO_RUN]
+    notes = [*found.notes, describe_label(label)]
+    notes += [describe_run(run) for run in runs] or [NO_RUN]
     if runs and not pairings:
         notes.append(NO_READING)
     if pairings and not any(pairing.known.any() for pairing in pairings):
-        notes.append(f"People and machine have {NOT_IN_COMMON}: the runs are about other pictures than the reviews.")
+        notes.append(f"People and machine have {NOT_IN_COMMON}: the runs are about other images than the reviews.")
     demonstration = found.demonstration or any(run.demonstration for run in runs)
     return Common(found, label, tuple(pairings), index_images_by_country(found, filters), tuple(notes), demonstration)
 
@@ -186,8 +186,8 @@ def pair_all(found: People, label: Label, given: Sequence[Reading], filters: Fil
                 yield align_reading(found, said, reading, label, pair.low)
 
 
-def align_reading(found: People, said: Said, reading: Reading, label: Label, low: bool) -> Pairing:
-    """The reading's values in the order of the people's pictures."""
+def align_reading(found: People, said: QuestionOpinions, reading: Reading, label: Label, low: bool) -> Pairing:
+    """The reading's values in the order of the people's images."""
     at = np.searchsorted(reading.images, found.images)
     at[at == len(reading.images)] = 0
     known = reading.images[at] == found.images if len(reading.images) else np.zeros(len(at), dtype=np.bool_)
@@ -201,7 +201,7 @@ def align_reading(found: People, said: Said, reading: Reading, label: Label, low
 
 
 def index_images_by_country(found: People, filters: Filters) -> dict[str, Codes]:
-    """Country → its pictures, in the one order, then all; the one that the filter names alone."""
+    """Country → its images, in the one order, then all; the one that the filter names alone."""
     everywhere = np.arange(len(found.images))
     countries = [*sort_group_values(found.countries.tolist(), "country"), ALL]
     return {
@@ -211,15 +211,15 @@ def index_images_by_country(found: People, filters: Filters) -> dict[str, Codes]
     }
 
 
-def about_label(label: Label) -> str:
+def describe_label(label: Label) -> str:
     return {
-        "majority": "People’s label of a picture is what most of them say; ties are dropped and counted.",
-        "any": "People’s label of a picture is yes where anybody says yes.",
-        "opinions": "Every opinion counts by itself: n are opinions, not pictures.",
+        "majority": "People’s label of an image is what most of them say; ties are dropped and counted.",
+        "any": "People’s label of an image is yes where anybody says yes.",
+        "opinions": "Every opinion counts by itself: n are opinions, not images.",
     }[label]
 
 
-def about_run(run: Run) -> str:
+def describe_run(run: Run) -> str:
     defined = "; ".join(f"{name}: {value}" for name, value in sorted(run.definition.items()))
     return (
         f"Run {run.slug} of {run.study}, version {run.study_version} of the study.{f' {defined}.' if defined else ''}"

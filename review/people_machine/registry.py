@@ -1,4 +1,4 @@
-"""What is compared with what: a question to people, and what a machine says of the same picture.
+"""What is compared with what: a question to people, and what a machine says of the same image.
 
 One explicit list. A pair that is not in it is not computed; a new one is a line here and in the docs.
 """
@@ -27,7 +27,7 @@ MATCHES: Mapping[str, float] = {
 
 
 @dataclass(frozen=True)
-class Question:
+class PeopleQuestion:
     """A question to people. `level` of an opinion, None where it says nothing; from `cut` on it is a yes."""
 
     name: str
@@ -73,19 +73,21 @@ PAIRS = (
 STUDIES = tuple(dict.fromkeys(pair.study for pair in PAIRS))
 
 
-def asked_of_people(questionnaire: Questionnaire) -> tuple[Question, ...]:
+def asked_of_people(questionnaire: Questionnaire) -> tuple[PeopleQuestion, ...]:
     """The questions, read from answers to this version of the questionnaire."""
     ticked, texts = build_tick_reader(questionnaire), text_codes(questionnaire.definition)
     return (
-        Question(FOOD, lambda opinion: opinion.food),
-        Question(DISH, dish_or_not),
-        Question(GOOD, lambda opinion: opinion.quality, 3),
-        Question(MATCH, score_dish_match, 2),
-        Question(DISTURBING, is_image_disturbing),
-        Question(UNAPPETISING, lambda opinion: is_opinion_unappetising(opinion, texts)),
-        Question(PEOPLE, lambda opinion: is_any_box_ticked(ticked(opinion, PEOPLE), PERSONS)),
-        Question(OUTDOORS, lambda opinion: decide_between_boxes(ticked(opinion, OUTDOORS), OUT, IN)),
-        Question(UTENSILS, lambda opinion: decide_between_boxes(ticked(opinion, "utensils_correct"), THERE, LACKING)),
+        PeopleQuestion(FOOD, lambda opinion: opinion.food),
+        PeopleQuestion(DISH, dish_or_not),
+        PeopleQuestion(GOOD, lambda opinion: opinion.quality, 3),
+        PeopleQuestion(MATCH, score_dish_match, 2),
+        PeopleQuestion(DISTURBING, is_image_disturbing),
+        PeopleQuestion(UNAPPETISING, lambda opinion: is_opinion_unappetising(opinion, texts)),
+        PeopleQuestion(PEOPLE, lambda opinion: is_any_box_ticked(ticked(opinion, PEOPLE), PERSONS)),
+        PeopleQuestion(OUTDOORS, lambda opinion: decide_between_boxes(ticked(opinion, OUTDOORS), OUT, IN)),
+        PeopleQuestion(
+            UTENSILS, lambda opinion: decide_between_boxes(ticked(opinion, "utensils_correct"), THERE, LACKING)
+        ),
     )
 
 

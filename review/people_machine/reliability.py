@@ -7,13 +7,13 @@ from evaluation.metrics import calibration as metrics
 from evaluation.metrics.calibration import BINS
 from evaluation.metrics.tidy import SMALL_N, Estimate, TidyRow, TidyTable
 from review.people_machine.estimates import build_estimate
-from review.people_machine.labels import CHOICES, FILTERS, INPUTS
+from review.people_machine.labels import AGREEMENT_INPUTS, CHOICES, FILTERS
 from review.people_machine.pairing import Cell, Common, Pairing, gather_agreement_data
 
 WHOLE = "whole"
 BIAS = (
     "In samples the calibration error lies above 0 also where the machine is calibrated, the more so the fewer the "
-    "pictures: compare cells of the same size. Intervals are over dishes, the bins held fixed; the error claims "
+    "images: compare cells of the same size. Intervals are over dishes, the bins held fixed; the error claims "
     "none. Bins are listed "
     f"where there are {SMALL_N} labels or more."
 )
@@ -76,14 +76,14 @@ CALIBRATION = TableSpec(
     columns=("question", "reading", "run", "country", "bin"),
     metrics={
         "ece": (
-            f"Expected calibration error: mean over {BINS} bins that hold equally many pictures of the distance "
+            f"Expected calibration error: mean over {BINS} bins that hold equally many images of the distance "
             "between the mean probability and the share of yes among people. Row “whole”."
         ),
         "brier": "Brier score: mean squared distance of the probability from the people’s label. Row “whole”.",
         "predicted": "Mean probability that the machine gives in a bin; bin 01 has the lowest.",
         "observed": "Share of yes among people in the bin.",
     },
-    inputs=INPUTS,
+    inputs=AGREEMENT_INPUTS,
     filters=FILTERS,
     choices=CHOICES,
     undrawn=("ece", "brier"),

@@ -16,12 +16,12 @@ from review.people_machine.estimates import (
     explain_missing_correlation,
     may_speak,
 )
-from review.people_machine.labels import CHOICES, FILTERS, INPUTS, INTERVALS
+from review.people_machine.labels import AGREEMENT_INPUTS, CHOICES, FILTERS, INTERVALS
 from review.people_machine.pairing import Cell, Common, Pairing, gather_agreement_data
 
 LEVELS = (
     "Spearman’s rho takes the mean of people’s opinions (the share of yes, the mean rating, the mean closeness of the "
-    "match), pictures of ties included."
+    "match), images of ties included."
 )
 TURNED = "“low” after a reading: its values are turned round, since a low one is expected to mean yes."
 
@@ -86,7 +86,7 @@ SCORES = TableSpec(
     columns=("question", "reading", "run", "country"),
     metrics={
         "auc": (
-            "Chance that of two pictures, one of which people call yes and one no, the machine gives the yes the "
+            "Chance that of two images, one of which people call yes and one no, the machine gives the yes the "
             "higher value: 0.5 is guessing, 1 always right. No threshold is needed."
         ),
         "spearman": "Rank correlation of the machine’s values with the mean of people’s opinions.",
@@ -97,10 +97,10 @@ SCORES = TableSpec(
             "1: the lower bound of the machine’s AUC reaches the lower bound of the ceiling’s, so that it may speak "
             "for this community on this question. 0: it does not. Never said of small groups."
         ),
-        "ties": "Pictures in common that were dropped because people are equally divided; n are all in common.",
+        "ties": "Images in common that were dropped because people are equally divided; n are all in common.",
         "ceiling_ties": "Opinions that were dropped from the ceiling because the others are equally divided.",
     },
-    inputs=INPUTS,
+    inputs=AGREEMENT_INPUTS,
     filters=FILTERS,
     choices=CHOICES,
     undrawn=("spearman", "prevalence", "ceiling_spearman", "may_speak", "ties", "ceiling_ties"),

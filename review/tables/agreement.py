@@ -1,6 +1,6 @@
-"""How far people agree about the same picture: Krippendorff's alpha, raw agreement, Gwet's AC1.
+"""How far people agree about the same image: Krippendorff's alpha, raw agreement, Gwet's AC1.
 
-A unit is a picture judged for a country (country, dish, model, generation), an opinion one person's answer about it.
+A unit is an image judged for a country (country, dish, model, generation), an opinion one person's answer about it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,12 +24,19 @@ from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, Estimate, TidyRow, 
 from review.models import Review, Reviewer
 from review.tables.controls import dish_or_not
 from review.tables.filters import NARROWING
-from review.tables.selection import EXCLUDED, INPUTS, Opinion, identify_reviewer, iterate_opinions, select_reviews
+from review.tables.selection import (
+    EXCLUDED,
+    REVIEW_INPUTS,
+    Opinion,
+    identify_reviewer,
+    iterate_opinions,
+    select_reviews,
+)
 
 ALL = "all"
 NAMES = ("alpha", "raw_agreement", "ac1")
 UNIT = (
-    "A unit is one picture judged for one country; n are the units with two opinions or more, clusters their dishes. "
+    "A unit is one image judged for one country; n are the units with two opinions or more, clusters their dishes. "
     "Intervals are over dishes, for the people at hand."
 )
 BRANCH = (
@@ -37,7 +44,7 @@ BRANCH = (
     "(for the match: not at all similar)."
 )
 ALIKE = "everybody gave the same answer: chance cannot be told from agreement"
-NO_PAIRS = "no picture has two opinions"
+NO_PAIRS = "no image has two opinions"
 FAMILIARITY = tuple(Review.Familiarity.values)
 
 
@@ -100,7 +107,7 @@ def compute_reviewer_agreement(filters: Filters) -> TidyTable:
 
 @dataclass(frozen=True)
 class Judged:
-    """Opinions with the numbers (n,) of their units, in the order of country and picture; `people` (n,): whose;
+    """Opinions with the numbers (n,) of their units, in the order of country and image; `people` (n,): whose;
     `dishes`: of each unit."""
 
     said: Sequence[Opinion]
@@ -154,7 +161,7 @@ def _reported(
 def with_others(reviewer: Reviewer) -> dict[str, Estimate]:
     """How far one person agrees with the others: question → raw agreement, without an interval.
 
-    n are the pictures that they and somebody else judged; each counts the share of the others who said the same.
+    n are the images that they and somebody else judged; each counts the share of the others who said the same.
     People who were left out of the tables are no others, but anybody can be compared.
     """
     mine = Review.objects.counted(include_excluded=True).filter(reviewer=reviewer)
@@ -187,9 +194,9 @@ def _with_others(question: Question, said: Iterable[Opinion], me: str) -> Estima
 def why_not(n: int, clusters: int) -> str:
     """Why coefficients of so few units are not reported, or an empty text."""
     if n < SMALL_N:
-        return f"fewer than {SMALL_N} pictures with two opinions"
+        return f"fewer than {SMALL_N} images with two opinions"
     if clusters < SMALL_CLUSTERS:
-        return f"fewer than {SMALL_CLUSTERS} dishes with such pictures"
+        return f"fewer than {SMALL_CLUSTERS} dishes with such images"
     return ""
 
 
@@ -208,13 +215,13 @@ AGREEMENT = TableSpec(
     columns=("question", "country"),
     metrics={
         "alpha": "Krippendorff’s alpha: 1 is full agreement, 0 what chance would give. Ordinal for ratings.",
-        "raw_agreement": "Mean over pictures of the share of pairs of opinions that are equal.",
+        "raw_agreement": "Mean over images of the share of pairs of opinions that are equal.",
         "ac1": "Gwet’s AC1: agreement beyond chance that stays informative where one answer prevails. Nominal.",
         "alpha_computed": COMPUTED,
         "raw_agreement_computed": COMPUTED,
         "ac1_computed": COMPUTED,
     },
-    inputs=INPUTS,
+    inputs=REVIEW_INPUTS,
     filters=("question", "country", "model", "campaign", "questionnaire", "excluded", *NARROWING),
     choices={"excluded": EXCLUDED},
     undrawn=tuple(f"{name}_computed" for name in NAMES),

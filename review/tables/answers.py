@@ -1,4 +1,4 @@
-"""How near pictures come to what was expected, and which boxes were ticked (World Wide recipe, App. E.2)."""
+"""How near images come to what was expected, and which boxes were ticked (World Wide recipe, App. E.2)."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -74,7 +74,7 @@ def checks_of(questionnaire: Questionnaire) -> Read:
 
 MATCH = table_of_shares(
     "review.match",
-    "How closely pictures match what was expected",
+    "How closely images match what was expected",
     "World Wide recipe, App. E.2",
     MATCHES,
     Shares(match_of, (DENOMINATOR, REGIONS)),

@@ -1,4 +1,4 @@
-"""What the controls in a campaign say about the answers: real photographs, and pictures asked about once more."""
+"""What the controls in a campaign say about the answers: real photographs, and images asked about once more."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,15 +10,15 @@ from evaluation.metrics.observations import ALL, Labels, Observations
 from evaluation.metrics.tidy import TidyTable
 from review.tables.filters import NARROWING
 from review.tables.observe import build_opinion_observations
-from review.tables.selection import CHOICES, INPUTS, Opinion, iterate_opinions, select_reviews
-from review.tables.shares import Cell, cell_rows
+from review.tables.selection import CHOICES, REVIEW_INPUTS, Opinion, iterate_opinions, select_reviews
+from review.tables.shares import ShareCell, cell_rows
 
-METRICS = {
+CONTROL_METRICS = {
     "real_no_food": "Share of answers about real photographs of dishes that say: this is no food.",
     "real_not_the_dish": (
         "Share of answers about real photographs of the dish that say: this is no food, or not the dish."
     ),
-    "same_food": "Share of pictures asked about twice where the same person says the same: food or not.",
+    "same_food": "Share of images asked about twice where the same person says the same: food or not.",
     "same_dish": "The same for: the dish or not. No food counts as not the dish.",
     "same_match": "The same for the match, where it was answered both times.",
     "same_rating": "The same for the rating, where it was given both times: exactly equal.",
@@ -38,21 +38,21 @@ def compute_control_table(filters: Filters) -> TidyTable:
     rows = [
         row
         for country, held in groups.items()
-        for row in cell_rows({"country": country}, tuple(METRICS), Cell.of(held), filters)
+        for row in cell_rows({"country": country}, tuple(CONTROL_METRICS), ShareCell.of(held), filters)
     ]
     notes = [*chosen.notes]
     if chosen.questionnaire and not rows:
-        notes.append("No real photographs and no repeats are among these pictures.")
+        notes.append("No real photographs and no repeats are among these images.")
     return TidyTable(
         CONTROLS.name, CONTROLS.version, CONTROLS.columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra
     )
 
 
 def observe_controls(filters: Filters) -> Observations:
-    """The answers about real photographs, and the pairs of answers about one picture."""
+    """The answers about real photographs, and the pairs of answers about one image."""
     chosen = select_reviews(filters, repeats=True)
     found = chain(of_real_photographs(said := list(iterate_opinions(chosen.reviews))), of_repeats(said))
-    made = build_opinion_observations(tuple(METRICS), found, chosen)
+    made = build_opinion_observations(tuple(CONTROL_METRICS), found, chosen)
     countries = made.labels("country")
     return replace(made, groups={"country": Labels(countries.codes, tuple((*kind, ALL) for kind in countries.kinds))})
 
@@ -66,7 +66,7 @@ def of_real_photographs(said: Iterable[Opinion]) -> Iterable[Read]:
 
 
 def of_repeats(said: Sequence[Opinion]) -> Iterable[Read]:
-    """Pairs of first and second answer of one person about one picture."""
+    """Pairs of first and second answer of one person about one image."""
     first = {(opinion.reviewer, opinion.image, opinion.country): opinion for opinion in said if not opinion.repeat}
     for again in said:
         before = first.get((again.reviewer, again.image, again.country))
@@ -96,16 +96,16 @@ ANSWERS: tuple[Callable[[Opinion], object], ...] = (
 )
 CONTROLS = TableSpec(
     name="review.controls",
-    title="Controls: real photographs and repeated pictures",
+    title="Controls: real photographs and repeated images",
     source="Own; World Wide recipe has none",
     version="2",
     columns=("country",),
-    metrics=METRICS,
-    inputs=INPUTS,
+    metrics=CONTROL_METRICS,
+    inputs=REVIEW_INPUTS,
     filters=("country", "campaign", "questionnaire", "excluded", "interval", *NARROWING),
     choices=CHOICES,
     compute=compute_control_table,
     unread=("country",),
     observe=observe_controls,
-    worse={metric: "high" if metric.startswith("real") else "low" for metric in METRICS},
+    worse={metric: "high" if metric.startswith("real") else "low" for metric in CONTROL_METRICS},
 )

@@ -26,7 +26,7 @@ def matches_filters(labels: dict[str, list[str]], wanted: Filters) -> bool:
     return all(value in labels.get(name, ()) for name, value in wanted.items())
 
 
-def about_narrowing(filters: Filters) -> list[str]:
+def describe_label_filters(filters: Filters) -> list[str]:
     """A note on what was chosen."""
     chosen = "; ".join(f"{name}: {value}" for name, value in sorted(filters.items()) if name in NARROWING)
-    return [f"Only reviews of pictures of these dishes and prompts: {chosen}."] if chosen else []
+    return [f"Only reviews of images of these dishes and prompts: {chosen}."] if chosen else []

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Count
 
-from evaluation.contracts.table import LABELS, MOST_OPTIONS, PROMPT, About, Filters, TableSpec
+from evaluation.contracts.table import LABELS, MOST_OPTIONS, PROMPT, Filters, TableMetadata, TableSpec
 from evaluation.metrics.ordering import sort_group_values
 from evaluation.models import Subject
 from evaluation.tables.metadata import register_describer
@@ -14,7 +14,7 @@ from review.tables.selection import REAL, select_reviews
 
 
 @register_describer("reviews")
-def about_reviews(spec: TableSpec, filters: Filters) -> About:
+def describe_reviews(spec: TableSpec, filters: Filters) -> TableMetadata:
     """See `evaluation/tables/metadata.py`. Values to choose from are those of all reviews, whatever is chosen."""
     chosen = select_reviews(filters)
     counted = chosen.reviews.aggregate(

@@ -28,7 +28,7 @@ class Placed(Protocol):
 
 
 class Judged(Placed, Protocol):
-    """A review, or a picture that was left out (`pk` 0): whose, of what."""
+    """A review, or an image that was left out (`pk` 0): whose, of what."""
 
     @property
     def pk(self) -> int: ...

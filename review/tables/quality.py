@@ -1,4 +1,4 @@
-"""What reviewers saw in the pictures (World Wide recipe, Tables 2 and 3), counted in three ways."""
+"""What reviewers saw in the images (World Wide recipe, Tables 2 and 3), counted in three ways."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -92,7 +92,7 @@ WORSE: Mapping[str, Literal["low", "high"]] = {
 
 QUALITY = table_of_shares(
     "review.quality",
-    "Review quality: what reviewers saw in the pictures",
+    "Review quality: what reviewers saw in the images",
     SOURCE,
     METRICS,
     Shares(of_everybody, (DENOMINATOR, REGIONS)),

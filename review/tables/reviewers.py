@@ -1,4 +1,4 @@
-"""How many people reviewed how many pictures (World Wide recipe, Table E.7)."""
+"""How many people reviewed how many images (World Wide recipe, Table E.7)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,15 +11,22 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.inference.intervals import AMOUNT, Interval, build_empty_interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from review.tables.filters import NARROWING
-from review.tables.selection import EXCLUDED, INPUTS, Opinion, about_nameless, iterate_opinions, select_reviews
+from review.tables.selection import (
+    EXCLUDED,
+    REVIEW_INPUTS,
+    Opinion,
+    describe_nameless_reviews,
+    iterate_opinions,
+    select_reviews,
+)
 
 ALL = "all"
 LEAST_MEAN = 5
-FEW_PICTURES = f"they judged fewer than {LEAST_MEAN} pictures each: no interval is claimed"
+FEW_IMAGES = f"they judged fewer than {LEAST_MEAN} images each: no interval is claimed"
 DESCRIBES = "it describes these people: no interval is claimed"
 Floats = npt.NDArray[np.float64]
 AS_PUBLISHED = (
-    "As published: the mean and its deviation are over the people who judged a picture of the model; the deviation is "
+    "As published: the mean and its deviation are over the people who judged an image of the model; the deviation is "
     "the population's (divided by their number). The row “all” takes all models together."
 )
 
@@ -40,7 +47,7 @@ def compute_reviewer_table(filters: Filters) -> TidyTable:
                 TidyRow({"country": country, "model": model}, metric, estimate)
                 for metric, estimate in estimate_reviewer_metrics(mine, everybody).items()
             ]
-    notes = (AS_PUBLISHED, *chosen.notes, *about_nameless(chosen.reviews))
+    notes = (AS_PUBLISHED, *chosen.notes, *describe_nameless_reviews(chosen.reviews))
     return TidyTable(
         REVIEWERS.name, REVIEWERS.version, REVIEWERS.columns, tuple(rows), notes, chosen.demonstration, chosen.extra
     )
@@ -65,11 +72,11 @@ def estimate_reviewer_metrics(said: Sequence[Opinion], everybody: Iterable[str])
 
 
 def estimate_mean_and_deviation(numbers: Floats) -> tuple[Estimate, Estimate]:
-    """Mean, with an interval over people, and population deviation of pictures per person, `numbers` (people,)."""
+    """Mean, with an interval over people, and population deviation of images per person, `numbers` (people,)."""
     people = len(numbers)
     [of_mean] = one_way(numbers[:, None], np.arange(people), bounds=AMOUNT, what="reviewers")
     intervals = (
-        of_mean if numbers.mean() >= LEAST_MEAN else build_empty_interval(FEW_PICTURES),
+        of_mean if numbers.mean() >= LEAST_MEAN else build_empty_interval(FEW_IMAGES),
         build_empty_interval(DESCRIBES),
     )
     values = (float(numbers.mean()), sqrt(float(numbers.var(ddof=0))))
@@ -83,19 +90,19 @@ def _estimate(value: float, people: int, found: Interval) -> Estimate:
 
 REVIEWERS = TableSpec(
     name="review.reviewers",
-    title="Reviewers, and pictures per reviewer",
+    title="Reviewers, and images per reviewer",
     source="World Wide recipe, Table E.7",
     version="2",
     columns=("country", "model"),
     metrics={
-        "reviewers": "People who judged at least one picture of the model; n is the number of their reviews.",
-        "images_per_reviewer": "Mean number of the model's pictures that these people judged.",
+        "reviewers": "People who judged at least one image of the model; n is the number of their reviews.",
+        "images_per_reviewer": "Mean number of the model's images that these people judged.",
         "deviation": "Population deviation of that number among these people.",
-        "images": "Different pictures of the model that were judged.",
+        "images": "Different images of the model that were judged.",
         "images_per_reviewer_of_country": "The same mean over all reviewers of the country, none counting as 0.",
         "deviation_of_country": "The same deviation over all reviewers of the country, none counting as 0.",
     },
-    inputs=INPUTS,
+    inputs=REVIEW_INPUTS,
     filters=("country", "model", "campaign", "questionnaire", "excluded", *NARROWING),
     choices={"excluded": EXCLUDED},
     compute=compute_reviewer_table,

@@ -14,14 +14,14 @@ from collection.models import Dish, Source
 from evaluation.contracts.table import Filters
 from evaluation.models import Role
 from review.models import Questionnaire, Review
-from review.tables.filters import NARROWING, about_narrowing, of_subjects
+from review.tables.filters import NARROWING, describe_label_filters, of_subjects
 
-INPUTS = ("reviews", "withdrawals")
-FILTERS = ("country", "model", "campaign", "questionnaire", "excluded", "interval", *NARROWING)
+REVIEW_INPUTS = ("reviews", "withdrawals")
+REVIEW_FILTERS = ("country", "model", "campaign", "questionnaire", "excluded", "interval", *NARROWING)
 INTERVALS = ("clustered", "wilson")
 EXCLUDED = ("without", "with")
 CHOICES: Mapping[str, tuple[str, ...]] = {"interval": INTERVALS, "excluded": EXCLUDED}
-REGIONS = "Countries differ in their dishes and in their reviewers too, not in the pictures alone."
+REGIONS = "Countries differ in their dishes and in their reviewers too, not in the images alone."
 NOTHING_YET = "There are no reviews yet, or none for this choice."
 # Said outright, not as everything but those: so that a database need not look for each review among millions.
 REAL = (
@@ -32,7 +32,7 @@ REAL = (
 
 
 class Opinion(NamedTuple):
-    """What tables need of one review. `image` is the picture, whichever campaign showed it, `role` its model's."""
+    """What tables need of one review. `image` is the image, whichever campaign showed it, `role` its model's."""
 
     pk: int
     country: str
@@ -54,7 +54,7 @@ class Opinion(NamedTuple):
 
     @property
     def real(self) -> bool:
-        """Whether the picture is a photograph."""
+        """Whether the image is a photograph."""
         return self.role == Role.CAMERA
 
 
@@ -89,7 +89,7 @@ class Pool:
 
 
 def select_reviews(filters: Filters, *, repeats: bool = False) -> Pool:
-    """The reviews that `filters` choose. With `repeats`, second answers of the same person about a picture too."""
+    """The reviews that `filters` choose. With `repeats`, second answers of the same person about an image too."""
     everybody, demonstration = _real_ones(filter_candidate_reviews(filters, repeats=repeats, include_excluded=True))
     with_them = filters.get("excluded") == "with"
     given = count_reviews_by_reviewer(everybody)
@@ -98,11 +98,11 @@ def select_reviews(filters: Filters, *, repeats: bool = False) -> Pool:
     if questionnaire is None:
         return Pool(everybody.none(), None, demonstration, (NOTHING_YET,))
     found = everybody if with_them else everybody.filter(reviewer__exclusion=None)
-    notes = [f"Reviews with questionnaire {questionnaire}. Clusters are dishes.", *about_narrowing(filters)]
+    notes = [f"Reviews with questionnaire {questionnaire}. Clusters are dishes.", *describe_label_filters(filters)]
     if others := sum(one.reviews for one in kept if one.questionnaire != questionnaire.pk):
         notes.append(f"Reviews with another questionnaire, left out: {others}. The filter questionnaire shows them.")
     left = [one.reviews for one in given if one.excluded and one.questionnaire == questionnaire.pk]
-    notes += _about_excluded(len(left), sum(left), with_them=with_them)
+    notes += _describe_excluded(len(left), sum(left), with_them=with_them)
     mine = Q(reviewer__campaign__questionnaire=questionnaire)
     return Pool(found.filter(mine), questionnaire, demonstration, tuple(notes))
 
@@ -159,7 +159,7 @@ def chosen_questionnaire(given: Iterable[Given], filters: Filters) -> Questionna
     return None
 
 
-def _about_excluded(people: int, reviews: int, *, with_them: bool) -> list[str]:
+def _describe_excluded(people: int, reviews: int, *, with_them: bool) -> list[str]:
     """How many people were left out by a recorded decision, and how to see the table the other way."""
     if not people:
         return []
@@ -203,7 +203,7 @@ NOTHING: Mapping[str, Any] = {}
 
 
 def iterate_opinions(reviews: QuerySet[Review]) -> Iterator[Opinion]:
-    """The reviews as tables need them, in the order of their ids; a picture whose model is not known has the model "".
+    """The reviews as tables need them, in the order of their ids; an image whose model is not known has the model "".
 
     There may be millions: names that many share are held once, and JSON is read only where it is asked for.
     """
@@ -225,7 +225,7 @@ def identify_reviewer(source_key: str | None, reviewer: UUID) -> str:
     return source_key or str(reviewer)
 
 
-def about_nameless(reviews: QuerySet[Review]) -> list[str]:
+def describe_nameless_reviews(reviews: QuerySet[Review]) -> list[str]:
     """How many reviews have no place in a table by model."""
     nameless = reviews.filter(image__image__model=None).count()
-    return [f"Left out: {nameless} of them, about pictures whose model is not known."] if nameless else []
+    return [f"Left out: {nameless} of them, about images whose model is not known."] if nameless else []

@@ -20,12 +20,12 @@ from review.models import Questionnaire
 from review.tables.observe import Placed, build_opinion_observations
 from review.tables.selection import (
     CHOICES,
-    FILTERS,
-    INPUTS,
     INTERVALS,
+    REVIEW_FILTERS,
+    REVIEW_INPUTS,
     Opinion,
     Pool,
-    about_nameless,
+    describe_nameless_reviews,
     iterate_opinions,
     select_reviews,
 )
@@ -44,11 +44,11 @@ class Shares:
 
     reader: Callable[[Questionnaire], Read]
     notes: tuple[str, ...]
-    keeps: Callable[[Opinion], bool] = lambda opinion: True
+    includes: Callable[[Opinion], bool] = lambda opinion: True
 
 
 @dataclass(frozen=True)
-class Cell:
+class ShareCell:
     """The reviews of one row group: `values` (n, k) of 0, 1 and NaN, `dishes` and `reviewers` (n,) labels."""
 
     values: npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ class Cell:
     reviewers: npt.NDArray[np.str_]
 
     @classmethod
-    def of(cls, read: Iterable[tuple[Placed, Sequence[bool | None]]]) -> "Cell":
+    def of(cls, read: Iterable[tuple[Placed, Sequence[bool | None]]]) -> "ShareCell":
         gathered = Gathered([], [], [])
         for one, values in read:
             gathered.add(one, values)
@@ -85,8 +85,8 @@ class Gathered:
         self.reviewers.append(one.reviewer)
 
     @property
-    def cell(self) -> Cell:
-        return Cell(np.array(self.values, dtype=np.float64), np.array(self.dishes), np.array(self.reviewers))
+    def cell(self) -> ShareCell:
+        return ShareCell(np.array(self.values, dtype=np.float64), np.array(self.dishes), np.array(self.reviewers))
 
 
 def table_of_shares(
@@ -110,8 +110,8 @@ def table_of_shares(
         version=version,
         columns=columns,
         metrics=metrics,
-        inputs=INPUTS,
-        filters=FILTERS,
+        inputs=REVIEW_INPUTS,
+        filters=REVIEW_FILTERS,
         choices=CHOICES,
         compute=partial(_compute, name, version, columns, tuple(metrics), made),
         unread=("country", "model"),
@@ -131,7 +131,7 @@ def _compute(
         cells = by_cell((opinion, read(opinion)) for opinion in select_counted_opinions(chosen, made))
         for (country, model), cell in cells.items():
             rows += cell_rows({"country": country, "model": model}, metrics, cell, filters)
-        notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
+        notes += [*describe_nameless_reviews(chosen.reviews), describe_reviewer_counts(cells)]
     return TidyTable(name, version, columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra)
 
 
@@ -147,10 +147,10 @@ def _observe(metrics: Sequence[str], made: Shares, filters: Filters) -> Observat
 
 def select_counted_opinions(chosen: Pool, made: Shares) -> Iterable[Opinion]:
     """The opinions that a table of shares counts."""
-    return (opinion for opinion in iterate_opinions(chosen.reviews) if opinion.model and made.keeps(opinion))
+    return (opinion for opinion in iterate_opinions(chosen.reviews) if opinion.model and made.includes(opinion))
 
 
-def by_cell(found: Iterable[tuple[Placed, Sequence[bool | None]]]) -> dict[tuple[str, str], Cell]:
+def by_cell(found: Iterable[tuple[Placed, Sequence[bool | None]]]) -> dict[tuple[str, str], ShareCell]:
     """What was read of reviews by country and model, in the one order of both."""
     groups: dict[tuple[str, str], Gathered] = defaultdict(lambda: Gathered([], [], []))
     for one, values in found:
@@ -161,7 +161,9 @@ def by_cell(found: Iterable[tuple[Placed, Sequence[bool | None]]]) -> dict[tuple
     return {key: groups[key].cell for key in in_order}
 
 
-def cell_rows(groups: Mapping[str, str], metrics: Sequence[str], cell: Cell, filters: Filters) -> Iterable[TidyRow]:
+def cell_rows(
+    groups: Mapping[str, str], metrics: Sequence[str], cell: ShareCell, filters: Filters
+) -> Iterable[TidyRow]:
     """One row per metric: n are the reviews that count for it, clusters their dishes."""
     held = ~np.isnan(cell.values)
     counts = [(int(np.nansum(cell.values[:, k])), int(held[:, k].sum())) for k in range(len(metrics))]
@@ -179,13 +181,13 @@ def cell_rows(groups: Mapping[str, str], metrics: Sequence[str], cell: Cell, fil
         )
 
 
-def compute_share_intervals(cell: Cell, counts: Sequence[tuple[int, int]], interval: str) -> list[Interval]:
+def compute_share_intervals(cell: ShareCell, counts: Sequence[tuple[int, int]], interval: str) -> list[Interval]:
     """The default interval, over dishes and reviewers, or the named variant."""
     if interval == "wilson":
         return [wilson_interval(yes, n) for yes, n in counts]
     return two_way(cell.values, cell.dishes, cell.reviewers)
 
 
-def about_reviewers(cells: Mapping[tuple[str, str], Cell]) -> str:
+def describe_reviewer_counts(cells: Mapping[tuple[str, str], ShareCell]) -> str:
     """How many people stand behind each row."""
     return f"Reviewers: {'; '.join(f'{country}, {model}: {cell.people}' for (country, model), cell in cells.items())}."

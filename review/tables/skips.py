@@ -16,18 +16,18 @@ from review.tables.filters import of_subjects
 from review.tables.observe import build_opinion_observations
 from review.tables.selection import (
     CHOICES,
-    FILTERS,
-    INPUTS,
     REAL,
     REGIONS,
+    REVIEW_FILTERS,
+    REVIEW_INPUTS,
     Opinion,
     Pool,
-    about_nameless,
+    describe_nameless_reviews,
     identify_reviewer,
     iterate_opinions,
     select_reviews,
 )
-from review.tables.shares import Cell, about_reviewers, by_cell, cell_rows
+from review.tables.shares import ShareCell, by_cell, cell_rows, describe_reviewer_counts
 
 SKIPPED = (Assignment.State.SKIPPED, Assignment.State.REPORTED)
 FIELDS = (
@@ -38,15 +38,15 @@ FIELDS = (
     "reviewer__source_key",
     "reviewer",
 )
-UNRECORDED = "it was not recorded which pictures were skipped"
-ABOUT = (
-    "Bounds: the shares of review.quality if every picture that somebody skipped or reported without an answer had "
+UNRECORDED = "it was not recorded which images were skipped"
+BOUNDS_NOTE = (
+    "Bounds: the shares of review.quality if every image that somebody skipped or reported without an answer had "
     "been called food (the dish) by them, or not. The truth lies between."
 )
 
 
 class Skip(NamedTuple):
-    """A picture that somebody left out; there is no review of it."""
+    """An image that somebody left out; there is no review of it."""
 
     image: int
     country: str
@@ -62,7 +62,7 @@ Said = tuple[Opinion | Skip, Sequence[bool]]
 def compute_skip_table(filters: Filters) -> TidyTable:
     """`review.skips`."""
     chosen = select_reviews(filters)
-    notes = [ABOUT, REGIONS, *chosen.notes]
+    notes = [BOUNDS_NOTE, REGIONS, *chosen.notes]
     rows: list[TidyRow] = []
     if chosen.questionnaire:
         recorded, found = answered_or_skipped(chosen, chosen.questionnaire, filters)
@@ -70,25 +70,25 @@ def compute_skip_table(filters: Filters) -> TidyTable:
         for key, cell in cells.items():
             groups = dict(zip(SKIPS.columns, key, strict=True))
             rows += (
-                cell_rows(groups, tuple(METRICS), cell, filters)
+                cell_rows(groups, tuple(SKIP_METRICS), cell, filters)
                 if key in recorded
                 else build_unrecorded_rows(groups, cell)
             )
-        notes += [*about_nameless(chosen.reviews), about_reviewers(cells)]
+        notes += [*describe_nameless_reviews(chosen.reviews), describe_reviewer_counts(cells)]
     return TidyTable(
         SKIPS.name, SKIPS.version, SKIPS.columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra
     )
 
 
 def observe_skips(filters: Filters) -> Observations:
-    """The pictures answered or skipped; where no assignment was recorded nothing is measured."""
+    """The images answered or skipped; where no assignment was recorded nothing is measured."""
     chosen = select_reviews(filters)
     if chosen.questionnaire is None:
-        return build_opinion_observations(tuple(METRICS), (), chosen)
+        return build_opinion_observations(tuple(SKIP_METRICS), (), chosen)
     recorded, found = answered_or_skipped(chosen, chosen.questionnaire, filters)
-    unknown = (None,) * len(METRICS)
+    unknown = (None,) * len(SKIP_METRICS)
     kept = ((one, read if (one.country, one.model) in recorded else unknown) for one, read in found)
-    return build_opinion_observations(tuple(METRICS), kept, chosen, (ABOUT, REGIONS))
+    return build_opinion_observations(tuple(SKIP_METRICS), kept, chosen, (BOUNDS_NOTE, REGIONS))
 
 
 def answered_or_skipped(
@@ -124,7 +124,7 @@ def filter_assignments(questionnaire: Questionnaire, filters: Filters) -> QueryS
 
 
 def iterate_skips(assigned: QuerySet[Assignment]) -> Iterable[Skip]:
-    """Pictures skipped, or reported before anything was answered."""
+    """Images skipped, or reported before anything was answered."""
     reviewed = Review.objects.filter(reviewer=OuterRef("reviewer"), image=OuterRef("image"), repeat=False)
     rows = assigned.filter(state__in=SKIPPED).exclude(Exists(reviewed))
     for image, country, model, dish, key, reviewer in rows.order_by("pk").values_list(*FIELDS):
@@ -139,13 +139,13 @@ def left_out() -> Sequence[bool]:
     return (True, False, True, False, True)
 
 
-def build_unrecorded_rows(groups: Mapping[str, str], cell: Cell) -> list[TidyRow]:
+def build_unrecorded_rows(groups: Mapping[str, str], cell: ShareCell) -> list[TidyRow]:
     lacking = Estimate(None, len(cell.values), cell.dish_count, reason=UNRECORDED, people=cell.people)
-    return [TidyRow(groups, metric, lacking) for metric in METRICS]
+    return [TidyRow(groups, metric, lacking) for metric in SKIP_METRICS]
 
 
-METRICS = {
-    "skipped": "Share of the pictures answered or skipped that were skipped, or reported without an answer.",
+SKIP_METRICS = {
+    "skipped": "Share of the images answered or skipped that were skipped, or reported without an answer.",
     "food_low": "Share of food if everybody who skipped had said no.",
     "food_high": "Share of food if everybody who skipped had said yes.",
     "correct_dish_low": "Share of the correct dish if everybody who skipped had said no.",
@@ -153,16 +153,16 @@ METRICS = {
 }
 SKIPS = TableSpec(
     name="review.skips",
-    title="Skipped pictures, and what they could change",
+    title="Skipped images, and what they could change",
     source="Own; bounds after Manski 1989, J. Hum. Resour. 24:343–360",
     version="2",
     columns=("country", "model"),
-    metrics=METRICS,
-    inputs=(*INPUTS, SKIPS_COUNTER),
-    filters=FILTERS,
+    metrics=SKIP_METRICS,
+    inputs=(*REVIEW_INPUTS, SKIPS_COUNTER),
+    filters=REVIEW_FILTERS,
     choices=CHOICES,
     compute=compute_skip_table,
     unread=("country", "model"),
     observe=observe_skips,
-    worse={metric: "high" if metric == "skipped" else "low" for metric in METRICS},
+    worse={metric: "high" if metric == "skipped" else "low" for metric in SKIP_METRICS},
 )

@@ -1,4 +1,4 @@
-"""The words that call a picture unappetising, one by one: by the published rule and by a better one."""
+"""The words that call an image unappetising, one by one: by the published rule and by a better one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,15 +6,15 @@ from evaluation.contracts.table import Filters, TableSpec
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from review.tables.selection import (
     CHOICES,
-    FILTERS,
-    INPUTS,
     REGIONS,
+    REVIEW_FILTERS,
+    REVIEW_INPUTS,
     Opinion,
-    about_nameless,
+    describe_nameless_reviews,
     iterate_opinions,
     select_reviews,
 )
-from review.tables.shares import about_reviewers, by_cell, cell_rows
+from review.tables.shares import by_cell, cell_rows, describe_reviewer_counts
 from review.unappetising import PUBLISHED_WORDS, as_published, better_words, published_word, text_codes
 
 ANY = "any of them"
@@ -47,7 +47,11 @@ def compute_word_table(filters: Filters) -> TidyTable:
         for (country, model), cell in cells.items():
             names = [f"{word}\t{metric}" for word, metric in keys]
             rows += with_words(cell_rows({"country": country, "model": model}, names, cell, filters))
-        notes += [about_language(found, codes), *about_nameless(chosen.reviews), about_reviewers(cells)]
+        notes += [
+            describe_language(found, codes),
+            *describe_nameless_reviews(chosen.reviews),
+            describe_reviewer_counts(cells),
+        ]
     return TidyTable(
         WORDS.name, WORDS.version, WORDS.columns, tuple(rows), tuple(notes), chosen.demonstration, chosen.extra
     )
@@ -84,7 +88,7 @@ def own_words(opinion: Opinion, codes: Sequence[str]) -> list[str]:
     return [str(opinion.answers[code]) for code in codes if opinion.answers.get(code)]
 
 
-def about_language(found: Sequence[tuple[Opinion, Sequence[bool | None]]], codes: Sequence[str]) -> str:
+def describe_language(found: Sequence[tuple[Opinion, Sequence[bool | None]]], codes: Sequence[str]) -> str:
     """How many reviews the better rule measures."""
     wrote = [values for opinion, values in found if own_words(opinion, codes)]
     english = sum(values[-1] is not None for values in wrote)
@@ -96,13 +100,13 @@ def about_language(found: Sequence[tuple[Opinion, Sequence[bool | None]]], codes
 
 WORDS = TableSpec(
     name="review.words",
-    title="Words that call a picture unappetising",
+    title="Words that call an image unappetising",
     source="World Wide recipe, Table 3",
     version="2",
     columns=("country", "model", "word"),
     metrics=METRICS,
-    inputs=INPUTS,
-    filters=(*FILTERS, "word"),
+    inputs=REVIEW_INPUTS,
+    filters=(*REVIEW_FILTERS, "word"),
     choices=CHOICES,
     compute=compute_word_table,
     unread=("country", "model", "word"),

@@ -1,4 +1,4 @@
-"""What a reviewer can do with the picture in hand. Each action answers with the next page; nothing needs a cookie."""
+"""What a reviewer can do with the image in hand. Each action answers with the next page; nothing needs a cookie."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from review.errors import RequestRefusedError
 from review.forms import QuestionForm, Typed, typed_in
 from review.models import Assignment, Campaign, Invitation, Review, Reviewer
 from review.questionnaires import parse_questions
-from review.signed_links import back_address, large_address, picture_address
+from review.signed_links import back_address, image_address, large_address
 from wwd.base.middleware import disable_compression
 
 PURPOSE = "review"
@@ -23,7 +23,7 @@ PURPOSE = "review"
 
 @dataclass(frozen=True)
 class Turn:
-    """One request of a reviewer about one picture; `about` is the assignment's id as the signed form said it.
+    """One request of a reviewer about one image; `about` is the assignment's id as the signed form said it.
 
     `made_at`: when that form was made, in milliseconds since 1970.
     """
@@ -31,7 +31,7 @@ class Turn:
     request: HttpRequest
     invitation: Invitation
     reviewer: Reviewer
-    about: str
+    target: str
     made_at: int = 0
 
     @property
@@ -48,7 +48,7 @@ class Turn:
 
     def in_hand(self) -> Assignment:
         """The assignment that this request is about. Raises RequestRefusedError where it is none of the reviewer's."""
-        found = assignment.find_assignment(self.reviewer, self.about)
+        found = assignment.find_assignment(self.reviewer, self.target)
         if found.state == Assignment.State.REPORTED:
             raise RequestRefusedError(gettext("You reported this picture. It stays hidden. Go on to the next picture."))
         return found
@@ -67,10 +67,10 @@ class Turn:
         return render(self.request, template, {**shared, **context})
 
 
-def next_picture(turn: Turn, message: str = "", left: Assignment | None = None, code: str = "") -> HttpResponse:
-    """The picture in hand or the next one, covered; a rest where one is due; the last page where none is left.
+def show_next_image(turn: Turn, message: str = "", left: Assignment | None = None, code: str = "") -> HttpResponse:
+    """The image in hand or the next one, covered; a rest where one is due; the last page where none is left.
 
-    `left`: the picture that was just skipped or reported, about which a reason may be given. `code`: a return code
+    `left`: the image that was just skipped or reported, about which a reason may be given. `code`: a return code
     that is shown this once.
     """
     asked: dict[str, Any] = {"message": message, "left": left and Proof.new(PURPOSE, turn.reviewer.pk, left.pk)}
@@ -80,20 +80,20 @@ def next_picture(turn: Turn, message: str = "", left: Assignment | None = None, 
     given = assignment.reserve_image(turn.reviewer)
     if given is None:
         return render_personal_page(turn, "review/done.html", reasons=Assignment.Reason.choices, code=code, **asked)
-    return _picture(turn, given, _begun(turn, given), shown=False, code=code, **asked)
+    return _show_image(turn, given, _begun(turn, given), shown=False, code=code, **asked)
 
 
 def _begun(turn: Turn, given: Assignment) -> QuestionForm:
-    """The first questions about a picture, or the second ones where the first were answered."""
+    """The first questions about an image, or the second ones where the first were answered."""
     return QuestionForm(turn.definition, 2 if given.begun else 1, given.image.dish_name, given.begun)
 
 
 def loaded_anew(turn: Turn) -> HttpResponse | None:
-    """The picture in hand once more, covered, for somebody whom the browser knows; it gives out no new one."""
+    """The image in hand once more, covered, for somebody whom the browser knows; it gives out no new one."""
     given = assignment.list_live_assignments(turn.reviewer).select_related("image").first()
     if given is None or turn.reviewer.withdrawn_at or not turn.campaign.is_open() or turn.invitation.revoked_at:
         return None
-    return _picture(turn, given, _begun(turn, given), shown=False)
+    return _show_image(turn, given, _begun(turn, given), shown=False)
 
 
 def show_rest_page(turn: Turn, why: breaks.Why, **context: Any) -> HttpResponse:
@@ -106,43 +106,43 @@ def show_rest_page(turn: Turn, why: breaks.Why, **context: Any) -> HttpResponse:
 def go_on(turn: Turn) -> HttpResponse:
     """After a rest."""
     breaks.go_on(turn.reviewer)
-    return next_picture(turn)
+    return show_next_image(turn)
 
 
 def continue_without_tagged(turn: Turn) -> HttpResponse:
     """After a rest, from now on without tagged content."""
     breaks.only_milder(turn.reviewer)
     breaks.go_on(turn.reviewer)
-    return next_picture(turn, gettext("From now on you see no picture that the team has marked as upsetting."))
+    return show_next_image(turn, gettext("From now on you see no picture that the team has marked as upsetting."))
 
 
 def show_image(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
     assignment.mark_shown(given)
-    return _picture(turn, given, turn.form(given, turn.page), shown=True)
+    return _show_image(turn, given, turn.form(given, turn.page), shown=True)
 
 
 def show_enlarged_image(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
     assignment.mark_shown(given)
-    return _picture(turn, given, turn.form(given, turn.page), shown=True, large=True)
+    return _show_image(turn, given, turn.form(given, turn.page), shown=True, large=True)
 
 
 def cover_image(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
-    return _picture(turn, given, turn.form(given, turn.page), shown=False)
+    return _show_image(turn, given, turn.form(given, turn.page), shown=False)
 
 
 def switch_language(turn: Turn) -> HttpResponse:
     """The same page in another language, which the address names; what was typed is kept."""
     given = turn.in_hand()
-    return _picture(turn, given, turn.form(given, turn.page), shown=_was_shown(turn))
+    return _show_image(turn, given, turn.form(given, turn.page), shown=_was_shown(turn))
 
 
 def show_first_questions(turn: Turn) -> HttpResponse:
     """The first questions again, with what was typed on both pages."""
     given = turn.in_hand()
-    return _picture(turn, given, turn.form(given, 1), shown=_was_shown(turn))
+    return _show_image(turn, given, turn.form(given, 1), shown=_was_shown(turn))
 
 
 def submit_answers(turn: Turn) -> HttpResponse:
@@ -152,15 +152,15 @@ def submit_answers(turn: Turn) -> HttpResponse:
     if form.is_valid() and given.shown_at is None:
         form.add_error(None, gettext("You have not seen the picture. Show it, or skip it."))
     if not form.is_valid():
-        return _picture(turn, given, form, shown=_was_shown(turn))
+        return _show_image(turn, given, form, shown=_was_shown(turn))
     if turn.page == 1 and _more_to_ask(turn, form):
-        return _picture(turn, given, turn.form(given, 2), shown=_was_shown(turn))
+        return _show_image(turn, given, turn.form(given, 2), shown=_was_shown(turn))
     changing = _changing(turn)
     saved = save_review(turn.reviewer, given.image, form.answers, correction=changing, repeat=given.repeat)
     if saved.how == "differs":
         return turn.respond("review/again.html", given.pk, form=form, dish_name=given.image.dish_name)
     changed = gettext("Your answers are changed.")
-    return next_picture(turn, changed if changing else gettext("Your answers are kept."))
+    return show_next_image(turn, changed if changing else gettext("Your answers are kept."))
 
 
 def correct_answers(turn: Turn) -> HttpResponse:
@@ -168,54 +168,54 @@ def correct_answers(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
     form = turn.form(given, 2, sent=True)
     if not form.is_valid():
-        return _picture(turn, given, turn.form(given, 1, sent=True), shown=False)
+        return _show_image(turn, given, turn.form(given, 1, sent=True), shown=False)
     save_review(turn.reviewer, given.image, form.answers, correction=True, repeat=given.repeat)
-    return next_picture(turn, gettext("Your answers are changed."))
+    return show_next_image(turn, gettext("Your answers are changed."))
 
 
 def edit_answers(turn: Turn) -> HttpResponse:
-    """Earlier answers, to be changed; the picture is covered. Raises RequestRefusedError where nothing was answered."""
-    turn = replace(turn, about=turn.request.POST.get("which", turn.about))
+    """Earlier answers, to be changed; the image is covered. Raises RequestRefusedError where nothing was answered."""
+    turn = replace(turn, target=turn.request.POST.get("which", turn.target))
     given = turn.in_hand()
     said = Review.objects.filter(reviewer=turn.reviewer, image=given.image, repeat=given.repeat).first()
     if said is None:
         raise RequestRefusedError(gettext("You have not answered the questions about this picture."))
-    return _picture(turn, given, turn.form(given, 1, typed=said.answers), shown=False, changing=True)
+    return _show_image(turn, given, turn.form(given, 1, typed=said.answers), shown=False, changing=True)
 
 
 def undo_last_action(turn: Turn) -> HttpResponse:
-    """The last picture once more: its answers to be changed, or in hand again where it was skipped or reported."""
+    """The last image once more: its answers to be changed, or in hand again where it was skipped or reported."""
     last = assignment.last_handled(turn.reviewer)
     if last is None:
         raise RequestRefusedError(gettext("There is nothing to take back."))
     if last.state == Assignment.State.ANSWERED:
-        return edit_answers(replace(turn, about=str(last.pk)))
+        return edit_answers(replace(turn, target=str(last.pk)))
     assignment.take_back(last)
-    return next_picture(turn, gettext("It is taken back. The picture is yours again."))
+    return show_next_image(turn, gettext("It is taken back. The picture is yours again."))
 
 
 def skip_image(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
     assignment.skip_assignment(given)
-    return next_picture(turn, gettext("You skipped a picture. That is fine."), given)
+    return show_next_image(turn, gettext("You skipped a picture. That is fine."), given)
 
 
 def report_image(turn: Turn) -> HttpResponse:
     given = turn.in_hand()
     assignment.report_assignment(given)
     said = gettext("The picture is reported. It stays hidden until the team has looked at it.")
-    return next_picture(turn, said, given)
+    return show_next_image(turn, said, given)
 
 
 def save_skip_reason(turn: Turn) -> HttpResponse:
-    """Why a picture was skipped or reported; freely told, afterwards. What was typed for the next one is kept."""
+    """Why an image was skipped or reported; freely told, afterwards. What was typed for the next one is kept."""
     given = assignment.find_assignment(turn.reviewer, _left(turn))
     assignment.give_reason(given, turn.request.POST.get("why", ""))
     said = gettext("Your reason is kept.")
-    if not turn.about or breaks.rest_due(turn.reviewer):
-        return next_picture(turn, said)
+    if not turn.target or breaks.rest_due(turn.reviewer):
+        return show_next_image(turn, said)
     current = turn.in_hand()
-    return _picture(turn, current, turn.form(current, turn.page), shown=_was_shown(turn), message=said)
+    return _show_image(turn, current, turn.form(current, turn.page), shown=_was_shown(turn), message=said)
 
 
 def show_stop_page(turn: Turn) -> HttpResponse:
@@ -234,7 +234,7 @@ def _left(turn: Turn) -> str:
         proof = read_token(turn.request.POST.get("left", ""), PURPOSE)
     except ProofError:
         return ""
-    return proof.about if proof.person == turn.reviewer.pk else ""
+    return proof.target if proof.person == turn.reviewer.pk else ""
 
 
 def _changing(turn: Turn) -> bool:
@@ -249,29 +249,29 @@ def _more_to_ask(turn: Turn, form: QuestionForm) -> bool:
     return any(question.page == 2 and question.applies(form.answers) for question in parse_questions(turn.definition))
 
 
-def _picture(
+def _show_image(
     turn: Turn, given: Assignment, form: QuestionForm, *, shown: bool, large: bool = False, **context: Any
 ) -> HttpResponse:
-    """The page with the frame. The picture's address is in it only where the picture is to be shown."""
-    address = large_address if large else picture_address
+    """The page with the frame. The image's address is in it only where the image is to be shown."""
+    address = large_address if large else image_address
     if form.page == 2 and form.typed != given.begun:
-        assignment.keep_begun(given, form.chosen())
+        assignment.store_first_page(given, form.chosen())
     shared = {
         "form": form,
         "dish_name": given.image.dish_name,
-        "picture": address(given.image) if shown else "",
+        "image": address(given.image) if shown else "",
         "large": large,
         "changing": _changing(turn),
         "speak": form.page,
         "speak_at": f"/review/{turn.invitation.code}/pictures/",
         "reasons": Assignment.Reason.choices,
     }
-    response = turn.respond("review/picture.html", given.pk, **{**shared, **context})
+    response = turn.respond("review/image.html", given.pk, **{**shared, **context})
     return disable_compression(response) if context.get("code") else response
 
 
 ACTIONS: dict[str, Callable[[Turn], HttpResponse]] = {
-    "next": next_picture,
+    "next": show_next_image,
     "show": show_image,
     "speak": switch_language,
     "larger": show_enlarged_image,

@@ -29,7 +29,7 @@ def proof_of(reviewer: Reviewer, *, by_code: bool) -> Proof:
 def opened_by_code(turn: Turn) -> bool:
     """Whether this request comes from a page that was opened by code or personal link within the hour."""
     age = (read_wall_clock() - turn.made_at) / 1000
-    return turn.about == OWN and age <= BY_CODE_AGE.total_seconds()
+    return turn.target == OWN and age <= BY_CODE_AGE.total_seconds()
 
 
 def show_my_page(turn: Turn, message: str = "", note: NoteForm | None = None, code: str = "") -> HttpResponse:
@@ -62,7 +62,7 @@ def save_note(turn: Turn) -> HttpResponse:
 
 
 def save_avoided_content(turn: Turn) -> HttpResponse:
-    """What never to see, from the next picture on."""
+    """What never to see, from the next image on."""
     form = AvoidForm(turn.request.POST)
     if not form.is_valid():
         raise RequestRefusedError(gettext("Choose among the answers that are shown."), 400)

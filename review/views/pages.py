@@ -34,7 +34,7 @@ from review.forms import JoinForm, own_words
 from review.languages import review_languages, spoken_by
 from review.models import Invitation, Reviewer, ReviewerConsent
 from review.views import my_page
-from review.views.actions import PURPOSE, Turn, loaded_anew, next_picture, perform_action
+from review.views.actions import PURPOSE, Turn, loaded_anew, perform_action, show_next_image
 from wwd.base.middleware import disable_compression, never_compress
 
 JOIN = "review.join"
@@ -116,13 +116,13 @@ def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
     if known and known.pk != reviewer.pk:
         finish_turn(known.pk)
     code = rights.first_code(reviewer)
-    return _remember(next_picture(Turn(request, found, reviewer, ""), code=code), reviewer, found)
+    return _remember(show_next_image(Turn(request, found, reviewer, ""), code=code), reviewer, found)
 
 
 @public_form(PURPOSE, "GET")
 @says_no
 def handle_review_turn(request: HttpRequest, sent: Sent, code: str) -> HttpResponse:
-    """One picture after another; which button was pressed is in `do`."""
+    """One image after another; which button was pressed is in `do`."""
     found = invitation_for(code)
     if request.method != "POST":
         known = _from_cookies(request, found)
@@ -136,7 +136,7 @@ def handle_review_turn(request: HttpRequest, sent: Sent, code: str) -> HttpRespo
         sentence = gettext("This page is too old, or did not come from here. Open your invitation again.")
         raise RequestRefusedError(sentence, 403, own_words(found.campaign.questionnaire.definition, request.POST))
     reviewer = reviewer_for(found, sent.proof.person)
-    turn = Turn(request, found, reviewer, sent.proof.about, sent.proof.at)
+    turn = Turn(request, found, reviewer, sent.proof.target, sent.proof.at)
     name = next((name for sent_as, name in OTHER_BUTTONS if sent_as in request.POST), request.POST.get("do", ""))
     return my_page.ACTIONS[name](turn) if name in my_page.ACTIONS else perform_action(turn, name)
 
@@ -188,7 +188,7 @@ def open_personal_link(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _etag(request: HttpRequest, token: str) -> str | None:
-    """Of the copy, never of the picture that it was made of."""
+    """Of the copy, never of the image that it was made of."""
     copy = signed_links.copy_of(token)
     return f'"{hashlib.sha256(copy.encode()).hexdigest()[:32]}"' if copy else None
 
@@ -206,7 +206,7 @@ def serve_review_image(request: HttpRequest, token: str) -> HttpResponse:
     if content is None:
         raise Http404
     headers = {
-        "Cache-Control": f"private, max-age={signed_links.PICTURE_SECONDS}",
+        "Cache-Control": f"private, max-age={signed_links.IMAGE_SECONDS}",
         "Cross-Origin-Resource-Policy": "same-origin",
     }
     return HttpResponse(content, content_type="image/jpeg", headers=headers)
@@ -247,7 +247,7 @@ def _welcome(
     *,
     forgotten: bool = False,
 ) -> HttpResponse:
-    """What one agrees to before the first picture. `forgotten`: this answer takes the browser's cookies away."""
+    """What one agrees to before the first image. `forgotten`: this answer takes the browser's cookies away."""
     full = found.limit is not None and found.used >= found.limit
     consent = current_consent()
     draft = draft_beside(consent)
@@ -261,7 +261,7 @@ def _welcome(
         "full": full,
         "message": message,
         "proof": Proof.new(
-            JOIN, about=f"{found.code} {consent.pk} {draft.pk if draft else ''} {known.pk if known else ''}"
+            JOIN, target=f"{found.code} {consent.pk} {draft.pk if draft else ''} {known.pk if known else ''}"
         ),
         "known": Proof.new(PURPOSE, known.pk) if known else None,
         "known_by": (known.invitation or found) if known else None,
@@ -276,7 +276,7 @@ def _agreed(
 
     None where that was no page of this invitation.
     """
-    code, text, draft, known = ([*proof.about.split(" "), "", "", ""] if proof else [""] * 4)[:4]
+    code, text, draft, known = ([*proof.target.split(" "), "", "", ""] if proof else [""] * 4)[:4]
     if code != found.code or not text:
         return None, None, None
     texts = ReviewerConsent.objects.in_bulk([int(key) for key in (text, draft) if key])

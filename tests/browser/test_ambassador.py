@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.dish_steps import look, press, problems, receipt_on
 from tests.browser.server import Server
 from tests.browser.test_real_server import FIRST_VIEW, fetch
-from tests.browser.walking import look, press, problems, receipt_on
 
 pytestmark = pytest.mark.browser
 

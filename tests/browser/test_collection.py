@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from tests.browser.dish_steps import agree, confirm, fill, photo_file, press, receipt_on, tell, to_photo
 from tests.browser.server import Server
-from tests.browser.walking import agree, confirm, fill, photo_file, press, receipt_on, tell, to_photo
 
 pytestmark = pytest.mark.browser
 
@@ -186,7 +186,7 @@ def test_suggestions_that_cannot_be_fetched_leave_the_plain_button(browser: Brow
     context.close()
 
 
-def test_picture_is_reported_without_javascript(plain_context: BrowserContext, server: Server) -> None:
+def test_image_is_reported_without_javascript(plain_context: BrowserContext, server: Server) -> None:
     number = server.ask(
         "photo = make_photo(make_dish('Tepsi', country='Iraq', state='accepted'), 'accepted'); print(photo.dish.number)"
     )

@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.dish_steps import look, press
 from tests.browser.server import Server
-from tests.browser.test_turns import page
-from tests.browser.walking import look, press
+from tests.browser.test_finish import page
 
 __all__ = ["page"]
 
@@ -87,7 +87,7 @@ def test_language_is_chosen_on_the_first_page_and_amid_the_questions(page: Page,
 
 def test_reload_amid_the_second_questions_asks_them_again(page: Page, server: Server) -> None:
     join(page, server.url + server.ask(INVITE))
-    pictures = page.locator("form.judge").get_attribute("action")
+    images = page.locator("form.judge").get_attribute("action")
     if page.evaluate("() => matchMedia('(scripting: enabled)').matches"):
         page.get_by_role("button", name="Show", exact=True).click()
         page.locator(".frame img").wait_for()
@@ -100,7 +100,7 @@ def test_reload_amid_the_second_questions_asks_them_again(page: Page, server: Se
     expect(second).to_have_count(1)
     page.reload()
     expect(second).to_have_count(1)
-    page.goto(f"{server.url}{pictures}")
+    page.goto(f"{server.url}{images}")
     if page.locator("form.judge").count():
         expect(second).to_have_count(1)
         expect(page.locator("input[name=q-familiarity][value=very]")).to_have_count(1)

@@ -7,8 +7,19 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route, ViewportSize
 
+from tests.browser.dish_steps import (
+    agree,
+    confirm,
+    fill,
+    look,
+    misplaced,
+    photo_file,
+    press,
+    problems,
+    receipt_on,
+    tell,
+)
 from tests.browser.server import Server
-from tests.browser.walking import agree, confirm, fill, look, misplaced, photo_file, press, problems, receipt_on, tell
 
 pytestmark = [pytest.mark.browser]
 

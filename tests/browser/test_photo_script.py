@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
+from tests.browser.dish_steps import press, to_photo
 from tests.browser.server import Server
-from tests.browser.walking import press, to_photo
 
 pytestmark = [pytest.mark.browser]
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize
 
 from collection.leaderboard.counters import update_leaderboard_counters
 from collection.models import Dish
-from tests.browser.walking import look, problems
+from tests.browser.dish_steps import look, problems
 from tests.collection.make import make_dish, open_collection
 from tests.public_pages import render_public_pages
 

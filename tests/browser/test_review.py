@@ -87,7 +87,7 @@ def test_whole_review_without_script_and_cookies(page: Page, live_server: LiveSe
     assert page.get_by_label("3", exact=True).is_checked()
     shot(page, "shown")
     press(page, "Next")
-    choose(page, "Does the picture show Àmàlà", "No")
+    choose(page, "Does the image show Àmàlà", "No")
     choose(page, "How close is the picture", "Not at all similar, or completely different")
     page.get_by_label("Why?").fill("Kò jọ àmàlà rárá")
     page.get_by_label("The picture looks disturbing").check()
@@ -116,7 +116,7 @@ def test_whole_review_without_script_and_cookies(page: Page, live_server: LiveSe
     assert said[False]["seen"] == "A wall"
 
 
-def test_buttons_of_the_picture_stay_in_the_same_place(page: Page, live_server: LiveServer) -> None:
+def test_buttons_of_the_image_stay_in_the_same_place(page: Page, live_server: LiveServer) -> None:
     begin(page, live_server, make_invitation())
     names = ("Show", "Skip", "Report")
     before = [page.get_by_role("button", name=name).bounding_box() for name in names]
@@ -194,7 +194,7 @@ def test_first_view_fits_one_window_and_two_requests(browser: Browser, live_serv
     context.close()
 
 
-def test_covered_picture_page_fits_one_window_and_two_requests(browser: Browser, live_server: LiveServer) -> None:
+def test_covered_image_page_fits_one_window_and_two_requests(browser: Browser, live_server: LiveServer) -> None:
     context = browser.new_context(viewport=PHONE)
     page = context.new_page()
     begin(page, live_server, make_invitation())

@@ -69,7 +69,7 @@ def test_a_chain_from_its_start_to_what_failed(page: Page, server: Server, reque
         page.select_option(f"[name={study}-images]", "@generation")
     page.select_option("[name=association-encoder]", "standin-encoder")
     page.click("[value=plan]")
-    assert "planned once the pictures are there" in page.inner_text("#content")
+    assert "planned once the images are there" in page.inner_text("#content")
     check(page, scripts)
     page.click("[value=start]")
     assert "3 runs were started." in page.inner_text(".messagelist")

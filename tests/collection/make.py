@@ -70,8 +70,10 @@ def make_dish(
     return save_dish(words, [country], [(language, "wol")], contributor=contributor, state=state, source=source)
 
 
-def picture(size: tuple[int, int] = (400, 300), kind: str = "JPEG", mode: str = "RGB", **options: Any) -> bytes:
-    """A picture with a gradient, in any kind that Pillow writes."""
+def make_photo_bytes(
+    size: tuple[int, int] = (400, 300), kind: str = "JPEG", mode: str = "RGB", **options: Any
+) -> bytes:
+    """An image with a gradient, in any kind that Pillow writes."""
     image = Image.linear_gradient("L").resize(size).convert(mode)
     buffer = io.BytesIO()
     image.save(buffer, kind, **options)
@@ -83,7 +85,7 @@ def upload(data: bytes, name: str = "photo.jpg") -> SimpleUploadedFile:
 
 
 def make_photo(dish: Dish, state: str = Photo.State.WAITING, data: bytes | None = None) -> Photo:
-    prepared = prepare_photo(data or picture())
+    prepared = prepare_photo(data or make_photo_bytes())
     file, thumbnail = store_photo_files(prepared)
     ticked = dict.fromkeys(TICKS, state != Photo.State.DRAFT)
     return Photo.objects.create(

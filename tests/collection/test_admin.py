@@ -50,7 +50,7 @@ def test_photos_are_decided_apart_from_their_dishes(client: Client, action: str,
     assert photo.dish.state == "waiting"
 
 
-def test_photo_without_a_thumbnail_is_listed_without_a_picture(client: Client) -> None:
+def test_photo_without_a_thumbnail_is_listed_without_an_image(client: Client) -> None:
     shown, bare = make_photo(make_dish()), make_photo(make_dish("Banku"))
     Photo.objects.filter(pk=bare.pk).update(thumbnail="")
     listed = client.get("/admin/collection/photo/").content.decode()

@@ -13,7 +13,7 @@ from collection.access import form_tokens, return_codes
 from collection.access.form_tokens import Proof
 from collection.access.request_info import TOO_QUICK, collect_request_circumstances
 from collection.access.turns import finish_turn, has_turn_ended
-from review.signed_links import copy_of, picture_address
+from review.signed_links import copy_of, image_address
 from tests.collection.make import ANSWERS, make_contributor, make_dish, page, stranger, tokens
 from tests.review.make import first_image, make_campaign
 
@@ -100,9 +100,9 @@ def test_a_dish_that_waits_longer_than_the_clock_goes_back_is_not_called_quick(c
     assert TOO_QUICK not in collect_request_circumstances(request, served).flags
 
 
-def test_a_picture_whose_page_was_served_before_the_jump_is_still_served(clock: SetClock) -> None:
+def test_an_image_whose_page_was_served_before_the_jump_is_still_served(clock: SetClock) -> None:
     image = first_image(make_campaign(images=1))
-    address = picture_address(image).rstrip("/").rpartition("/")[2]
+    address = image_address(image).rstrip("/").rpartition("/")[2]
     clock(-2 * HOURS)
     assert copy_of(address) == image.copy_sha256
     clock(1 * HOURS)

@@ -23,9 +23,9 @@ from tests.collection.make import (
     make_contributor,
     make_dish,
     make_photo,
+    make_photo_bytes,
     open_collection,
     page,
-    picture,
     stranger,
     tokens,
     unopened,
@@ -97,7 +97,7 @@ def storing_requests() -> list[tuple[str, Mapping[str, object]]]:
     photo = make_photo(dish, Photo.State.DRAFT)
     consent = tokens(stranger().get("/describe/").content.decode())["/describe/"]
     aloud = tokens(stranger().get("/beside/").content.decode())["/beside/"]
-    mark = Proof.new("dish", about=f"consent:{ConsentText.objects.get(language='en').pk}.0.{Opening.objects.get().pk}")
+    mark = Proof.new("dish", target=f"consent:{ConsentText.objects.get(language='en').pk}.0.{Opening.objects.get().pk}")
 
     def of(purpose: str, about: object = dish.pk) -> str:
         return Proof.new(purpose, contributor.pk, about).token
@@ -109,7 +109,7 @@ def storing_requests() -> list[tuple[str, Mapping[str, object]]]:
         ("/dish/", {**ANSWERS, "local_name": "Kelewele", "choice": "correction", "proof": of("dish")}),
         ("/dish/", {**ANSWERS, **CONSENT, "local_name": "Kelewele", "proof": mark.token}),
         ("/more/", {"drink": "Kelewele", "proof": of("more")}),
-        ("/photo/", {"photo": upload(picture()), "proof": of("photo")}),
+        ("/photo/", {"photo": upload(make_photo_bytes()), "proof": of("photo")}),
         ("/caption/", {"caption": "Kelewele", **TICKS, "proof": of("caption", photo.pk)}),
         ("/about/", {"name": "Kelewele", "agree": "on", "proof": of("about")}),
     ]
@@ -163,7 +163,7 @@ def test_fresh_clone_lets_a_stranger_walk_the_journey_as_a_demonstration() -> No
     third = walk(client)
     assert 'class="demonstration"' in third
     fourth = page(client, "/more/", {"proof": tokens(third)["/more/"], "drink": "tea"})
-    fifth = page(client, "/photo/", {"proof": tokens(fourth)["/photo/"], "photo": upload(picture())})
+    fifth = page(client, "/photo/", {"proof": tokens(fourth)["/photo/"], "photo": upload(make_photo_bytes())})
     sixth = page(client, "/caption/", {"proof": tokens(fifth)["/caption/"], "caption": "rice", **TICKS})
     page(client, "/about/", {"proof": tokens(sixth)["/about/"], "alias": "A", "agree": "on"})
     dish = Dish.objects.get()

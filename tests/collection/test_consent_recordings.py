@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from collection.consent.recordings import MOST_BYTES, RecordingError, attach_recording, path_of, validate_recording
 from collection.models import ConsentText
-from tests.collection.make import make_steward, picture, stranger, upload
+from tests.collection.make import make_photo_bytes, make_steward, stranger, upload
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +56,7 @@ def test_every_kind_of_mp3_is_taken(kind: str) -> None:
         b"\xff\xfb\xf0\x00" * 200,
         b"\xff\xfb\x9c\x00" * 200,
         b"\xff\xeb\x90\x00" * 200,
-        picture(),
+        make_photo_bytes(),
     ],
 )
 def test_what_is_no_whole_mp3_is_refused(data: bytes) -> None:
@@ -89,7 +89,7 @@ def test_staff_upload_a_recording_and_the_page_offers_it_with_its_size(client: C
     assert response.content == mp3(300) and response.headers["Content-Type"] == "audio/mpeg"
 
 
-@pytest.mark.parametrize("data", [None, b"", picture(), b"MZ" + bytes(500)])
+@pytest.mark.parametrize("data", [None, b"", make_photo_bytes(), b"MZ" + bytes(500)])
 def test_upload_that_is_no_mp3_gets_a_sentence_and_changes_nothing(client: Client, data: bytes | None) -> None:
     attach_recording(english(), mp3())
     before = english().recording

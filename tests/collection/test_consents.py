@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from collection.access.form_tokens import Proof
-from collection.consent.record import Said, consent_for, language_info, licence_name, shown_consent
+from collection.consent.record import ConsentWording, consent_for, language_info, licence_name, shown_consent
 from collection.models import ConsentText, Contributor, Dish, Opening
 from collection.models.consent import PLACEHOLDERS, find_placeholders
 from tests.collection.make import ANSWERS, CONSENT, confirm, open_collection, page, stranger, tokens, unopened
@@ -133,7 +133,7 @@ def test_what_staff_filled_in_stands_in_the_text_and_stays_recorded() -> None:
     agree(shown)
     contributor = Contributor.objects.get()
     assert contributor.consent is not None
-    said = Said(contributor.consent, contributor.consent_opening).sentences
+    said = ConsentWording(contributor.consent, contributor.consent_opening).sentences
     assert "Kitchen Table Trust" in said[0] and said[0] in html.unescape(shown)
     assert later.controller in html.unescape(consent_page())
 
@@ -216,7 +216,7 @@ def test_page_shown_again_keeps_its_texts() -> None:
     "about", ["", "consent:", "consent:1", "consent:a.b.c", "consent:999999.0.0", "consent:1.2.3.4"]
 )
 def test_form_without_a_text_is_no_consent(about: str) -> None:
-    proof = Proof.new("consent", about=about)
+    proof = Proof.new("consent", target=about)
     assert shown_consent(proof) is None
     text = page(stranger(), "/describe/", {**CONSENT, "proof": proof.token})
     assert "nothing was saved" in text and Contributor.objects.count() == 0
@@ -275,7 +275,7 @@ def test_text_that_could_not_be_shown_is_refused(field: str, value: Any, sentenc
 def test_every_placeholder_is_filled_in_every_language() -> None:
     for text in ConsentText.objects.all():
         for opening in (None, Opening.objects.get(), Opening(thanks="rice")):
-            said = Said(text, opening)
+            said = ConsentWording(text, opening)
             for sentence in [*said.sentences, *said.aloud]:
                 assert "{" not in sentence and list(string.Formatter().parse(sentence))
 

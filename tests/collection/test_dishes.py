@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.check_digits import check_digit
-from collection.dishes.ledger import ATTEMPTS, Entry, enter_with_retry
+from collection.dishes.idempotency import ATTEMPTS, Entry, enter_with_retry
 from collection.dishes.numbers import from_row, next_number
 from collection.dishes.receipts import format_receipt, new_receipt, read_receipt
 from collection.dishes.write import change_dish, save_dish, set_places

@@ -18,8 +18,8 @@ from tests.collection.make import (
     dish_form,
     make_contributor,
     make_dish,
+    make_photo_bytes,
     page,
-    picture,
     stranger,
     tokens,
     upload,
@@ -173,7 +173,7 @@ def test_our_own_pages_can(headers: dict[str, str]) -> None:
 
 
 def test_somebody_who_never_agreed_is_asked_before_anything_is_saved() -> None:
-    proof = Proof.new("dish", about=consent_for().mark)
+    proof = Proof.new("dish", target=consent_for().mark)
     text = page(stranger(), "/dish/", {**ANSWERS, "proof": proof.token})
     assert "Without it nothing can be kept" in text and Dish.objects.count() == 0
     page(stranger(), "/dish/", {**ANSWERS, **CONSENT, "proof": proof.token})
@@ -191,16 +191,16 @@ def test_same_photo_sent_twice_is_one_photo() -> None:
     dish = make_dish(contributor=contributor)
     token = Proof.new("photo", contributor.pk, dish.pk).token
     for _ in range(2):
-        page(stranger(), "/photo/", {"proof": token, "photo": upload(picture())})
+        page(stranger(), "/photo/", {"proof": token, "photo": upload(make_photo_bytes())})
     assert Photo.objects.count() == 1
 
 
-def test_another_picture_from_the_same_form_takes_the_place_of_the_draft() -> None:
+def test_another_image_from_the_same_form_takes_the_place_of_the_draft() -> None:
     contributor = make_contributor()
     dish = make_dish(contributor=contributor)
     token = Proof.new("photo", contributor.pk, dish.pk).token
-    page(stranger(), "/photo/", {"proof": token, "photo": upload(picture())})
-    page(stranger(), "/photo/", {"proof": token, "photo": upload(picture((500, 500)))})
+    page(stranger(), "/photo/", {"proof": token, "photo": upload(make_photo_bytes())})
+    page(stranger(), "/photo/", {"proof": token, "photo": upload(make_photo_bytes((500, 500)))})
     assert Photo.objects.get().width == 500
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from collection.consent.record import Said
+from collection.consent.record import ConsentWording
 from collection.models import AboutYou, Contributor, Dish, DishChange, Photo, Submission
 from tests.collection.make import (
     ANSWERS,
@@ -11,8 +11,8 @@ from tests.collection.make import (
     TICKS,
     dish_form,
     make_contributor,
+    make_photo_bytes,
     page,
-    picture,
     stranger,
     tokens,
     upload,
@@ -31,7 +31,7 @@ def walk_to_photo(client: Client) -> str:
 def test_whole_journey_without_cookies_leaves_dish_photo_and_details() -> None:
     client = stranger()
     fourth = walk_to_photo(client)
-    fifth = page(client, "/photo/", {"proof": tokens(fourth)["/photo/"], "photo": upload(picture())})
+    fifth = page(client, "/photo/", {"proof": tokens(fourth)["/photo/"], "photo": upload(make_photo_bytes())})
     sixth = page(client, "/caption/", {"proof": tokens(fifth)["/caption/"], "caption": "A red rice", **TICKS})
     answers = {"name": "Awa", "year_of_birth": "١٩٩٠", "nationalities": "Senegal, Atlantis", "agree": "on"}
     last = page(client, "/about/", {"proof": tokens(sixth)["/about/"], **answers})
@@ -70,7 +70,7 @@ def test_consent_is_recorded_with_the_text_that_was_shown() -> None:
     page(client, "/describe/", {**CONSENT, "proof": tokens(first)["/describe/"]})
     contributor = Contributor.objects.get()
     assert contributor.consent is not None and contributor.consent_at is not None
-    said = Said(contributor.consent, contributor.consent_opening).sentences
+    said = ConsentWording(contributor.consent, contributor.consent_opening).sentences
     assert all(sentence in first for sentence in said)
     assert len(said) <= 8 and "Kitchen Table Trust" in said[0] and "+233 20 000 0000" in said[-1]
 
@@ -110,7 +110,7 @@ def test_photo_page_holds_one_file_input_and_no_typed_field() -> None:
 def test_going_on_without_the_photo_removes_it_again() -> None:
     client = stranger()
     fourth = walk_to_photo(client)
-    fifth = page(client, "/photo/", {"proof": tokens(fourth)["/photo/"], "photo": upload(picture())})
+    fifth = page(client, "/photo/", {"proof": tokens(fourth)["/photo/"], "photo": upload(make_photo_bytes())})
     last = page(client, "/caption/", {"proof": tokens(fifth)["/caption/"], "skip": "1"})
     assert "Thank you" in last and Photo.objects.count() == 0
 
@@ -118,7 +118,7 @@ def test_going_on_without_the_photo_removes_it_again() -> None:
 def test_photo_without_all_confirmations_stays_a_draft() -> None:
     client = stranger()
     fourth = walk_to_photo(client)
-    fifth = page(client, "/photo/", {"proof": tokens(fourth)["/photo/"], "photo": upload(picture())})
+    fifth = page(client, "/photo/", {"proof": tokens(fourth)["/photo/"], "photo": upload(make_photo_bytes())})
     three = {**TICKS, "no_people": ""}
     text = page(client, "/caption/", {"proof": tokens(fifth)["/caption/"], "caption": "rice", **three})
     assert "in which somebody can be recognised is not kept" in text and ">\nrice</textarea>" in text

@@ -18,8 +18,8 @@ from collection.leaderboard import counters
 from collection.leaderboard.counters import (
     EVER,
     correct_counters,
+    list_counted_names,
     rebuild_leaderboard,
-    stands_of,
     update_leaderboard_counters,
 )
 from collection.leaderboard.read import build_leaderboard, compute_ranks
@@ -40,7 +40,7 @@ def from_scratch() -> dict[tuple[str, str, str, str], int]:
     for dish in Dish.objects.filter(state="accepted", merged_into=None).exclude(source="demonstration"):
         day = dish.created_at.astimezone(UTC).date()
         told_here = (("month", day.replace(day=1)), ("day", day)) if dish.source != "import" else ()
-        for kind, key in stands_of(dish):
+        for kind, key in list_counted_names(dish):
             for period, start in (("ever", EVER), *told_here):
                 found[kind, key, period, start.isoformat()] += 1
     return dict(found)
@@ -54,7 +54,7 @@ def held() -> dict[tuple[str, str, str, str], int]:
 def people_from_scratch() -> dict[str, int]:
     told: dict[str, set[Any]] = {}
     for dish in Dish.objects.filter(state="accepted", merged_into=None):
-        for kind, key in stands_of(dish):
+        for kind, key in list_counted_names(dish):
             if kind == "country" and dish.contributor_id:
                 told.setdefault(key, set()).add(dish.contributor_id)
     return {key: len(who) for key, who in told.items()}
@@ -284,7 +284,7 @@ def test_ranks_by_hand(numbers: list[int], expected: list[int]) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["Call 0244 123 456", "٠٢٤٤١٢٣٤٥٦"])
 def test_a_telephone_number_is_no_public_name(name: str) -> None:
-    from collection.forms import AboutForm
+    from collection.forms import PersonalDetailsForm
 
-    form = AboutForm({"alias": name, "agree": "on"})
+    form = PersonalDetailsForm({"alias": name, "agree": "on"})
     assert "telephone number" in form.errors["alias"][0]

@@ -23,9 +23,9 @@ from tests.collection.make import (
     make_contributor,
     make_dish,
     make_photo,
+    make_photo_bytes,
     make_steward,
     page,
-    picture,
     stranger,
     upload,
 )
@@ -45,26 +45,26 @@ def reddish(image: Image.Image, x: int, y: int) -> bool:
 
 
 KINDS = {
-    "jpeg": lambda: picture(),
-    "progressive": lambda: picture(progressive=True),
-    "cmyk": lambda: picture(mode="CMYK"),
-    "grey jpeg": lambda: picture(mode="L"),
-    "mpo": lambda: picture(kind="MPO", save_all=True, append_images=[Image.new("RGB", (400, 300))]),
-    "png": lambda: picture(kind="PNG"),
-    "png with alpha": lambda: picture(kind="PNG", mode="RGBA"),
-    "png with palette": lambda: picture(kind="PNG", mode="P", transparency=0),
-    "png with 16 bits": lambda: picture(kind="PNG", mode="I;16"),
-    "png of one bit": lambda: picture(kind="PNG", mode="1"),
-    "webp": lambda: picture(kind="WEBP"),
-    "gif that moves": lambda: picture(kind="GIF", save_all=True, append_images=[Image.new("RGB", (400, 300))]),
-    "heic": lambda: picture(kind="HEIF"),
-    "avif": lambda: picture(kind="AVIF"),
-    "large": lambda: picture((4000, 3000)),
+    "jpeg": lambda: make_photo_bytes(),
+    "progressive": lambda: make_photo_bytes(progressive=True),
+    "cmyk": lambda: make_photo_bytes(mode="CMYK"),
+    "grey jpeg": lambda: make_photo_bytes(mode="L"),
+    "mpo": lambda: make_photo_bytes(kind="MPO", save_all=True, append_images=[Image.new("RGB", (400, 300))]),
+    "png": lambda: make_photo_bytes(kind="PNG"),
+    "png with alpha": lambda: make_photo_bytes(kind="PNG", mode="RGBA"),
+    "png with palette": lambda: make_photo_bytes(kind="PNG", mode="P", transparency=0),
+    "png with 16 bits": lambda: make_photo_bytes(kind="PNG", mode="I;16"),
+    "png of one bit": lambda: make_photo_bytes(kind="PNG", mode="1"),
+    "webp": lambda: make_photo_bytes(kind="WEBP"),
+    "gif that moves": lambda: make_photo_bytes(kind="GIF", save_all=True, append_images=[Image.new("RGB", (400, 300))]),
+    "heic": lambda: make_photo_bytes(kind="HEIF"),
+    "avif": lambda: make_photo_bytes(kind="AVIF"),
+    "large": lambda: make_photo_bytes((4000, 3000)),
 }
 
 
-# JPEG markers that carry a picture: start, tables, frame, scans, end, and the head of JFIF without a preview.
-PICTURE_ONLY = {0xD8, 0xDB, 0xC0, 0xC2, 0xC4, 0xDA, 0xD9, 0xE0}
+# JPEG markers that carry an image: start, tables, frame, scans, end, and the head of JFIF without a preview.
+IMAGE_ONLY = {0xD8, 0xDB, 0xC0, 0xC2, 0xC4, 0xDA, 0xD9, 0xE0}
 TRACES = (
     b"Exif",
     b"http://ns.adobe.com",
@@ -79,7 +79,7 @@ TRACES = (
 
 
 def markers(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Marker and content of every segment of a JPEG, read without any library of pictures."""
+    """Marker and content of every segment of a JPEG, read without any library of images."""
     at = 2
     yield data[1], b""
     while at < len(data):
@@ -97,7 +97,7 @@ def markers(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def traces(data: bytes) -> list[str]:
     """What a JPEG holds besides its pixels: unexpected segments, a preview, bytes after its end, tags, known words."""
-    found = [f"segment {marker:02x}" for marker, _content in markers(data) if marker not in PICTURE_ONLY]
+    found = [f"segment {marker:02x}" for marker, _content in markers(data) if marker not in IMAGE_ONLY]
     found += ["preview" for marker, content in markers(data) if marker == 0xE0 and content[12:14] != b"\0\0"]
     found += ["bytes after the end" for marker, rest in markers(data) if marker == 0xD9 and rest]
     found += ["picture inside the picture"] * (data.count(b"\xff\xd8\xff") - 1)
@@ -139,7 +139,7 @@ def coloured_halves() -> Image.Image:
     return image
 
 
-# Where the red half lies once the flag is applied, as the side of the upright picture.
+# Where the red half lies once the flag is applied, as the side of the upright image.
 UPRIGHT = {1: "left", 2: "right", 3: "right", 4: "left", 5: "top", 6: "top", 7: "bottom", 8: "bottom"}
 SIDES = {"left": (0.1, 0.5), "right": (0.9, 0.5), "top": (0.5, 0.1), "bottom": (0.5, 0.9)}
 OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
@@ -168,7 +168,7 @@ def test_traces_are_noticed_where_there_are_some() -> None:
     found = traces(rich("JPEG", 6))
     assert {"segment e1", "segment e2", "Exif", "ICC_PROFILE", "Image Make", "GPS GPSLatitude"} <= set(found)
     assert {"segment e2", "picture inside the picture"} <= set(traces(rich("MPO", 1)))
-    assert "bytes after the end" in traces(picture() + b"more")
+    assert "bytes after the end" in traces(make_photo_bytes() + b"more")
 
 
 def swapped_profile() -> bytes:
@@ -207,7 +207,7 @@ def test_sixteen_bits_keep_their_brightness() -> None:
     assert all(abs(value - 128) <= 3 for value in (red, green, blue))
 
 
-def test_only_the_first_picture_of_several_is_kept() -> None:
+def test_only_the_first_image_of_several_is_kept() -> None:
     buffer = io.BytesIO()
     Image.new("RGB", (100, 100), "red").save(
         buffer, "GIF", save_all=True, append_images=[Image.new("RGB", (100, 100), "blue")]
@@ -216,18 +216,18 @@ def test_only_the_first_picture_of_several_is_kept() -> None:
 
 
 def test_comment_does_not_travel_with_the_photo() -> None:
-    data = picture(comment=SECRET)
+    data = make_photo_bytes(comment=SECRET)
     assert SECRET in data and SECRET not in prepare_photo(data).image
 
 
 def test_profile_does_not_travel_with_the_photo() -> None:
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    data = picture(icc_profile=profile)
+    data = make_photo_bytes(icc_profile=profile)
     assert b"ICC_PROFILE" in data and b"ICC_PROFILE" not in prepare_photo(data).image
 
 
 def test_broken_profile_does_not_lose_the_photo() -> None:
-    assert prepare_photo(picture(icc_profile=b"no profile")).width == 400
+    assert prepare_photo(make_photo_bytes(icc_profile=b"no profile")).width == 400
 
 
 def test_noise_still_gets_a_small_thumbnail() -> None:
@@ -261,14 +261,14 @@ HOSTILE = {
     "page": (b"<html><script>alert(1)</script></html>", "could not be read"),
     "drawing": (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "could not be read"),
     "pdf": (b"%PDF-1.7 ...", "could not be read"),
-    "bitmap": (picture(kind="BMP"), "could not be read"),
-    "cut off": (picture((1000, 1000))[:-2000], "could not be read"),
-    "only a head": (picture()[:30], "could not be read"),
-    "cut off heic": (picture(kind="HEIF")[:-400], "could not be read"),
-    "cut off png": (picture(kind="PNG")[:-200], "could not be read"),
+    "bitmap": (make_photo_bytes(kind="BMP"), "could not be read"),
+    "cut off": (make_photo_bytes((1000, 1000))[:-2000], "could not be read"),
+    "only a head": (make_photo_bytes()[:30], "could not be read"),
+    "cut off heic": (make_photo_bytes(kind="HEIF")[:-400], "could not be read"),
+    "cut off png": (make_photo_bytes(kind="PNG")[:-200], "could not be read"),
     "pixel bomb": (png_of(60_000, 60_000), "more pixels"),
     "large bomb": (png_of(9_000, 9_000), "more pixels"),
-    "speck": (picture((8, 8)), "too small"),
+    "speck": (make_photo_bytes((8, 8)), "too small"),
 }
 
 
@@ -297,14 +297,14 @@ def test_refused_photo_leaves_the_dish_and_nothing_else(kind: str) -> None:
 @pytest.mark.django_db
 def test_too_large_photo_is_refused_with_its_limit(settings: Settings) -> None:
     settings.MAX_PHOTO_BYTES = 100_000
-    assert "larger than 15 MB" in send(picture() + b"\0" * 300_000)
+    assert "larger than 15 MB" in send(make_photo_bytes() + b"\0" * 300_000)
     assert Photo.objects.count() == 0
 
 
 @pytest.mark.django_db
 def test_photo_goes_through_while_the_broker_is_down(settings: Settings) -> None:
     settings.CELERY_BROKER_URL = settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    assert "Your photo arrived" in send(picture())
+    assert "Your photo arrived" in send(make_photo_bytes())
 
 
 @pytest.mark.django_db
@@ -313,7 +313,7 @@ def test_files_of_a_replaced_draft_are_gone() -> None:
     dish = make_dish(contributor=contributor)
     token = Proof.new("photo", contributor.pk, dish.pk).token
     for size in ((400, 300), (300, 300)):
-        page(stranger(), "/photo/", {"proof": token, "photo": upload(picture(size))})
+        page(stranger(), "/photo/", {"proof": token, "photo": upload(make_photo_bytes(size))})
     photo = Photo.objects.get()
     assert sorted(default_storage.listdir("photos")[1]) == sorted(
         path.removeprefix("photos/") for path in (photo.file, photo.thumbnail)
@@ -375,7 +375,7 @@ def test_large_photo_is_made_small_in_the_colours_that_its_profile_means() -> No
 def test_same_photo_sent_over_two_lines_at_once_is_stored_once(monkeypatch: pytest.MonkeyPatch) -> None:
     contributor = make_contributor()
     dish = make_dish(contributor=contributor)
-    proof, prepared = Proof.new("photo", contributor.pk, dish.pk), prepare_photo(picture())
+    proof, prepared = Proof.new("photo", contributor.pk, dish.pk), prepare_photo(make_photo_bytes())
     store = process.store_photo_files
 
     def meanwhile(given: process.Prepared) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from collection.dishes.submit import NameTakenError, save_about
+from collection.dishes.submit import NameTakenError, store_personal_details
 from collection.models import AboutYou, Contributor, Dish
 from tests.collection.make import dish_form, make_contributor, page, stranger, tokens
 
@@ -53,7 +53,7 @@ def test_somebody_who_is_faster_by_a_moment_keeps_the_name() -> None:
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(take), pytest.raises(NameTakenError):
-        save_about(second, answers)
+        store_personal_details(second, answers)
     second.refresh_from_db()
     assert second.alias == ""
 

@@ -34,7 +34,7 @@ def mark(row: Dish | Photo) -> str:
 
 
 def send(row: Dish | Photo, reason: str, **more: str) -> str:
-    proof = Proof.new("report", about=mark(row)).token
+    proof = Proof.new("report", target=mark(row)).token
     return page(stranger(), address(row), {"proof": proof, "reason": reason, **more})
 
 
@@ -44,7 +44,7 @@ def reload(row: Dish | Photo) -> Dish | Photo:
 
 
 @pytest.mark.parametrize("reason", HIDING)
-def test_reported_picture_is_hidden_at_once_and_the_dish_stays(client: Client, reason: str) -> None:
+def test_reported_image_is_hidden_at_once_and_the_dish_stays(client: Client, reason: str) -> None:
     photo = public_photo()
     assert "Your report arrived" in send(photo, reason, words="It is my daughter.")
     assert reload(photo).state == Photo.State.HIDDEN
@@ -141,7 +141,7 @@ def test_looking_at_the_form_changes_nothing(client: Client) -> None:
 )
 def test_report_that_cannot_be_kept_gets_its_sentence(answers: dict[str, str], sentence: str) -> None:
     dish = public_dish()
-    proof = Proof.new("report", about=mark(dish)).token
+    proof = Proof.new("report", target=mark(dish)).token
     text = html.unescape(page(stranger(), address(dish), {"proof": proof, **answers}))
     assert sentence in text
     if "words" in answers and answers["words"].isprintable():
@@ -152,7 +152,7 @@ def test_report_that_cannot_be_kept_gets_its_sentence(answers: dict[str, str], s
 @pytest.mark.parametrize("token", ["", "forged", "another"])
 def test_report_without_its_own_token_is_shown_again_and_not_entered(token: str) -> None:
     dish = public_dish()
-    proof = Proof.new("report", about="dish:0").token if token == "another" else token
+    proof = Proof.new("report", target="dish:0").token if token == "another" else token
     text = page(stranger(), address(dish), {"proof": proof, "reason": "person", "words": "kept typing"})
     assert "nothing was saved" in text and "kept typing" in text
     assert Report.objects.count() == 0
@@ -160,7 +160,7 @@ def test_report_without_its_own_token_is_shown_again_and_not_entered(token: str)
 
 def test_report_from_another_site_hides_nothing() -> None:
     dish = public_dish()
-    proof = Proof.new("report", about=mark(dish)).token
+    proof = Proof.new("report", target=mark(dish)).token
     page(stranger(), address(dish), {"proof": proof, "reason": "person"}, **{"Sec-Fetch-Site": "cross-site"})
     assert reload(dish).state == "accepted"
 

@@ -69,7 +69,7 @@ def test_what_looks_odd_is_flagged_and_taken_all_the_same() -> None:
     assert set(Submission.objects.get().flags) == {"trap", "quick"}
     assert Dish.objects.get().state == "waiting"
     slow = Proof.new("dish", make_contributor().pk)
-    calm = Proof(slow.purpose, slow.form, slow.person, slow.about, slow.at - 60_000)
+    calm = Proof(slow.purpose, slow.form, slow.person, slow.target, slow.at - 60_000)
     assert collect_request_circumstances(RequestFactory().post("/dish/", ANSWERS), calm).flags == ()
 
 

@@ -17,7 +17,7 @@ Answer = tuple[int, dict[str, str], Any]
 
 
 def png(seed: int = 0) -> bytes:
-    """A small picture that is neither black, flat nor blurred."""
+    """A small image that is neither black, flat nor blurred."""
     pixels = np.random.default_rng(seed).integers(0, 255, (24, 32, 3), dtype=np.uint8)
     stream = io.BytesIO()
     Image.fromarray(pixels).save(stream, "PNG")
@@ -30,13 +30,13 @@ def error(status: int, message: str, code: str = "", kind: str = "", **headers: 
     return status, {name.replace("_", "-"): value for name, value in headers.items()}, body
 
 
-# Pictures that are said to be something else.
+# Images that are said to be something else.
 ODD_TYPES = {"x-png": "application/x-png", "words": "text/plain", "json": "application/json", "bytes": "binary/x"}
 REFUSAL = error(400, "Your request was rejected.", "content_policy_violation", "invalid_request_error")
 SLOW = error(429, "Slow down.", "rate_limit_exceeded", Retry_After="0.2")
 
 
-def pictures(n: int = 1, revised: str = "", **more: Any) -> Answer:
+def image_answer(n: int = 1, revised: str = "", **more: Any) -> Answer:
     row = {"b64_json": base64.b64encode(png()).decode(), **({"revised_prompt": revised} if revised else {})}
     return 200, {"x-request-id": "req_1"}, {"created": 1, "data": [row] * n, **more}
 
@@ -53,7 +53,7 @@ def says(text: Any, *, finish: str = "stop", usage: dict[str, int] | None = None
 
 
 class Provider:
-    """`script`: answers in turn, then pictures, or the letter B, for ever. A prompt that holds `refuse` is refused.
+    """`script`: answers in turn, then images, or the letter B, for ever. A prompt that holds `refuse` is refused.
 
     `chooses`: gives the answer to a call instead, or None for those.
 
@@ -87,7 +87,7 @@ class Provider:
             return says("B")
         if "refuse" in body["prompt"]:
             return error(400, "Your request was rejected.", "content_policy_violation", "invalid_request_error")
-        return pictures(int(body.get("n", 1)))
+        return image_answer(int(body.get("n", 1)))
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -110,7 +110,7 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(status, sent, {"Content-Type": "application/json", **headers})
 
     def do_GET(self) -> None:
-        """`/pictures/<what>`: a picture, or what else an address may turn out to be."""
+        """`/pictures/<what>`: an image, or what else an address may turn out to be."""
         what = self.path.rpartition("/")[2]
         self.provider.fetched.append(what)
         image = {"Content-Type": "image/png"}

@@ -15,7 +15,7 @@ from evaluation.studies.association.study import Sign, image_key, image_payload,
 from tests.evaluation.make import make_image, make_model, make_place, vector_result
 
 COLUMNS = ("country", "model")
-# Words and pictures in two dimensions: cosine with "fine" is the first coordinate, with "poor" the second.
+# Words and images in two dimensions: cosine with "fine" is the first coordinate, with "poor" the second.
 AXES: Mapping[Sign, tuple[float, float]] = {"positive": (1, 0), "negative": (0, 1)}
 WORDS: Mapping[Sign, str] = {"positive": "fine", "negative": "poor"}
 
@@ -69,8 +69,8 @@ def word_results(group: str = "taste") -> list[tuple[UnitPlan, Result]]:
     return results
 
 
-def picture_result(subject: SubjectData, model: str, *vector: float, failed: bool = False) -> tuple[UnitPlan, Result]:
-    """A picture of `subject` by `model` with this vector."""
+def image_result(subject: SubjectData, model: str, *vector: float, failed: bool = False) -> tuple[UnitPlan, Result]:
+    """An image of `subject` by `model` with this vector."""
     encoder = make_model("encoder", role="encoder", backend="stored")
     image = make_image(subject, make_model(model))
     key = image_key(image.pk)
@@ -80,9 +80,9 @@ def picture_result(subject: SubjectData, model: str, *vector: float, failed: boo
     return plan, vector_result(key, *vector, image_id=image.pk)
 
 
-def make_association(*pictures: tuple[UnitPlan, Result], slug: str = "vectors", demonstration: bool = False) -> Run:
-    """A finished association run of these pictures with one word of each sign."""
-    run, _new = import_run("association", slug, {"images": "test"}, [*word_results(), *pictures])
+def make_association(*images: tuple[UnitPlan, Result], slug: str = "vectors", demonstration: bool = False) -> Run:
+    """A finished association run of these images with one word of each sign."""
+    run, _new = import_run("association", slug, {"images": "test"}, [*word_results(), *images])
     Run.objects.filter(pk=run.pk).update(demonstration=demonstration)
     run.refresh_from_db()
     return run

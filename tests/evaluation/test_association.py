@@ -29,7 +29,7 @@ from evaluation.subjects import subject_for
 from evaluation.tables.compute import compute_table
 from evaluation.tables.outcomes import iterate_outcomes
 from tests.evaluation.make import make_dish, make_model, plan, vector_result
-from tests.evaluation.tables import make_association, make_place_in, picture_result
+from tests.evaluation.tables import image_result, make_association, make_place_in
 
 pytestmark = pytest.mark.embedded
 
@@ -46,7 +46,7 @@ WORDS = DescriptorData(
 
 
 class Shelf:
-    """A catalogue of two models, three words and two pictures."""
+    """A catalogue of two models, three words and two images."""
 
     def subjects(self, selection: Mapping[str, object]) -> Sequence[SubjectData]:
         return [AFRICA]
@@ -92,7 +92,7 @@ def estimates(table: TidyTable, **groups: str) -> dict[str, Estimate]:
     return found
 
 
-def test_plan_has_a_unit_for_each_word_and_each_picture() -> None:
+def test_plan_has_a_unit_for_each_word_and_each_image() -> None:
     plan = Association().plan(AssociationConfig(images="run", encoder="clip"), Shelf())
     units = list(plan.units)
     assert [unit.key for unit in units] == [
@@ -134,7 +134,7 @@ def test_executing_gives_one_vector_for_each_unit() -> None:
     assert (found["image:7"].image_id, found["image:7"].preprocessing) == (7, "lengths")
 
 
-def test_a_picture_that_nobody_holds_fails_with_a_reason_and_stops_nothing() -> None:
+def test_an_image_that_nobody_holds_fails_with_a_reason_and_stops_nothing() -> None:
     units = [Work("image:7", AFRICA, ENCODER, {"image": 7}), Work("image:8", AFRICA, ENCODER, {"image": 8}, b"1")]
     states = {result.key: (result.state, bool(result.reason)) for result in Association().execute(units, Lengths())}
     assert states == {"image:7": ("failed", True), "image:8": ("done", False)}
@@ -146,9 +146,9 @@ def test_scores_by_hand() -> None:
     # (1, 0): 1. (0, 1): −1. (3, 4): 0.6 − 0.8 = −0.2. Within the model: −1 → −1, 1 → 1, −0.2 → 2·0.8/2 − 1 = −0.2.
     africa, asia = make_place_in("Africa"), make_place_in("Asia")
     make_association(
-        picture_result(africa, "painter", 1, 0),
-        picture_result(africa, "painter", 3, 4),
-        picture_result(asia, "painter", 0, 1),
+        image_result(africa, "painter", 1, 0),
+        image_result(africa, "painter", 3, 4),
+        image_result(asia, "painter", 0, 1),
     )
     table = compute_table(find_table_spec("association.scores"), {})
     africa_rows = estimates(table, continent="Africa", model="painter")
@@ -169,10 +169,10 @@ def test_scores_by_hand() -> None:
 def test_the_range_of_one_model_does_not_reach_another() -> None:
     place = make_place_in("Africa")
     make_association(
-        picture_result(place, "wide", 1, 0),
-        picture_result(place, "wide", 0, 1),
-        picture_result(place, "narrow", 1, 1),
-        picture_result(place, "narrow", 2, 1),
+        image_result(place, "wide", 1, 0),
+        image_result(place, "wide", 0, 1),
+        image_result(place, "narrow", 1, 1),
+        image_result(place, "narrow", 2, 1),
     )
     table = compute_table(find_table_spec("association.scores"), {})
     narrow = estimates(table, continent="Africa", model="narrow")
@@ -183,28 +183,26 @@ def test_the_range_of_one_model_does_not_reach_another() -> None:
 
 
 @pytest.mark.django_db
-def test_a_picture_without_a_continent_counts_in_the_range_alone() -> None:
-    make_association(
-        picture_result(make_place_in("Africa"), "painter", 1, 0), picture_result(make_place_in(), "b", 0, 1)
-    )
+def test_an_image_without_a_continent_counts_in_the_range_alone() -> None:
+    make_association(image_result(make_place_in("Africa"), "painter", 1, 0), image_result(make_place_in(), "b", 0, 1))
     made = compute_table(find_table_spec("association.scores"), {})
     assert {row.groups["continent"] for row in made.rows} == {"Africa"}
-    assert "1 scored pictures have no continent: they count in the rescaling and in no row." in made.notes
+    assert "1 scored images have no continent: they count in the rescaling and in no row." in made.notes
 
 
 @pytest.mark.django_db
 def test_a_subject_of_two_continents_counts_in_both_and_once_in_the_range() -> None:
     both = make_place_in("Africa", "Asia")
-    make_association(picture_result(both, "painter", 1, 0), picture_result(both, "painter", 0, 1))
+    make_association(image_result(both, "painter", 1, 0), image_result(both, "painter", 0, 1))
     table = compute_table(find_table_spec("association.scores"), {})
     assert {row.groups["continent"] for row in table.rows} == {"Africa", "Asia"}
     assert estimates(table, continent="Asia", model="painter")["net"].n == 2
 
 
 @pytest.mark.django_db
-def test_pictures_of_one_dish_are_one_cluster() -> None:
+def test_images_of_one_dish_are_one_cluster() -> None:
     dish = subject_data(subject_for(make_dish()))
-    make_association(*(picture_result(dish, "painter", 1, number) for number in range(12)))
+    make_association(*(image_result(dish, "painter", 1, number) for number in range(12)))
     found = estimates(compute_table(find_table_spec("association.scores"), {}), continent="Africa", model="painter")[
         "net"
     ]
@@ -214,9 +212,9 @@ def test_pictures_of_one_dish_are_one_cluster() -> None:
 
 
 @pytest.mark.django_db
-def test_ten_pictures_without_a_dish_claim_an_interval_around_their_mean() -> None:
+def test_ten_images_without_a_dish_claim_an_interval_around_their_mean() -> None:
     place = make_place_in("Africa")
-    make_association(*(picture_result(place, "painter", 1, number) for number in range(10)))
+    make_association(*(image_result(place, "painter", 1, number) for number in range(10)))
     found = estimates(compute_table(find_table_spec("association.scores"), {}), continent="Africa", model="painter")[
         "net"
     ]
@@ -228,12 +226,12 @@ def test_ten_pictures_without_a_dish_claim_an_interval_around_their_mean() -> No
 
 
 @pytest.mark.django_db
-def test_pictures_without_a_vector_are_counted_and_not_scored_as_zero() -> None:
+def test_images_without_a_vector_are_counted_and_not_scored_as_zero() -> None:
     africa, asia = make_place_in("Africa"), make_place_in("Asia")
     make_association(
-        picture_result(africa, "painter", 1, 0),
-        picture_result(africa, "painter", 0, 1),
-        picture_result(asia, "painter", failed=True),
+        image_result(africa, "painter", 1, 0),
+        image_result(africa, "painter", 0, 1),
+        image_result(asia, "painter", failed=True),
     )
     table = compute_table(find_table_spec("association.scores"), {})
     found = estimates(table, continent="Asia", model="painter")["net"]
@@ -245,7 +243,7 @@ def test_pictures_without_a_vector_are_counted_and_not_scored_as_zero() -> None:
 @pytest.mark.django_db
 def test_equal_scores_leave_the_rescaled_one_unmeasured() -> None:
     place = make_place_in("Africa")
-    make_association(picture_result(place, "painter", 1, 0), picture_result(place, "painter", 2, 0))
+    make_association(image_result(place, "painter", 1, 0), image_result(place, "painter", 2, 0))
     found = estimates(compute_table(find_table_spec("association.scores"), {}), continent="Africa", model="painter")
     assert found["normalised_score"].value is None
     assert "no range" in found["normalised_score"].reason
@@ -258,7 +256,7 @@ def test_words_that_are_only_ranked_make_no_row() -> None:
     key = text_key(payload)
     encoder = make_model("encoder", role="encoder", backend="stored")
     ranked = (plan(key, encoder, **payload), vector_result(key, 1, 1, text=payload["text"]))
-    run = make_association(picture_result(make_place_in("Africa"), "painter", 1, 0), ranked)
+    run = make_association(image_result(make_place_in("Africa"), "painter", 1, 0), ranked)
     table = Association().summarise("scores", iterate_outcomes(run), None)
     assert {row.groups["group"] for row in table.rows} == {"taste"}
 
@@ -270,8 +268,8 @@ def test_a_run_without_outcomes_gives_an_empty_table() -> None:
 
 
 @pytest.mark.django_db
-def test_a_run_in_which_every_picture_failed_says_so_in_its_rows() -> None:
-    make_association(picture_result(make_place_in("Africa"), "painter", failed=True))
+def test_a_run_in_which_every_image_failed_says_so_in_its_rows() -> None:
+    make_association(image_result(make_place_in("Africa"), "painter", failed=True))
     found = estimates(compute_table(find_table_spec("association.scores"), {}), continent="Africa", model="painter")
     assert {estimate.value for estimate in found.values()} == {None}
 
@@ -286,7 +284,7 @@ def test_every_table_of_a_run_without_outcomes_is_empty(name: str) -> None:
     assert Association().summarise(name, [], None).rows == ()
 
 
-def picture(number: int, place: str, *vector: float, cluster: str = "") -> OutcomeData:
+def image(number: int, place: str, *vector: float, cluster: str = "") -> OutcomeData:
     return OutcomeData(
         key=image_key(number),
         state="done",
@@ -309,16 +307,16 @@ def word(sign: Sign, *vector: float) -> OutcomeData:
 
 
 def fan(number: int, *, places: Sequence[str], each: int = 1) -> list[OutcomeData]:
-    """Pictures along a quarter circle, from the positive word to the negative one; `each` of them per cluster."""
+    """Images along a quarter circle, from the positive word to the negative one; `each` of them per cluster."""
     angles = np.linspace(0, np.pi / 2, number)
     return [
-        picture(at, places[at % len(places)], np.cos(angle), np.sin(angle), cluster=f"dish:{at // each}")
+        image(at, places[at % len(places)], np.cos(angle), np.sin(angle), cluster=f"dish:{at // each}")
         for at, angle in enumerate(angles)
     ]
 
 
 def test_shares_among_the_nearest_fifty_by_hand() -> None:
-    # Africa, Asia, Asia, Africa, Asia, Asia …: of the first 50 pictures 17 lie in Africa, 33 in Asia.
+    # Africa, Asia, Asia, Africa, Asia, Asia …: of the first 50 images 17 lie in Africa, 33 in Asia.
     words = [word("positive", 1, 0), word("negative", 0, 1)]
     table = Association().summarise("descriptors", [*words, *fan(120, places=["Africa", "Asia", "Asia"])], None)
     found = {(row.groups["descriptor"], row.groups["continent"]): row.estimate for row in table.rows}
@@ -330,8 +328,8 @@ def test_shares_among_the_nearest_fifty_by_hand() -> None:
     assert africa.low is not None and africa.high is not None and africa.low < 17 / 50 < africa.high
 
 
-def test_a_place_without_any_near_picture_has_an_exact_upper_limit_and_no_interval_of_width_zero() -> None:
-    # Fifty pictures, each a cluster of its own, none of them in Asia: 1 − .025^(1/50) = .0711.
+def test_a_place_without_any_near_image_has_an_exact_upper_limit_and_no_interval_of_width_zero() -> None:
+    # Fifty images, each a cluster of its own, none of them in Asia: 1 − .025^(1/50) = .0711.
     outcomes = [word("positive", 1, 0), *fan(120, places=["Africa"] * 60 + ["Asia"] * 60)]
     rows = Association().summarise("descriptors", outcomes, None).rows
     found = {row.groups["continent"]: row.estimate for row in rows}
@@ -339,14 +337,14 @@ def test_a_place_without_any_near_picture_has_an_exact_upper_limit_and_no_interv
     assert (found["Africa"].value, found["Africa"].low) == (1, pytest.approx(0.9289, abs=1e-4))
 
 
-def test_with_fifty_pictures_or_fewer_nothing_is_nearest() -> None:
+def test_with_fifty_images_or_fewer_nothing_is_nearest() -> None:
     table = Association().summarise("descriptors", [word("positive", 1, 0), *fan(50, places=["Africa"])], None)
     [row] = table.rows
     assert row.estimate.value is None
     assert "no more than 50" in row.estimate.reason
 
 
-def test_an_interval_of_shares_is_over_dishes_and_not_pictures() -> None:
+def test_an_interval_of_shares_is_over_dishes_and_not_images() -> None:
     def width(each: int) -> float:
         outcomes = [word("positive", 1, 0), *fan(240, places=["Africa"] * each + ["Asia"] * each, each=each)]
         rows = Association().summarise("descriptors", outcomes, None).rows
@@ -357,7 +355,7 @@ def test_an_interval_of_shares_is_over_dishes_and_not_pictures() -> None:
     assert width(5) > 1.5 * width(1)
 
 
-def test_extreme_pictures_stand_in_their_order_and_never_at_both_ends() -> None:
+def test_extreme_images_stand_in_their_order_and_never_at_both_ends() -> None:
     words = [word("positive", 1, 0), word("negative", 0, 1)]
     table = Association().summarise("top", [*words, *fan(7, places=["Africa"])], None)
     ends = {(row.groups["end"], row.groups["place"]): row.groups["picture"] for row in table.rows}

@@ -17,7 +17,7 @@ from evaluation.backends.stored import StoredEncoder
 from evaluation.contracts import parameters
 from evaluation.contracts.backend import BackendError, ImageRequest
 from evaluation.contracts.study import ConfigError, ModelData, Vector
-from evaluation.ingest.folder_pattern import MOST_BYTES, FoundPicture, LeftOut, pattern_of, scan_image_folder
+from evaluation.ingest.folder_pattern import MOST_BYTES, FoundImage, LeftOut, pattern_of, scan_image_folder
 from evaluation.models import Role
 from evaluation.registry import backend_table
 
@@ -108,10 +108,10 @@ def test_a_sketch_says_demonstration_on_its_face() -> None:
         "\u202eabc",
     ],
 )
-def test_a_sketch_of_any_name_is_a_picture(name: str) -> None:
-    with Image.open(io.BytesIO(draw(name))) as picture:
-        picture.load()
-        assert picture.size == (128, 128)
+def test_a_sketch_of_any_name_is_an_image(name: str) -> None:
+    with Image.open(io.BytesIO(draw(name))) as image:
+        image.load()
+        assert image.size == (128, 128)
 
 
 @given(st.text())
@@ -154,7 +154,7 @@ def test_the_stored_encoder_knows_only_what_was_imported() -> None:
     assert encoder.preprocessing == "as published"
     with pytest.raises(LookupError, match="No vector of this text was imported for clip"):
         encoder.encode_texts(["fresh"])
-    with pytest.raises(LookupError, match="No vector of this picture"):
+    with pytest.raises(LookupError, match="No vector of this image"):
         encoder.encode_images([b""])
 
 
@@ -167,17 +167,17 @@ def write(folder: Path, name: str, content: bytes | None = None) -> None:
 def test_file_names_say_subject_model_and_seed(tmp_path: Path) -> None:
     write(tmp_path, "dalle/Waakye_7.png")
     [found] = scan_image_folder(tmp_path, "{model}/{subject}_{seed}.png")
-    assert isinstance(found, FoundPicture)
+    assert isinstance(found, FoundImage)
     assert found.fields == {"model": "dalle", "subject": "Waakye", "seed": "7"}
     assert (found.media_type, found.width, found.height) == ("image/png", 6, 4)
 
 
-def test_the_kind_of_a_picture_is_read_from_its_content(tmp_path: Path) -> None:
+def test_the_kind_of_an_image_is_read_from_its_content(tmp_path: Path) -> None:
     stream = io.BytesIO()
     Image.new("RGB", (6, 4)).save(stream, "JPEG")
     write(tmp_path, "Waakye.png", stream.getvalue())
     [found] = scan_image_folder(tmp_path, "{subject}.png")
-    assert isinstance(found, FoundPicture) and found.media_type == "image/jpeg"
+    assert isinstance(found, FoundImage) and found.media_type == "image/jpeg"
 
 
 def test_files_that_cannot_be_taken_are_listed_with_the_reason(tmp_path: Path) -> None:
@@ -194,11 +194,11 @@ def test_files_that_cannot_be_taken_are_listed_with_the_reason(tmp_path: Path) -
         large.truncate(MOST_BYTES + 1)
     (folder / "g.png").symlink_to(folder / "gone.png")
     assert list(scan_image_folder(folder, "{subject}.png")) == [
-        LeftOut("a.png", "What came is no PNG, JPEG or WebP picture."),
-        LeftOut("b.png", "The picture is damaged."),
+        LeftOut("a.png", "What came is no PNG, JPEG or WebP image."),
+        LeftOut("b.png", "The image is damaged."),
         LeftOut("c.txt", "its name does not fit the pattern"),
         LeftOut("d.png", "it is a link to a file outside the folder"),
-        LeftOut("e.png", "What came is no PNG, JPEG or WebP picture."),
+        LeftOut("e.png", "What came is no PNG, JPEG or WebP image."),
         LeftOut("f.png", "it is larger than 50 MB"),
         LeftOut("g.png", "it cannot be read: No such file or directory"),
     ]

@@ -21,7 +21,7 @@ from evaluation.models import Embedding, Outcome, Run
 from evaluation.readers.image_decode import decode_pixels, read_header
 from evaluation.runner import create_run, process_run
 from tests.evaluation.make import make_image, make_model, make_subject
-from tests.evaluation.tiny import make_picture, model_at, save_clip, save_siglip
+from tests.evaluation.tiny_models import make_image_bytes, model_at, save_clip, save_siglip
 
 pytestmark = pytest.mark.torch
 TEXTS = ["a photo of fresh food.", "a photo of dirty food.", "weird", "jollof, with plantain"]
@@ -43,20 +43,20 @@ def siglip2(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_siglip(tmp_path_factory.mktemp("siglip2"), second=True)
 
 
-def pictures() -> list[bytes]:
+def images() -> list[bytes]:
     sizes = [(96, 64), (64, 96), (96, 64), (33, 32), (200, 32), (32, 32)]
-    return [make_picture(*size, seed=seed) for seed, size in enumerate(sizes)]
+    return [make_image_bytes(*size, seed=seed) for seed, size in enumerate(sizes)]
 
 
 def as_the_makers(folder: Path, content: bytes) -> np.ndarray:
-    """The vector by the library's own classes, one picture at a time."""
+    """The vector by the library's own classes, one image at a time."""
     import torch
     from transformers import AutoModel, CLIPImageProcessorPil, SiglipImageProcessorPil
 
     network = AutoModel.from_pretrained(folder)
     kind = CLIPImageProcessorPil if network.config.model_type == "clip" else SiglipImageProcessorPil
-    with Image.open(io.BytesIO(content)) as picture, torch.inference_mode():
-        values = kind.from_pretrained(folder)(picture.convert("RGB"), return_tensors="pt")
+    with Image.open(io.BytesIO(content)) as image, torch.inference_mode():
+        values = kind.from_pretrained(folder)(image.convert("RGB"), return_tensors="pt")
         found = network.get_image_features(**values)
     vector: np.ndarray = getattr(found, "pooler_output", found)[0].numpy()
     return vector
@@ -68,10 +68,10 @@ def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_vectors_of_pictures_are_those_of_the_makers_code(family: str, request: pytest.FixtureRequest) -> None:
+def test_vectors_of_images_are_those_of_the_makers_code(family: str, request: pytest.FixtureRequest) -> None:
     folder = request.getfixturevalue(family)
-    found = ClipEncoder(model_at(folder, "encoder", "clip")).encode_images(pictures())
-    wanted = np.stack([as_the_makers(folder, content) for content in pictures()])
+    found = ClipEncoder(model_at(folder, "encoder", "clip")).encode_images(images())
+    wanted = np.stack([as_the_makers(folder, content) for content in images()])
     assert found.dtype == np.float32
     assert cosines(found, wanted) == pytest.approx(1, abs=1e-4)
     assert np.abs(found - wanted).max() < 0.01 * np.abs(wanted).max()
@@ -89,7 +89,7 @@ def test_prepared_pixels_lie_within_a_grey_level_of_the_reference(
     kind = CLIPImageProcessorPil if family == "clip" else SiglipImageProcessorPil
     encoder = ClipEncoder(model_at(folder, "encoder", "clip"))
     for size in ((96, 64), (64, 97), (333, 250), (20, 31), (32, 32)):
-        pixels = decode_image_bytes(make_picture(*size, form=form))
+        pixels = decode_image_bytes(make_image_bytes(*size, form=form))
         reference = kind.from_pretrained(folder)(Image.fromarray(pixels), return_tensors="np")["pixel_values"][0]
         found = encoder.preparation.prepared(torch.from_numpy(pixels.copy())[None], "cpu")[0].numpy()
         assert found.shape == reference.shape
@@ -134,11 +134,11 @@ def as_processed(folder: Path, family: str, texts: Sequence[str]) -> dict[str, A
         special = {"add_bos_token": False, "add_eos_token": True, "padding_side": "right"}
         tokenizer = transformers.Siglip2Tokenizer(vocab=tokenizer.get_vocab(), merges=[], **special)
     kind = transformers.CLIPProcessor if family == "clip" else transformers.SiglipProcessor
-    pictures = transformers.SiglipImageProcessorPil.from_pretrained(folder)
+    images = transformers.SiglipImageProcessorPil.from_pretrained(folder)
     if family == "clip":
-        pictures = transformers.CLIPImageProcessorPil.from_pretrained(folder)
+        images = transformers.CLIPImageProcessorPil.from_pretrained(folder)
     filled = {"padding": True} if family == "clip" else {"padding": "max_length", "max_length": 64}
-    found = kind(pictures, tokenizer)(text=list(texts), return_tensors="pt", **filled)
+    found = kind(images, tokenizer)(text=list(texts), return_tensors="pt", **filled)
     return {name: found[name] for name in ("input_ids", "attention_mask") if family == "clip" or name == "input_ids"}
 
 
@@ -194,26 +194,26 @@ def test_an_encoder_that_would_read_texts_otherwise_than_in_training_is_refused(
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_vector_is_the_same_alone_and_in_any_batch(family: str, request: pytest.FixtureRequest) -> None:
     encoder = ClipEncoder(model_at(request.getfixturevalue(family), "encoder", "clip", at_once=4))
-    together = encoder.encode_images(pictures())
-    alone = np.concatenate([encoder.encode_images([content]) for content in pictures()])
+    together = encoder.encode_images(images())
+    alone = np.concatenate([encoder.encode_images([content]) for content in images()])
     assert together == pytest.approx(alone, abs=1e-5)
     assert np.abs(together - np.roll(together, 1, axis=0)).min(axis=1).max() > 1e-4, "all vectors are alike"
 
 
-def test_pictures_in_memory_are_scored_without_decoding(clip: Path) -> None:
+def test_images_in_memory_are_scored_without_decoding(clip: Path) -> None:
     encoder = ClipEncoder(model_at(clip, "encoder", "clip"))
     assert np.array_equal(
-        encoder.encode_pixels([decode_image_bytes(content) for content in pictures()]),
-        encoder.encode_images(pictures()),
+        encoder.encode_pixels([decode_image_bytes(content) for content in images()]),
+        encoder.encode_images(images()),
     )
 
 
 def test_half_precision_is_near_the_full_one_and_never_taken_for_it(clip: Path) -> None:
     full, half = (ClipEncoder(model_at(clip, "encoder", "clip", precision=name)) for name in ("fp32", "bf16"))
-    assert cosines(full.encode_images(pictures()), half.encode_images(pictures())).min() > 0.999
+    assert cosines(full.encode_images(images()), half.encode_images(images())).min() > 0.999
     assert full.preprocessing != half.preprocessing
     assert half.circumstances["precision"] == "bf16"
-    assert half.encode_images(pictures()).dtype == np.float32
+    assert half.encode_images(images()).dtype == np.float32
 
 
 def test_nothing_gives_no_vectors_of_the_right_width(clip: Path) -> None:
@@ -222,18 +222,18 @@ def test_nothing_gives_no_vectors_of_the_right_width(clip: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["L", "P", "RGBA", "1"])
-def test_pictures_of_every_mode_become_three_colours(mode: str) -> None:
-    assert decode_image_bytes(make_picture(40, 30, mode=mode)).shape == (30, 40, 3)
+def test_images_of_every_mode_become_three_colours(mode: str) -> None:
+    assert decode_image_bytes(make_image_bytes(40, 30, mode=mode)).shape == (30, 40, 3)
 
 
-@pytest.mark.parametrize("content", [b"", b"<svg/>", make_picture()[:200]])
-def test_what_is_no_picture_is_refused_and_never_made_up(clip: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"<svg/>", make_image_bytes()[:200]])
+def test_what_is_no_image_is_refused_and_never_made_up(clip: Path, content: bytes) -> None:
     with pytest.raises((OSError, ValueError)):
-        ClipEncoder(model_at(clip, "encoder", "clip")).encode_images([make_picture(), content])
+        ClipEncoder(model_at(clip, "encoder", "clip")).encode_images([make_image_bytes(), content])
 
 
 def test_decoding_in_parallel_keeps_the_order() -> None:
-    contents = [make_picture(20 + number, 20) for number in range(30)]
+    contents = [make_image_bytes(20 + number, 20) for number in range(30)]
     parts = list(decode_stacks([*contents, contents[3]], 31, "cpu"))
     assert [len(part) for part in parts] == [30]
     found = {place: stack.pixels[row] for stack in parts[0] for row, place in enumerate(stack.places)}
@@ -256,8 +256,8 @@ def test_the_fast_decoder_gives_the_pixels_of_the_one_decode(form: str, mode: st
     """The fast decoder is taken only where it gives the same pixels."""
     kind, options = ("JPEG", {"progressive": True}) if form == "progressive" else (form, {})
     stream = io.BytesIO()
-    picture = Image.fromarray(np.random.default_rng(3).integers(0, 256, (61, 83, 3), dtype=np.uint8))
-    (picture.convert("L") if mode == "I;16" else picture).convert(mode).save(stream, kind, **options)
+    image = Image.fromarray(np.random.default_rng(3).integers(0, 256, (61, 83, 3), dtype=np.uint8))
+    (image.convert("L") if mode == "I;16" else image).convert(mode).save(stream, kind, **options)
     wanted = decode_pixels(stream.getvalue())
     assert read_header(stream.getvalue()).plain == (mode == "RGB" and kind != "WEBP")
     assert np.array_equal(decode_image_bytes(stream.getvalue()), wanted)
@@ -294,11 +294,11 @@ def peculiar(chunk: str) -> bytes:
     return stream.getvalue()
 
 
-def test_pictures_beyond_what_fits_at_once_are_prepared_in_parts(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_beyond_what_fits_at_once_are_prepared_in_parts(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = ClipEncoder(model_at(clip, "encoder", "clip"))
-    whole = encoder.encode_images(pictures())
+    whole = encoder.encode_images(images())
     monkeypatch.setattr(image_resize, "PIXELS_AT_ONCE", 1)
-    assert np.array_equal(encoder.encode_images(pictures()), whole)
+    assert np.array_equal(encoder.encode_images(images()), whole)
 
 
 def test_a_text_that_is_not_read_to_its_end_fails(clip: Path) -> None:
@@ -318,7 +318,7 @@ def test_memory_that_does_not_suffice_is_told_in_the_projects_words(
 
     monkeypatch.setattr(encoder, "forward", full)
     with pytest.raises(DeviceMemoryError, match="CUDA out of memory"):
-        encoder.encode_images(pictures())
+        encoder.encode_images(images())
 
 
 @pytest.mark.parametrize(
@@ -366,16 +366,16 @@ def test_a_model_of_another_family_says_so(clip: Path, tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_runs_store_each_vector_once_per_model_and_preprocessing(clip: Path) -> None:
-    subject, pictures = make_subject(), Run.objects.create(study="generation", slug="pictures")
+    subject, images = make_subject(), Run.objects.create(study="generation", slug="pictures")
     rows = [
         make_image(
-            subject, make_model("painter"), run=pictures, sha256=content_store.store_content(make_picture(seed=n))
+            subject, make_model("painter"), run=images, sha256=content_store.store_content(make_image_bytes(seed=n))
         )
         for n in (1, 2)
     ]
     make_model("tiny", role="encoder", backend="clip", identifier=str(clip))
     for number in (1, 2):
-        run = create_run("association", {"images": pictures.slug, "encoder": "tiny"}, slug=f"vectors-{number}")
+        run = create_run("association", {"images": images.slug, "encoder": "tiny"}, slug=f"vectors-{number}")
         process_run(run.pk, "tests")
         assert Outcome.objects.filter(unit__run=run, embedding__image__in=rows).count() == 2
     [first, second] = Embedding.objects.exclude(image=None).order_by("image")

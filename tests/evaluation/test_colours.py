@@ -65,16 +65,14 @@ def test_divergence_lies_between_nothing_and_the_logarithm_of_their_number(rows:
 
 
 @pytest.mark.django_db
-def test_from_pictures_to_the_table() -> None:
-    pictures = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
+def test_from_images_to_the_table() -> None:
+    images = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
     painter = make_model("painter")
     for number in range(12):
         subject = make_subject(f"Dish {number}", country=make_country())
         colour = (255, 0, 0) if number < 9 else (0, 0, 255)
-        make_image(subject, painter, run=pictures, sha256=content_store.store_content(png(colour)))
-    broken = make_image(
-        make_subject("Broken"), painter, run=pictures, sha256=content_store.store_content(b"no picture")
-    )
+        make_image(subject, painter, run=images, sha256=content_store.store_content(png(colour)))
+    broken = make_image(make_subject("Broken"), painter, run=images, sha256=content_store.store_content(b"no picture"))
     run = runner.create_run("colours", {"images": "pictures"})
     while runner.process_run(run.pk, "tests"):
         pass
@@ -97,7 +95,7 @@ def outcome(image: int, value: float, model: str = "painter", state: FinalState 
 
 
 def test_the_extremes_of_each_model_are_named_outermost_first() -> None:
-    """Twelve pictures: five at either end; three: one at either end; one that failed stands nowhere."""
+    """Twelve images: five at either end; three: one at either end; one that failed stands nowhere."""
     outcomes = [*(outcome(n, n / 2) for n in range(1, 13)), *(outcome(n, -n, "sculptor") for n in (21, 22, 23))]
     table = Colours().summarise("top", [*outcomes, outcome(99, 0, state="failed")], None)
     found = {(row.groups["model"], row.groups["end"], row.groups["place"]): row for row in table.rows}
@@ -116,9 +114,9 @@ def test_a_model_that_gives_no_features_is_refused() -> None:
         Colours().summarise("scores", [], ColoursConfig(images="pictures"))
 
 
-def test_a_picture_that_is_not_held_fails_and_stops_no_other() -> None:
+def test_an_image_that_is_not_held_fails_and_stops_no_other() -> None:
     model = ModelData(1, "pixels", "features", "pixels", "pixels", "", {})
     contents = {"a": None, "b": png((1, 2, 3))}
     units = [Work(key, None, model, {}, image_bytes=content) for key, content in contents.items()]
     found = {result.key: (result.state, result.reason) for result in Colours().execute(units, Pixels(model))}
-    assert found == {"a": ("failed", "The picture is not held."), "b": ("done", "")}
+    assert found == {"a": ("failed", "The image is not held."), "b": ("done", "")}

@@ -12,8 +12,8 @@ from evaluation.models import Model, Outcome, QuestionSet, Run, Unit
 from evaluation.runner import create_run, failure_streaks, leases, loop, process_run, resume_run
 from tests.evaluation.dialect_answers import ANSWERS, Heard, error
 from tests.evaluation.make import make_country, make_dish
-from tests.evaluation.odd import as_bytes, odd_answer
 from tests.evaluation.provider import Answer, Provider
+from tests.evaluation.random_answers import as_bytes, odd_answer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home", "short_waits"), pytest.mark.embedded]
 NUMBER = re.compile(r"Dish n(\d+)n")
@@ -178,7 +178,7 @@ def test_a_provider_that_fails_for_every_subject_pauses_the_run(server: Provider
 
 
 def test_subjects_are_counted_and_not_calls(server: Provider) -> None:
-    """Eight pictures of one subject fail one after the other; the run goes on to the others."""
+    """Eight images of one subject fail one after the other; the run goes on to the others."""
     make_dish("Dish n0n")
     make_dish("Dish n1n")
     add_model(server, "image_generator")

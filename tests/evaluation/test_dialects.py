@@ -12,7 +12,7 @@ import pytest
 from evaluation.backends.provider_dialects import Meaning, Reply, classify_reply, load_dialect_rows
 from evaluation.backends.retry_after import LONGEST, asked_wait
 from tests.evaluation.dialect_answers import ANSWERS, Heard
-from tests.evaluation.odd import odd_answer
+from tests.evaluation.random_answers import odd_answer
 
 DIALECTS = ("openai", "azure", "gemini", "xai", "openrouter", "litellm", "vllm", "sglang", "ollama", "llama.cpp")
 

@@ -1,4 +1,4 @@
-"""The diffusers backend on tiny random models: a seed's picture in any batch, filtered pictures, spoiled numbers."""
+"""The diffusers backend on tiny random models: a seed's image in any batch, filtered images, spoiled numbers."""
 
 import io
 import json
@@ -20,10 +20,10 @@ from evaluation.contracts.study import ModelData, Result
 from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run
 from evaluation.runner import create_run, process_run
 from tests.evaluation.make import make_dish, make_model
-from tests.evaluation.tiny import model_at, save_stable_diffusion
+from tests.evaluation.tiny_models import model_at, save_stable_diffusion
 
 pytestmark = pytest.mark.torch
-# Between the cosines of the tiny model's pictures with the concept: some are flagged, others are not.
+# Between the cosines of the tiny model's images with the concept: some are flagged, others are not.
 SOME = -0.33
 SETTINGS = {"steps": 4, "guidance": 7.5, "size": 32}
 PROMPTS = ("a photo of fresh food.", "a photo of dirty food.", "weird")
@@ -49,8 +49,8 @@ def requests(count: int = 5) -> list[ImageRequest]:
 
 def pixels(result: Result) -> np.ndarray:
     assert result.image is not None and result.state == "done", result
-    with Image.open(io.BytesIO(result.image.content)) as picture:
-        return np.asarray(picture).astype(int)
+    with Image.open(io.BytesIO(result.image.content)) as image:
+        return np.asarray(image).astype(int)
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def test_a_seed_begins_with_the_same_noise_alone_and_in_any_batch(plain: Path) -
             for start in range(0, 5, at_once):
                 backend.drawn(requests()[start : start + at_once], "fp32")
         passes = given[:: int(steps)]
-        # With guidance every picture stands twice in a pass, without and with its prompt.
+        # With guidance every image stands twice in a pass, without and with its prompt.
         found.append([row for noise in passes for row in noise[: len(noise) // 2]])
     assert all(len(rows) == 5 for rows in found)
     assert all((rows[n] == found[0][n]).all() for rows in found for n in range(5))
@@ -91,7 +91,7 @@ def test_the_noise_of_a_seed_is_that_of_the_librarys_generator(plain: Path) -> N
 
 
 @pytest.mark.parametrize("scheduler", ["", "EulerAncestralDiscreteScheduler", "PNDMScheduler"])
-def test_a_picture_is_the_same_within_a_grey_level_in_any_batch(plain: Path, scheduler: str) -> None:
+def test_an_image_is_the_same_within_a_grey_level_in_any_batch(plain: Path, scheduler: str) -> None:
     together = [pixels(result) for result in load(plain, scheduler=scheduler).generate(requests())]
     for at_once in (1, 2):
         found = load(plain, scheduler=scheduler, at_once=at_once).generate(requests())
@@ -104,13 +104,13 @@ def test_the_same_batch_gives_the_same_bytes(plain: Path) -> None:
     assert [one.image for one in once] == [other.image for other in again]
 
 
-def test_pictures_follow_their_prompt_too(plain: Path) -> None:
+def test_images_follow_their_prompt_too(plain: Path) -> None:
     [one, other] = load(plain).generate([ImageRequest(name, name, "", seed=7) for name in PROMPTS[:2]])
     assert np.abs(pixels(one) - pixels(other)).max() > 1
 
 
 def reference(folder: Path, given: Sequence[ImageRequest]) -> tuple[list[np.ndarray], list[bool]]:
-    """Pictures and verdicts by the library's own pipeline, one by one."""
+    """Images and verdicts by the library's own pipeline, one by one."""
     import torch
     from diffusers import StableDiffusionPipeline
 
@@ -126,29 +126,29 @@ def reference(folder: Path, given: Sequence[ImageRequest]) -> tuple[list[np.ndar
     return found, flags
 
 
-def test_pictures_and_verdicts_are_those_of_the_librarys_pipeline(checked: Path) -> None:
+def test_images_and_verdicts_are_those_of_the_librarys_pipeline(checked: Path) -> None:
     given = requests(9)
     wanted, flags = reference(checked, given)
     assert 0 < sum(flags) < 9
     results = list(load(checked).generate(given))
     assert [result.state == "filtered" for result in results] == flags
-    for result, picture, flagged in zip(results, wanted, flags, strict=True):
+    for result, image, flagged in zip(results, wanted, flags, strict=True):
         if not flagged:
-            assert np.abs(pixels(result) - picture).max() <= 1
+            assert np.abs(pixels(result) - image).max() <= 1
 
 
-def test_a_filtered_picture_is_a_record_without_content(checked: Path) -> None:
+def test_a_filtered_image_is_a_record_without_content(checked: Path) -> None:
     backend = load(checked)
     assert backend.checker is not None
     backend.checker.concept_embeds_weights.data[0] = -1
     for result in backend.generate(requests(2)):
-        assert (result.state, result.reason) == ("filtered", "The model's own safety filter held the picture back.")
+        assert (result.state, result.reason) == ("filtered", "The model's own safety filter held the image back.")
         assert result.image is not None
         assert (result.image.content, result.image.seed) == (b"", 1000 + int(result.key[1:]))
         assert result.circumstances["safety_filter"] is True
 
 
-def test_the_circumstances_say_what_made_a_picture(plain: Path) -> None:
+def test_the_circumstances_say_what_made_an_image(plain: Path) -> None:
     [*_, last] = load(plain, at_once=3).generate(requests(5))
     named = {"precision": "fp32", "card": "processor", "scheduler": "DDIMScheduler", "safety_filter": False, "pass": 2}
     assert named.items() <= dict(last.circumstances).items()
@@ -156,7 +156,7 @@ def test_the_circumstances_say_what_made_a_picture(plain: Path) -> None:
 
 
 def overflowing(backend: DiffusersPipeline) -> None:
-    """From now on every decoded picture is beyond the numbers of half precision, and fine in full."""
+    """From now on every decoded image is beyond the numbers of half precision, and fine in full."""
     import torch
 
     def scaled(_: Any, __: Any, decoded: Any) -> Any:
@@ -176,10 +176,10 @@ def test_what_half_precision_spoils_is_made_again_in_full(plain: Path) -> None:
     ] * 2
     full = [pixels(result) for result in load(plain).generate(requests(2))]
     assert max(np.abs(pixels(found) - wanted).mean() for found, wanted in zip(results, full, strict=True)) < 3
-    assert backend.pipeline.unet.dtype == torch.float16, "later pictures would be made in another precision"
+    assert backend.pipeline.unet.dtype == torch.float16, "later images would be made in another precision"
 
 
-def test_a_picture_that_full_precision_spoils_too_fails(plain: Path) -> None:
+def test_an_image_that_full_precision_spoils_too_fails(plain: Path) -> None:
     backend = load(plain, precision="bf16")
     backend.pipeline.vae.decoder.conv_out.bias.data[0] = float("inf")
     [result] = backend.generate(requests(1))
@@ -187,7 +187,7 @@ def test_a_picture_that_full_precision_spoils_too_fails(plain: Path) -> None:
     assert "not finite" in result.reason
 
 
-def test_half_precision_gives_nearly_the_same_pictures(plain: Path) -> None:
+def test_half_precision_gives_nearly_the_same_images(plain: Path) -> None:
     full, half = (list(load(plain, precision=name).generate(requests(2))) for name in ("fp32", "bf16"))
     assert max(np.abs(pixels(one) - pixels(other)).mean() for one, other in zip(full, half, strict=True)) < 6
     assert half[0].circumstances["precision"] == "bf16"
@@ -296,8 +296,8 @@ def test_a_request_without_a_seed_is_not_drawn(plain: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_a_run_stores_pictures_and_what_was_filtered(checked: Path) -> None:
-    # Their numbers give the seeds, and so which pictures the checker flags: with these, some of each dish.
+def test_a_run_stores_images_and_what_was_filtered(checked: Path) -> None:
+    # Their numbers give the seeds, and so which images the checker flags: with these, some of each dish.
     for name, number in (("jollof", 1), ("ugali", 5), ("a dish whose name is longer than the forty tokens", 6)):
         make_dish(name, number=number)
     make_model("tiny", backend="diffusers", identifier=str(checked), parameters=SETTINGS)

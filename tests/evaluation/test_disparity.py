@@ -11,8 +11,8 @@ from evaluation.metrics.tidy import TidyTable
 from evaluation.registry import derived, lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import compute
-from tests.evaluation.deriving import Row, answers, column, estimates, make_base, make_observations, twice
-from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
+from tests.evaluation.derived_tables import Row, answers, column, estimates, make_base, make_observations, twice
+from tests.evaluation.tables import image_result, make_association, make_place_in, make_staff
 from tests.review.tables import make_campaign, make_cell
 
 
@@ -208,7 +208,7 @@ def test_an_empty_install_has_empty_derived_tables_that_say_so(name: str) -> Non
 @pytest.mark.django_db
 def test_rescaled_scores_are_never_compared() -> None:
     places = (make_place_in("Africa"), make_place_in("Asia"))
-    make_association(*(picture_result(place, "painter", 1, at) for place in places for at in range(15)))
+    make_association(*(image_result(place, "painter", 1, at) for place in places for at in range(15)))
     for name in ("disparity.association.scores", "compare.association.scores"):
         table = compute.compute_table(lookup.find_table_spec(name), {})
         assert not {"normalised_score", "normalised_over_all"} & (column(table, "measure") if table.rows else set())
@@ -248,7 +248,7 @@ def test_the_page_names_the_worst_country_and_never_a_small_one(client: Client) 
         ("gap", ("", "", ""), "No group is named"),
     ],
 )
-def test_behind_a_gap_stand_the_pictures_of_the_group_at_its_end(
+def test_behind_a_gap_stand_the_images_of_the_group_at_its_end(
     client: Client, metric: str, ends: tuple[str, str, str], seen: str
 ) -> None:
     campaign = make_campaign()

@@ -1,4 +1,4 @@
-"""Pictures that are taken away: logged before they leave, under terms that stood on the page."""
+"""Images that are taken away: logged before they leave, under terms that stood on the page."""
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, Permission
@@ -43,9 +43,9 @@ def test_terms_count_only_where_todays_were_accepted_in_a_form() -> None:
 def test_the_log_can_be_read_and_never_written(client: Client) -> None:
     person = make_staff(may_see_tables=False)
     person.user_permissions.add(*Permission.objects.filter(content_type__model="imagedownload"))
-    row = download_log.record_download(person, "all pictures of run painted", 4)
+    row = download_log.record_download(person, "all images of run painted", 4)
     client.force_login(person)
-    assert "all pictures of run painted" in client.get(reverse("admin:evaluation_imagedownload_changelist")).text
+    assert "all images of run painted" in client.get(reverse("admin:evaluation_imagedownload_changelist")).text
     change = reverse("admin:evaluation_imagedownload_change", args=[row.pk])
     assert client.get(change).status_code == 200
     assert client.post(change, {"what": "nothing"}).status_code == 403

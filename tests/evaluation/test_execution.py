@@ -8,7 +8,7 @@ from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.study import ModelData
 from evaluation.models import Outcome, Run, Unit
 from evaluation.runner import create_run, execution, leases, process_run
-from tests.evaluation.fragile import Fragile, WorkerKilled
+from tests.evaluation.failing_study import Fragile, WorkerKilled
 from tests.evaluation.make import make_model
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 @pytest.fixture(autouse=True)
 def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
     monkeypatch.setattr(execution, "loaded", {})
     Fragile.executed.clear()
 
@@ -87,7 +87,7 @@ def test_a_model_that_does_not_fit_beside_another_is_loaded_without_it(monkeypat
 
 def test_what_comes_slowly_is_kept_before_the_batch_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is killed in the middle loses nothing that was paid for."""
-    monkeypatch.setattr(execution, "KEEP_SECONDS", 0)
+    monkeypatch.setattr(execution, "STORE_SECONDS", 0)
     run = make_run("yes", "refuse", "kill", "yes")
     with pytest.raises(WorkerKilled):
         process_run(run.pk, "killed")
@@ -106,7 +106,7 @@ def test_a_batch_that_takes_too_long_gives_the_rest_back(monkeypatch: pytest.Mon
 
 
 def test_a_worker_whose_lease_was_taken_back_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execution, "KEEP_SECONDS", 0)
+    monkeypatch.setattr(execution, "STORE_SECONDS", 0)
     monkeypatch.setattr(leases, "renew_lease", lambda batch: False)
     run = make_run(*["yes"] * 4)
     process_run(run.pk, "a", stop=lambda: bool(Fragile.executed))

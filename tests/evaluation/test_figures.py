@@ -114,14 +114,14 @@ def printed() -> bytes:
     return file_of(make_table(rows, demonstration=True), "pdf", width=8)
 
 
-def plan_of(table: TidyTable, *metrics: str) -> figures_model.Plan:
+def plan_of(table: TidyTable, *metrics: str) -> figures_model.FigurePlan:
     plan = layout.lay_out_figure(table, metrics or ("food",))
     assert plan is not None
     return plan
 
 
 def file_of(table: TidyTable, ending: figures_model.Ending = "svg", **look: Any) -> bytes:
-    drawn = files.render_figure_file(table, ["food"], ending, figures_model.Look(**look))
+    drawn = files.render_figure_file(table, ["food"], ending, figures_model.FigureStyle(**look))
     assert drawn is not None
     return drawn
 
@@ -255,8 +255,8 @@ def test_a_figure_has_the_width_of_a_printed_column_or_page(printed: bytes) -> N
     assert float(pypdf.PdfReader(io.BytesIO(printed)).pages[0].mediabox.width) == pytest.approx(8 / 2.54 * 72, abs=0.1)
     table = make_table([make_row("Kenya", "Dalle2")])
     for width in layout.WIDTHS:
-        picture = Image.open(io.BytesIO(file_of(table, "png", width=width)))
-        assert picture.width == pytest.approx(width / 2.54 * 300, abs=1)
+        image = Image.open(io.BytesIO(file_of(table, "png", width=width)))
+        assert image.width == pytest.approx(width / 2.54 * 300, abs=1)
 
 
 def test_a_figure_that_is_too_tall_for_a_page_has_several() -> None:

@@ -55,9 +55,9 @@ def test_a_large_file_is_copied_once_to_any_storage(settings: Settings, tmp_path
         settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": f"{__name__}.Remote"}}
     source = tmp_path / "source"
     source.write_bytes(b"archive")
-    sha256 = content_store.keep_file(source)
+    sha256 = content_store.store_file(source)
     written = default_storage.get_modified_time(content_store.path_of(sha256))
-    assert content_store.keep_file(source) == sha256
+    assert content_store.store_file(source) == sha256
     assert content_store.read_content(sha256) == b"archive"
     assert default_storage.get_modified_time(content_store.path_of(sha256)) == written
 
@@ -110,7 +110,7 @@ def test_leftovers_of_a_killed_writer_are_removed() -> None:
 
 
 @pytest.mark.django_db
-def test_files_beside_the_pictures_are_never_touched() -> None:
+def test_files_beside_the_images_are_never_touched() -> None:
     default_storage.save("photos/orphan.jpg", ContentFile(b"photo"))
     assert content_store.remove_orphans(timedelta(0)) == 0
     assert default_storage.exists("photos/orphan.jpg")
@@ -124,7 +124,7 @@ def test_a_file_that_is_gone_when_its_turn_comes_is_passed_over() -> None:
 
 
 @pytest.mark.django_db
-def test_no_picture_at_all_is_no_error() -> None:
+def test_no_image_at_all_is_no_error() -> None:
     assert content_store.remove_orphans() == 0
 
 

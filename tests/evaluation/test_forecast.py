@@ -11,7 +11,7 @@ from evaluation.models import Batch, GeneratedImage, Model, Outcome, Run, Subjec
 from evaluation.models.cost import Price, price_of
 from evaluation.runner import create_run, forecast_run, import_run, leases, preview_run, process_run, retry_units
 from evaluation.runner.progress import by_label, count_refusals, count_rewritten_prompts
-from tests.evaluation.fragile import Fragile
+from tests.evaluation.failing_study import Fragile
 from tests.evaluation.make import make_country, make_dish, make_model, make_subject, plan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
@@ -21,7 +21,7 @@ TOKENS = {"currency": "USD", "per_million_input": 2, "per_million_output": 10, "
 
 @pytest.fixture(autouse=True)
 def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
     Fragile.executed.clear()
 
 
@@ -43,7 +43,7 @@ def half(run: Run) -> None:
 @pytest.mark.parametrize(
     ("given", "spent"),
     [
-        # 3 pictures at 0.04.
+        # 3 images at 0.04.
         (CENTS, 0.12),
         # 5,000 × 2 / 1e6 + 200 × 10 / 1e6 = 0.010 + 0.002.
         (TOKENS, 0.012),
@@ -203,4 +203,4 @@ def test_refusals_and_rewritten_prompts_are_counted_per_country() -> None:
     ]
     [row] = count_rewritten_prompts(run)
     assert (row.label, row.n, row.name_kept, row.countries_kept) == ("Ghana", 1, 1, 0)
-    assert GeneratedImage.objects.count() == 1, "where nothing came, no picture is recorded"
+    assert GeneratedImage.objects.count() == 1, "where nothing came, no image is recorded"

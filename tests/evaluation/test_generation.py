@@ -22,7 +22,7 @@ from tests.evaluation.make import make_country, make_dish, make_model, make_plac
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
-def test_a_run_makes_pictures_with_prompt_seed_and_file() -> None:
+def test_a_run_makes_images_with_prompt_seed_and_file() -> None:
     make_dish("Waakye")
     run = create_run("generation", {"model": "sketch", "images_per_subject": 3})
     process_run(run.pk, "a")
@@ -31,8 +31,8 @@ def test_a_run_makes_pictures_with_prompt_seed_and_file() -> None:
     assert len({image.seed for image in images}) == len({image.sha256 for image in images}) == 3
     assert all("called Waakye" in image.prompt_sent and image.sample is None for image in images)
     assert images[0].prompt is not None and images[0].prompt.slug == "generation-specific"
-    with Image.open(io.BytesIO(content_store.read_content(images[0].sha256))) as picture:
-        assert (picture.format, picture.size) == ("PNG", (images[0].width, images[0].height))
+    with Image.open(io.BytesIO(content_store.read_content(images[0].sha256))) as image:
+        assert (image.format, image.size) == ("PNG", (images[0].width, images[0].height))
 
 
 def test_the_same_configuration_makes_the_same_files_in_another_run() -> None:
@@ -84,7 +84,7 @@ def test_an_unknown_table_is_an_error() -> None:
 
 
 class Painter:
-    """Answers each request with the picture that it was given, and knows how many words its encoder reads."""
+    """Answers each request with the image that it was given, and knows how many words its encoder reads."""
 
     def __init__(self, content: bytes, revised: str = "") -> None:
         self.content, self.revised = content, revised
@@ -105,7 +105,7 @@ def work_for(prompt: str, subject: SubjectData | None = None, long: bool = False
     return Work("a", subject, model, {"prompt": prompt, "sample": 0, "long": long})
 
 
-def picture(colour: str = "") -> bytes:
+def image(colour: str = "") -> bytes:
     image = Image.new("RGB", (40, 30), colour) if colour else Image.effect_noise((40, 30), 60).convert("RGB")
     return encode_png(image)
 
@@ -115,20 +115,20 @@ def execute(painter: object, work: Work) -> Result:
     return result
 
 
-def test_a_picture_that_shows_nothing_is_held_back_with_its_reason() -> None:
-    result = execute(Painter(picture("black")), work_for("Draw"))
-    assert (result.state, result.reason) == ("empty", "The picture is black.")
+def test_an_image_that_shows_nothing_is_held_back_with_its_reason() -> None:
+    result = execute(Painter(image("black")), work_for("Draw"))
+    assert (result.state, result.reason) == ("empty", "The image is black.")
     assert result.image is not None and (result.image.width, result.image.height) == (40, 30)
 
 
-def test_what_is_no_picture_fails() -> None:
+def test_what_is_no_image_fails() -> None:
     result = execute(Painter(b"<html>"), work_for("Draw"))
     assert (result.state, result.image) == ("failed", None)
 
 
-def test_a_held_back_picture_is_kept_and_goes_to_no_encoder() -> None:
+def test_a_held_back_image_is_kept_and_goes_to_no_encoder() -> None:
     given = [
-        (plan("a", make_model(), make_subject()), execute(Painter(picture("black")), work_for("Draw"))),
+        (plan("a", make_model(), make_subject()), execute(Painter(image("black")), work_for("Draw"))),
         (plan("b", make_model(), make_subject("Ugali")), Result("b", "empty", reason="Nothing came.")),
     ]
     run, _ = import_run("generation", "dark", {}, given)
@@ -138,14 +138,14 @@ def test_a_held_back_picture_is_kept_and_goes_to_no_encoder() -> None:
 
 
 def test_a_prompt_that_is_too_long_is_not_sent() -> None:
-    painter = Painter(picture())
+    painter = Painter(image())
     result = execute(painter, work_for("Draw a bowl of waakye"))
     assert (result.state, painter.asked) == ("failed", [])
     assert result.reason == "The prompt is 2 tokens longer than the text encoder reads. It was not sent."
 
 
 def test_a_long_prompt_that_is_allowed_is_sent_and_flagged() -> None:
-    result = execute(Painter(picture()), work_for("Draw a bowl of waakye", long=True))
+    result = execute(Painter(image()), work_for("Draw a bowl of waakye", long=True))
     assert (result.state, result.circumstances) == ("done", {"prompt_cut": 2, "by": "painter"})
 
 
@@ -179,12 +179,12 @@ class SketchOnly:
     ],
 )
 def test_a_rewritten_prompt_says_what_of_the_dish_is_left(revised: str, numbers: dict[str, float]) -> None:
-    assert execute(Painter(picture(), revised), work_for("Draw", make_subject())).numbers == numbers
+    assert execute(Painter(image(), revised), work_for("Draw", make_subject())).numbers == numbers
 
 
 def test_a_rewritten_prompt_about_a_place_says_nothing_of_countries_it_does_not_have() -> None:
     work = work_for("Draw", make_place("Africa"))
-    assert execute(Painter(picture(), "Food of Africa"), work).numbers == {"name_kept": 1}
+    assert execute(Painter(image(), "Food of Africa"), work).numbers == {"name_kept": 1}
 
 
 def test_the_same_letters_composed_in_another_way_are_the_same_name() -> None:
@@ -248,9 +248,9 @@ def test_an_unknown_preset_names_the_near_ones() -> None:
 
 
 @pytest.mark.parametrize(("slug", "size", "pictures"), [("dall-e-2", "512x512", 5), ("dall-e-3", "1024x1024", 1)])
-def test_providers_models_come_with_their_published_size(slug: str, size: str, pictures: int) -> None:
+def test_providers_models_come_with_their_published_size(slug: str, size: str, images: int) -> None:
     model = DatabaseCatalogue().model(slug)
-    assert (model.parameters["options"]["size"], model.parameters["n"]) == (size, pictures)
+    assert (model.parameters["options"]["size"], model.parameters["n"]) == (size, images)
     assert model.parameters["seeds"] is False
 
 

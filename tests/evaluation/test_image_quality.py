@@ -1,4 +1,4 @@
-"""Pictures that show nothing are told from those that do."""
+"""Images that show nothing are told from those that do."""
 
 import io
 
@@ -15,9 +15,9 @@ from evaluation.readers.image_decode import ImageError
 SKETCH = ModelData(1, "sketch", "image_generator", "sketch", "sketch", "1", {"size": 512}, demonstration=True)
 
 
-def encoded(picture: Image.Image, kind: str = "PNG") -> bytes:
+def encoded(image: Image.Image, kind: str = "PNG") -> bytes:
     stream = io.BytesIO()
-    picture.save(stream, kind)
+    image.save(stream, kind)
     return stream.getvalue()
 
 
@@ -38,13 +38,13 @@ def plate() -> Image.Image:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_a_picture_has_its_kind_and_size_and_no_flaw(kind: str) -> None:
+def test_an_image_has_its_kind_and_size_and_no_flaw(kind: str) -> None:
     found = image_quality.assess_image_quality(encoded(scene(), kind))
-    assert found == image_quality.Looks(f"image/{kind.lower()}", 512, 512, "")
+    assert found == image_quality.ImageQuality(f"image/{kind.lower()}", 512, 512, "")
 
 
 @pytest.mark.parametrize(
-    ("picture", "flaw"),
+    ("image", "flaw"),
     [
         (Image.new("RGB", (64, 64)), image_quality.BLACK_REASON),
         (scene(contrast=1).point(lambda value: value // 24), image_quality.BLACK_REASON),
@@ -56,12 +56,12 @@ def test_a_picture_has_its_kind_and_size_and_no_flaw(kind: str) -> None:
         (plate().filter(ImageFilter.GaussianBlur(16)), image_quality.BLURRED_REASON),
     ],
 )
-def test_black_flat_and_blurred_pictures_are_told(picture: Image.Image, flaw: str) -> None:
-    assert image_quality.assess_image_quality(encoded(picture)).flaw == flaw
+def test_black_flat_and_blurred_images_are_told(image: Image.Image, flaw: str) -> None:
+    assert image_quality.assess_image_quality(encoded(image)).flaw == flaw
 
 
 @pytest.mark.parametrize(
-    "picture",
+    "image",
     [
         plate(),
         scene().filter(ImageFilter.GaussianBlur(4)),
@@ -72,18 +72,18 @@ def test_black_flat_and_blurred_pictures_are_told(picture: Image.Image, flaw: st
         scene().resize((1024, 40)),
     ],
 )
-def test_dark_soft_and_pale_pictures_stay(picture: Image.Image) -> None:
-    assert image_quality.assess_image_quality(encoded(picture)).flaw == ""
+def test_dark_soft_and_pale_images_stay(image: Image.Image) -> None:
+    assert image_quality.assess_image_quality(encoded(image)).flaw == ""
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 300), (3, 3)])
-def test_the_smallest_pictures_upset_nothing(size: tuple[int, int]) -> None:
+def test_the_smallest_images_upset_nothing(size: tuple[int, int]) -> None:
     assert (
         image_quality.assess_image_quality(encoded(Image.new("RGB", size, "white"))).flaw == image_quality.FLAT_REASON
     )
 
 
-def test_a_picture_too_narrow_to_be_blurred_has_no_flaw() -> None:
+def test_an_image_too_narrow_to_be_blurred_has_no_flaw() -> None:
     assert image_quality.assess_image_quality(encoded(scene().crop((0, 0, 300, 2)))).flaw == ""
 
 
@@ -97,12 +97,12 @@ def test_a_picture_too_narrow_to_be_blurred_has_no_flaw() -> None:
         (encoded(scene(), "GIF"), "no PNG, JPEG or WebP"),
     ],
 )
-def test_what_is_no_picture_says_so(content: bytes, sentence: str) -> None:
+def test_what_is_no_image_says_so(content: bytes, sentence: str) -> None:
     with pytest.raises(ImageError, match=sentence):
         image_quality.assess_image_quality(content)
 
 
-def test_a_picture_that_would_fill_the_memory_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_image_that_would_fill_the_memory_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(image_decode, "MOST_PIXELS", 100)
     with pytest.raises(ImageError, match="million pixels"):
         image_quality.assess_image_quality(encoded(Image.new("RGB", (11, 10))))

@@ -53,7 +53,7 @@ def test_an_import_that_was_cut_short_goes_on() -> None:
     assert Unit.objects.filter(run=run).count() == 5
 
 
-def test_vectors_of_pictures_and_texts_are_stored_and_come_back_unchanged() -> None:
+def test_vectors_of_images_and_texts_are_stored_and_come_back_unchanged() -> None:
     encoder, painter, place = (
         make_model("clip", role="encoder", backend="stored"),
         make_model(),
@@ -65,10 +65,10 @@ def test_vectors_of_pictures_and_texts_are_stored_and_come_back_unchanged() -> N
         (plan("text", encoder, text="fresh"), vector_result("text", 3.0, 4.0, text="fresh")),
     ]
     run, _ = import_run("association", "clip", {}, given)
-    pictured, worded = iterate_outcomes(run)
-    assert pictured.vector is not None and np.array_equal(pictured.vector, np.array([0.1, -2.5], dtype=np.float32))
-    assert (pictured.image_model, pictured.image_id, pictured.model) == ("painter", image.pk, "clip")
-    assert pictured.labels == {"continent": ("Africa",)}
+    has_images, worded = iterate_outcomes(run)
+    assert has_images.vector is not None and np.array_equal(has_images.vector, np.array([0.1, -2.5], dtype=np.float32))
+    assert (has_images.image_model, has_images.image_id, has_images.model) == ("painter", image.pk, "clip")
+    assert has_images.labels == {"continent": ("Africa",)}
     assert (worded.subject, worded.labels, worded.image_id) == ("", {}, None)
 
 
@@ -81,7 +81,7 @@ def test_a_vector_that_is_known_already_is_not_stored_twice() -> None:
     assert [row.vector is not None for row in iterate_outcomes(run)] == [True, True]
 
 
-def test_pictures_are_kept_by_hash_and_refusals_leave_a_record() -> None:
+def test_images_are_kept_by_hash_and_refusals_leave_a_record() -> None:
     model, subject = make_model(), make_subject()
     held = ImageResult(b"picture", "image/png", 4, 4, "Draw", seed=1)
     absent = ImageResult(b"", "", 0, 0, "Draw", sample=2)
@@ -99,7 +99,7 @@ def test_pictures_are_kept_by_hash_and_refusals_leave_a_record() -> None:
     assert content_store.read_content(GeneratedImage.objects.get(state="held").sha256) == b"picture"
 
 
-def test_pictures_of_one_dish_are_one_cluster_and_pictures_of_places_are_their_own() -> None:
+def test_images_of_one_dish_are_one_cluster_and_images_of_places_are_their_own() -> None:
     encoder, painter = make_model("clip", role="encoder", backend="stored"), make_model()
     dish, place = make_subject(), make_place()
     given = []

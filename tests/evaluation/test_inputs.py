@@ -28,7 +28,7 @@ def held(subject: SubjectData, content: bytes) -> GeneratedImage:
     return make_image(subject, make_model(), sha256=content_store.store_content(content))
 
 
-def test_a_unit_comes_with_its_picture_subject_and_model() -> None:
+def test_a_unit_comes_with_its_image_subject_and_model() -> None:
     subject = make_subject()
     image = held(subject, b"picture")
     [work], failures = inputs.load_works(make_units(plan("a", encoder(), subject, image=image.pk)), "")
@@ -51,7 +51,7 @@ def test_a_vector_that_is_stored_comes_too_if_it_was_made_the_same_way() -> None
     assert [work.stored_vector for work in works] == [None, None]
 
 
-def test_a_picture_that_is_gone_fails_its_unit_only() -> None:
+def test_an_image_that_is_gone_fails_its_unit_only() -> None:
     subject = make_subject()
     lost, removed, whole = held(subject, b"lost"), held(subject, b"removed"), held(subject, b"whole")
     units = make_units(*(plan(str(row.pk), encoder(), subject, image=row.pk) for row in (lost, removed, whole)))
@@ -60,12 +60,12 @@ def test_a_picture_that_is_gone_fails_its_unit_only() -> None:
     works, failures = inputs.load_works(units, "")
     assert [work.image_bytes for work in works] == [b"whole"]
     assert [(row.state, row.reason) for row in failures] == [
-        ("failed", "The file of the picture is missing in the storage."),
-        ("failed", "The picture was removed after the run was planned."),
+        ("failed", "The file of the image is missing in the storage."),
+        ("failed", "The image was removed after the run was planned."),
     ]
 
 
-def test_a_picture_that_was_never_held_has_no_bytes() -> None:
+def test_an_image_that_was_never_held_has_no_bytes() -> None:
     subject = make_subject()
     image = make_image(subject, make_model(), state="not_held")
     [work], _ = inputs.load_works(make_units(plan("a", encoder(), subject, image=image.pk)), "")

@@ -29,10 +29,10 @@ from evaluation.studies.config import parse_config
 from evaluation.studies.knowledge.judge_study import Judging, JudgingConfig
 from evaluation.studies.knowledge.study import Knowledge
 from evaluation.tables import compute, observe
-from tests.evaluation import behind, observing
+from tests.evaluation import drilldown, table_observations
 from tests.evaluation.make import make_dish, make_model
 from tests.evaluation.provider import Provider, error, says
-from tests.evaluation.tiny import save_chat
+from tests.evaluation.tiny_models import save_chat
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 STUDY, JUDGE = Knowledge(), Judging()
@@ -324,7 +324,7 @@ def test_a_judge_is_a_run_of_its_own_about_the_answers_of_another() -> None:
     assert {row.groups["field"] for row in table.rows} == {"country", "ingredients"}
     assert {row.groups["model"] for row in table.rows} == {"standin-chat"}
     assert found(table, "judged", field="country").n == 2
-    assert observing.check("judging.fields", run="judged") > 0
+    assert table_observations.check("judging.fields", run="judged") > 0
 
 
 def test_what_is_listed_behind_a_number_is_what_it_counted() -> None:
@@ -332,12 +332,12 @@ def test_what_is_listed_behind_a_number_is_what_it_counted() -> None:
         make_waakye(name=f"Dish {number}")
     work_off(runner.create_run("knowledge", {"samples": 2}, slug="known"))
     for name in ("fields", "fields_country", "failures", "failures_language", "judge"):
-        assert behind.check(compute.compute_and_store(f"knowledge.{name}", {})) or name == "judge"
+        assert drilldown.check(compute.compute_and_store(f"knowledge.{name}", {})) or name == "judge"
     view = compute.compute_and_store("knowledge.consistency", {})
     assert view.table is not None
     row = next(row for row in view.table.rows if row.groups["field"] == "country")
-    found = cells.load_drilldown(behind.cell_of("knowledge.consistency", row))
-    assert (len(found.page()[0]), behind.everything(found)) == (6, [])
+    found = cells.load_drilldown(drilldown.cell_of("knowledge.consistency", row))
+    assert (len(found.page()[0]), drilldown.everything(found)) == (6, [])
 
 
 def judgement(asked: str, text: str, **values: Any) -> OutcomeData:

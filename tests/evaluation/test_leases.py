@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 @pytest.fixture(autouse=True)
 def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
 
 
 def make_run(units: int = 10, together: int = 1) -> Run:

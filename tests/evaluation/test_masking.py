@@ -30,7 +30,7 @@ from evaluation.unmasking import (
 )
 from tests.evaluation.make import make_model
 from tests.evaluation.plans import listed, make_frozen, make_planner
-from tests.evaluation.tables import make_association, make_place_in, make_row, make_table, picture_result
+from tests.evaluation.tables import image_result, make_association, make_place_in, make_row, make_table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 NAME = "association.scores"
@@ -49,20 +49,20 @@ def planner(client: Client) -> Client:
 
 @pytest.fixture
 def masked() -> Plan:
-    """A masked plan, and the data that came after it: twelve pictures of Africa by each of three models."""
+    """A masked plan, and the data that came after it: twelve images of Africa by each of three models."""
     for slug, title in MAKERS.items():
         make_model(slug, title=title, identifier=f"maker/{slug}", revision="deadbeef")
     make_model("snapshot", role=Role.CAMERA, backend="folder", title="Real photographs")
     plan = make_frozen(masked=True, mask_seed="0123456789abcdef")
-    add_pictures()
+    add_images()
     return plan
 
 
-def add_pictures(slug: str = "vectors") -> None:
+def add_images(slug: str = "vectors") -> None:
     place = make_place_in("Africa")
     makers = [*MAKERS, "snapshot"]
     make_association(
-        *(picture_result(place, name, i + 1, n) for i, name in enumerate(makers) for n in range(12)), slug=slug
+        *(image_result(place, name, i + 1, n) for i, name in enumerate(makers) for n in range(12)), slug=slug
     )
     compute.compute_and_store(NAME, {})
 
@@ -112,7 +112,7 @@ def test_rows_come_in_the_order_of_the_shown_names(masked: Plan) -> None:
 def test_a_page_without_a_masked_plan_hides_nothing(planner: Client) -> None:
     make_model("alpha-1", title="Alpha One")
     make_frozen()
-    add_pictures()
+    add_images()
     assert "alpha-1" in planner.get(f"{PAGE}table.csv").text
     assert mask_for(NAME, {}) is NO_MASK
 
@@ -304,7 +304,7 @@ def test_analyses_count_on_the_complete_data_only(masked: Plan) -> None:
 
 def test_a_table_computed_before_the_plan_does_not_count() -> None:
     make_model("alpha-1")
-    add_pictures()
+    add_images()
     plan = make_frozen(tables=[listed(), listed("association.top")])
     assert [one.why_not for one in list_plan_analyses(plan)] == [
         "computed before the plan was frozen",
@@ -389,8 +389,8 @@ def test_names_leave_what_a_page_answers_as_json(masked: Plan) -> None:
 
 
 def test_runs_that_are_called_by_a_model_are_not_offered(planner: Client, masked: Plan) -> None:
-    add_pictures("run-of-alpha-1")
-    add_pictures("plain-run")
+    add_images("run-of-alpha-1")
+    add_images("plain-run")
     compute.compute_and_store(NAME, {})
     page = planner.get(PAGE).text
     assert "plain-run" in page
@@ -400,7 +400,7 @@ def test_runs_that_are_called_by_a_model_are_not_offered(planner: Client, masked
 def test_pages_of_masked_runs_show_no_numbers_by_model_to_those_who_do_not_steer_them(client: Client) -> None:
     make_frozen(tables=[listed("association.scores", run="vectors")], masked=True)
     for slug in ("vectors", "others"):
-        make_association(picture_result(make_place_in("Africa"), "painter", 1, 0), slug=slug)
+        make_association(image_result(make_place_in("Africa"), "painter", 1, 0), slug=slug)
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_run"))
     client.force_login(user)

@@ -122,7 +122,7 @@ def test_rescaled_scores_do_not_depend_on_unit_or_origin(values: list[float], un
         assert (before.min(), before.max()) == (-1, 1)
 
 
-def test_adding_one_extreme_picture_moves_every_rescaled_score_and_no_net() -> None:
+def test_adding_one_extreme_image_moves_every_rescaled_score_and_no_net() -> None:
     before, after = [0.1, 0.2, 0.3], [0.1, 0.2, 0.3, 0.9]
     positive = np.array(after)[:, None]
     assert association.net_association(positive, np.zeros((4, 1)))[:3] == pytest.approx(before)

@@ -35,7 +35,7 @@ def weights(labels: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_by_hand_two_by_two() -> None:
-    # 10 pictures: both yes 4, machine alone 1, people alone 2, neither 3. Raw .7; yes .6 by people, .5 by the machine.
+    # 10 images: both yes 4, machine alone 1, people alone 2, neither 3. Raw .7; yes .6 by people, .5 by the machine.
     # Chance of kappa .6 × .5 + .4 × .5 = .5 → .4; of AC1 2 × .55 × .45 = .495 → .205 / .505.
     machine = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 0])
     yes, no = weights([1, 1, 1, 1, 0, 1, 1, 0, 0, 0])
@@ -280,14 +280,14 @@ def test_by_hand_one_person_held_out() -> None:
 
 @pytest.mark.parametrize("label", human_ceiling.LABELS)
 def test_the_ceiling_equals_brute_force(label: human_ceiling.Label) -> None:
-    """Every person of every picture against the others, one by one."""
+    """Every person of every image against the others, one by one."""
     unit = RNG.integers(0, 40, 160)
     ratings = RNG.integers(0, 6, 160).astype(float)
     held = human_ceiling.held_out(unit, ratings, 3, label)
     given_tables = metrics.two_by_two(held.value >= 3, held.yes, held.no)
     table = np.zeros(4)
-    for picture in range(40):
-        said = ratings[unit == picture]
+    for image in range(40):
+        said = ratings[unit == image]
         for me in range(len(said)) if len(said) >= 3 else ():
             others = np.delete(said, me) >= 3
             for target, share in against(others, label):

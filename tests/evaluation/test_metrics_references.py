@@ -62,7 +62,7 @@ def test_rescaling_is_that_of_scikit_learn() -> None:
         assert within[models == model] == pytest.approx(minmax_scale(scores[models == model], (-1, 1)))
 
 
-def test_divergence_of_two_pictures_is_the_squared_distance_of_scipy() -> None:
+def test_divergence_of_two_images_is_the_squared_distance_of_scipy() -> None:
     shares = RNG.dirichlet(np.ones(colours.BINS), size=2)
     parts = np.column_stack([shares, entropy(shares), np.ones(2)]).sum(axis=0, keepdims=True)
     expected = spatial.distance.jensenshannon(*shares, base=2) ** 2

@@ -8,8 +8,8 @@ from evaluation.metrics.observations import Labels, Observations, hash_labels, n
 from evaluation.registry import lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import observe
-from tests.evaluation.fragile import Fragile
-from tests.evaluation.observing import declares, observed
+from tests.evaluation.failing_study import Fragile
+from tests.evaluation.table_observations import declares, observed
 
 CONTINENTS = [("Africa",), ("Africa", "Asia"), (), ("Asia",)]
 

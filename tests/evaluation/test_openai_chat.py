@@ -16,7 +16,7 @@ from evaluation.runner.catalogue import model_data
 from tests.evaluation.make import make_image, make_subject
 from tests.evaluation.make import make_model as make_any_model
 from tests.evaluation.provider import REFUSAL, SLOW, Provider, error, png, says
-from tests.evaluation.tiny import make_picture
+from tests.evaluation.tiny_models import make_image_bytes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home")]
 
@@ -35,7 +35,7 @@ def ask(server: Provider, *answers: Any, **parameters: Any) -> Answer:
     return OpenAIChat(make_model(server, **parameters)).chat([{"role": "user", "content": "Is this food?"}])
 
 
-def test_a_picture_goes_along_with_the_question_at_temperature_zero(server: Provider) -> None:
+def test_an_image_goes_along_with_the_question_at_temperature_zero(server: Provider) -> None:
     asked = [Asked(png(), (Question("Is this food?"), Question("Where?")))]
     answers = next(OpenAIChat(make_model(server, options={"max_tokens": 5})).answer(asked, "generated"))
     assert [answer.text for answer in answers] == ["B", "B"]
@@ -43,8 +43,8 @@ def test_a_picture_goes_along_with_the_question_at_temperature_zero(server: Prov
     assert (first["path"], first["authorization"]) == ("/v1/chat/completions", "Bearer sk-test")
     assert (first["model"], first["temperature"], first["max_tokens"]) == ("answerer", 0, 5)
     [message] = second["messages"]
-    picture, text = message["content"]
-    assert picture["image_url"]["url"] == f"data:image/png;base64,{base64.b64encode(png()).decode()}"
+    image, text = message["content"]
+    assert image["image_url"]["url"] == f"data:image/png;base64,{base64.b64encode(png()).decode()}"
     assert text == {"type": "text", "text": "Where?"}
 
 
@@ -64,8 +64,8 @@ def test_answers_are_short_by_default_and_an_option_that_is_null_is_not_sent(ser
     assert (sent["max_tokens"], sent["max_completion_tokens"]) == (32, 9)
 
 
-def test_each_question_goes_with_its_own_picture_however_late_it_is_read(server: Provider) -> None:
-    asked = [Asked(png(), (Question("?"),)), Asked(make_picture(seed=1), (Question("?"),))]
+def test_each_question_goes_with_its_own_image_however_late_it_is_read(server: Provider) -> None:
+    asked = [Asked(png(), (Question("?"),)), Asked(make_image_bytes(seed=1), (Question("?"),))]
     for answers in list(OpenAIChat(make_model(server)).answer(asked, "generated")):
         list(answers)
     sent = [call["messages"][0]["content"][0]["image_url"]["url"] for call in server.calls]
@@ -134,23 +134,23 @@ def test_a_provider_has_no_probabilities(server: Provider) -> None:
         list(OpenAIChat(make_model(server)).answer([Asked(png(), (Question("?"),))], "logits"))
 
 
-def test_a_conversation_without_a_picture(server: Provider) -> None:
+def test_a_conversation_without_an_image(server: Provider) -> None:
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where is waakye from?"}]
     assert load_backend(make_model(server, role="chat")).chat(messages).text == "B"
     assert server.calls[0]["messages"] == messages
     assert "temperature" not in server.calls[0]
 
 
-def make_run(server: Provider, pictures: int = 1) -> Run:
+def make_run(server: Provider, images: int = 1) -> Run:
     make_model(server)
     made = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
     painter = make_any_model("painter")
-    for number in range(pictures):
+    for number in range(images):
         make_image(
             make_subject(f"Dish {number}"),
             painter,
             run=made,
-            sha256=content_store.store_content(make_picture(seed=number)),
+            sha256=content_store.store_content(make_image_bytes(seed=number)),
         )
     return runner.create_run("stereotypes", {"images": "pictures", "model": "answerer", "orders": "as-asked"})
 
@@ -169,8 +169,8 @@ def test_answers_that_were_paid_for_are_kept_where_the_quota_ends(server: Provid
     assert len(server.calls) == 17
 
 
-def test_a_worker_takes_one_picture_at_a_time_to_a_provider(server: Provider) -> None:
-    run = make_run(server, pictures=3)
+def test_a_worker_takes_one_image_at_a_time_to_a_provider(server: Provider) -> None:
+    run = make_run(server, images=3)
     while runner.process_run(run.pk, "tests"):
         pass
     assert run.units.filter(state="done").count() == 48

@@ -16,7 +16,7 @@ from evaluation.runner import create_run, forecast_run, process_run, retry_units
 from evaluation.runner.catalogue import model_data
 from evaluation.runner.progress import count_refusals, count_rewritten_prompts
 from tests.evaluation.make import make_country, make_dish
-from tests.evaluation.provider import REFUSAL, SLOW, Answer, Provider, addresses, error, pictures, png
+from tests.evaluation.provider import REFUSAL, SLOW, Answer, Provider, addresses, error, image_answer, png
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home"), pytest.mark.embedded]
 
@@ -40,8 +40,8 @@ def ask(server: Provider, n: int = 1, **parameters: Any) -> list[Result]:
     return list(OpenAIImages(make_model(server, **parameters)).generate(requests))
 
 
-def test_a_picture_comes_with_its_rewritten_prompt_and_the_providers_number(server: Provider) -> None:
-    server.script = [pictures(revised="A bowl of waakye", usage={"input_tokens": 50, "output_tokens": 4160})]
+def test_an_image_comes_with_its_rewritten_prompt_and_the_providers_number(server: Provider) -> None:
+    server.script = [image_answer(revised="A bowl of waakye", usage={"input_tokens": 50, "output_tokens": 4160})]
     [result] = ask(server, options={"size": "1024x1024", "response_format": "b64_json"})
     assert result.image is not None
     assert (result.image.content, result.image.prompt_revised) == (png(), "A bowl of waakye")
@@ -53,7 +53,7 @@ def test_a_picture_comes_with_its_rewritten_prompt_and_the_providers_number(serv
     assert (sent["authorization"], sent["path"]) == ("Bearer sk-test", "/v1/images/generations")
 
 
-def test_several_pictures_of_one_prompt_come_by_one_call(server: Provider) -> None:
+def test_several_images_of_one_prompt_come_by_one_call(server: Provider) -> None:
     requests = [ImageRequest(f"u{number}", "Draw waakye", "Waakye", sample=number) for number in range(5)]
     results = list(OpenAIImages(make_model(server, n=2)).generate(requests))
     assert [call["n"] for call in server.calls] == [2, 2, 1]
@@ -71,9 +71,9 @@ def test_a_refused_prompt_costs_one_call_and_keeps_the_providers_words(server: P
 @pytest.mark.parametrize(
     ("answer", "state", "sentence"),
     [
-        ((200, {}, {"created": 1, "data": []}), "empty", "gave 0 of 1 pictures"),
-        ((200, {}, {"created": 1}), "empty", "gave 0 of 1 pictures"),
-        ((200, {}, {"data": [{"b64_json": None, "url": None}]}), "empty", "holds no picture"),
+        ((200, {}, {"created": 1, "data": []}), "empty", "gave 0 of 1 images"),
+        ((200, {}, {"created": 1}), "empty", "gave 0 of 1 images"),
+        ((200, {}, {"data": [{"b64_json": None, "url": None}]}), "empty", "holds no image"),
         ((200, {}, {"data": [{"b64_json": "%%%"}]}), "failed", "cannot be decoded"),
         ((200, {}, {"data": "soon"}), "empty", "gave 0 of 1"),
         ((200, {}, ["data"]), "failed", "not what the protocol says"),
@@ -143,7 +143,7 @@ def test_a_wait_beyond_all_patience_stops_and_says_so(server: Provider) -> None:
 @pytest.mark.parametrize(
     ("what", "state"), [("good", "done"), ("busy", "done"), ("expired", "failed"), ("page", "failed")]
 )
-def test_pictures_at_addresses_are_fetched_at_once(server: Provider, what: str, state: str) -> None:
+def test_images_at_addresses_are_fetched_at_once(server: Provider, what: str, state: str) -> None:
     server.script = [addresses(f"{server.url}/pictures/{what}")]
     [result] = ask(server)
     assert result.state == state
@@ -224,7 +224,7 @@ def test_a_run_keeps_refusals_as_results_and_asks_each_once(server: Provider) ->
 
 def test_a_run_without_quota_pauses_keeps_what_it_paid_for_and_goes_on_later(server: Provider) -> None:
     run = make_run(server, ["Waakye", "Ugali", "Mole"])
-    server.script = [pictures(), error(429, "You exceeded your current quota.", "insufficient_quota")]
+    server.script = [image_answer(), error(429, "You exceeded your current quota.", "insufficient_quota")]
     process_run(run.pk, "a")
     run.refresh_from_db()
     assert run.state == "paused"
@@ -262,9 +262,9 @@ def test_slow_down_without_a_time_waits_a_while_and_goes_on(server: Provider, mo
 def test_refusals_and_rewritten_prompts_are_counted_per_country_and_language(server: Provider) -> None:
     run = make_run(server, ["Waakye", "Please refuse", "Ugali"])
     server.script = [
-        pictures(revised="A photograph of waakye from Ghana, ready to be eaten"),
+        image_answer(revised="A photograph of waakye from Ghana, ready to be eaten"),
         REFUSAL,
-        pictures(revised="A photograph of a West African dish"),
+        image_answer(revised="A photograph of a West African dish"),
     ]
     process_run(run.pk, "a")
     for dimension, label in (("country", "Ghana"), ("language", "hau")):
@@ -278,7 +278,7 @@ def test_refusals_and_rewritten_prompts_are_counted_per_country_and_language(ser
     assert {sent for sent, _ in kept} < {call["prompt"] for call in server.calls}
 
 
-def test_the_published_preset_asks_for_all_pictures_of_a_dish_at_once(server: Provider) -> None:
+def test_the_published_preset_asks_for_all_images_of_a_dish_at_once(server: Provider) -> None:
     make_dish("Waakye")
     row = Model.objects.get(slug="dall-e-2")
     row.parameters |= {"base_url": f"{server.url}/v1", "per_minute": 0}

@@ -1,4 +1,4 @@
-"""Paired differences: by hand and against scipy; and what has no partner. See also `test_people_tests.py`.
+"""Paired differences: by hand and against scipy; and what has no partner. See also `test_cluster_tests.py`.
 
 By hand: eleven dishes, under the first the values 0 and 1 (mean ½), under the second 1; a twelfth has the first only.
 Difference ½ of 11 pairs, one dish without a partner. All differences are equal: no interval and no test.
@@ -22,7 +22,7 @@ def make_pairs(rows: list[Row], *, people: bool = False, weights: Any = None) ->
 
 
 def of_differences(differences: Any) -> Pairs:
-    """One picture of each dish under both: 0, and the difference."""
+    """One image of each dish under both: 0, and the difference."""
     rows = [(0.0, f"{n:03}", "", False) for n in range(len(differences))]
     return make_pairs([*rows, *((float(d), f"{n:03}", "", True) for n, d in enumerate(differences))])
 

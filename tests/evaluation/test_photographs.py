@@ -1,4 +1,4 @@
-"""Accepted photographs as a run of real pictures: `manage.py import_photographs`."""
+"""Accepted photographs as a run of real images: `manage.py import_photographs`."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def make_photo(dish: Dish, *, number: int = 0, **values: Any) -> Photo:
     return Photo.objects.create(dish=dish, **given)
 
 
-def test_accepted_photographs_become_the_pictures_of_a_run() -> None:
+def test_accepted_photographs_become_the_images_of_a_run() -> None:
     dish = make_dish("Waakye")
     for number in (1, 2):
         make_photo(dish, number=number)
@@ -47,7 +47,7 @@ def test_accepted_photographs_become_the_pictures_of_a_run() -> None:
     assert set(run.labels.filter(dimension="country").values_list("value", flat=True)) == {"Ghana"}
 
 
-def test_photographs_are_scored_like_generated_pictures() -> None:
+def test_photographs_are_scored_like_generated_images() -> None:
     make_photo(make_dish())
     import_photographs("real-2026")
     run = create_run("association", {"images": "real-2026", "encoder": "standin-encoder"})
@@ -107,7 +107,7 @@ def test_countries_choose_the_dishes() -> None:
         import_photographs("kenia", ["Kenia"])
 
 
-def test_the_picture_that_people_judge_is_made_once() -> None:
+def test_the_image_that_people_judge_is_made_once() -> None:
     photo = make_photo(make_dish())
     assert image_of(photo) == image_of(photo)
     assert (image_of(photo).run, content_store.read_content(image_of(photo).sha256)) == (None, png(0))

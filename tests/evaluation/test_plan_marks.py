@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evaluation.metrics.tidy import TidyTable
-from evaluation.plans.marks import NO_PLAN, Listed, Standing, in_short, mark_planned_rows
+from evaluation.plans.marks import NO_PLAN, Listed, PlanStatus, in_short, mark_planned_rows
 from evaluation.tables.serialise import to_csv
 from tests.evaluation.tables import make_row, make_table
 
@@ -71,14 +71,14 @@ def test_the_same_choice_of_data_is_planned() -> None:
     ],
 )
 def test_a_note_says_how_the_table_stands(listed: list[Listed], others: Any, kind: str, says: str) -> None:
-    marked, standing = mark_planned_rows(table(), {}, listed, others)
-    assert standing.kind == kind
+    marked, status = mark_planned_rows(table(), {}, listed, others)
+    assert status.kind == kind
     assert says in marked.notes[0]
 
 
 def test_a_table_without_rows_says_nothing_about_plans() -> None:
-    marked, standing = mark_planned_rows(make_table(), {}, [])
-    assert (marked.notes, standing) == ((), Standing(0, 0))
+    marked, status = mark_planned_rows(make_table(), {}, [])
+    assert (marked.notes, status) == ((), PlanStatus(0, 0))
 
 
 def test_each_row_of_the_csv_says_whether_it_was_planned() -> None:

@@ -23,7 +23,7 @@ def keys(run: Run) -> list[str]:
     return list(run.units.order_by("pk").values_list("key", flat=True))
 
 
-def test_every_dish_gets_the_wanted_number_of_pictures() -> None:
+def test_every_dish_gets_the_wanted_number_of_images() -> None:
     dishes = [make_dish("Waakye"), make_dish("Jollof")]
     run = create_run("generation", generation())
     assert keys(run) == [f"dish:{dish.number}/{n}" for dish in dishes for n in (0, 1)]
@@ -54,7 +54,7 @@ def test_a_name_in_use_for_another_configuration_is_refused() -> None:
         create_run("generation", generation(seed=1), slug="mine")
 
 
-def test_seeds_differ_by_picture_dish_and_seed_and_fit_every_model() -> None:
+def test_seeds_differ_by_image_dish_and_seed_and_fit_every_model() -> None:
     make_dish("Waakye")
     make_dish("Jollof")
     seeds = [
@@ -168,7 +168,7 @@ def test_the_model_says_which_queue_its_runs_go_to() -> None:
             {"model": "sketch", "prompt": "generation-unspecific"},
             "no placeholder 'place'. Known: countries, local_name",
         ),
-        ({"model": "standin-encoder"}, "standin-encoder makes no pictures"),
+        ({"model": "standin-encoder"}, "standin-encoder makes no images"),
         ({"model": "elsewhere"}, "can be imported, not made here"),
         ({"model": "odd"}, "no backend for the role image_generator named 'scetch'. Did you mean sketch?"),
     ],
@@ -192,7 +192,7 @@ def test_names_of_runs_are_short_and_plain(slug: str) -> None:
 
 
 def test_a_plan_that_names_a_unit_twice_is_refused_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "doubled", "tests.evaluation.fragile:Doubled")
+    monkeypatch.setitem(studies.STUDIES, "doubled", "tests.evaluation.failing_study:Doubled")
     with pytest.raises(ConfigError, match="twice"):
         create_run("doubled", {"acts": ["yes"]})
     assert Run.objects.count() == 0
@@ -266,7 +266,7 @@ def test_shipped_rows_are_added_once_and_never_overwrite_what_staff_changed() ->
 
 
 def test_a_plan_without_units_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
     for made in (create_run, preview_run):
         with pytest.raises(ConfigError, match="The plan holds no unit"):
             made("fragile", {"acts": []})

@@ -16,7 +16,7 @@ from evaluation.registry.lookup import find_table_spec
 from evaluation.tables import compute
 from evaluation.unmasking import list_plan_analyses
 from tests.evaluation.plans import form_of, listed, make_frozen, make_plan, make_planner
-from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
+from tests.evaluation.tables import image_result, make_association, make_place_in, make_staff
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 PLANS = "/admin/evaluation/plans/"
@@ -29,7 +29,7 @@ def planner(client: Client) -> Client:
 
 
 def make_units(slug: str = "vectors") -> None:
-    make_association(picture_result(make_place_in("Africa"), "painter", 1, 0), slug=slug)
+    make_association(image_result(make_place_in("Africa"), "painter", 1, 0), slug=slug)
 
 
 # Freezing.

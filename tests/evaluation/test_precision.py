@@ -25,11 +25,11 @@ Drawn = tuple[npt.NDArray[np.float64], Labels, Labels, Labels]
 
 
 def dealt(design: Design) -> tuple[Labels, Labels, Labels]:
-    """Dish, picture and person of each opinion: people take turns, so that all judge equally much."""
-    pictures = np.arange(design.dishes * design.images)
+    """Dish, image and person of each opinion: people take turns, so that all judge equally much."""
+    numbers = np.arange(design.dishes * design.images)
     people = itertools.cycle(range(max(1, design.people)))
-    each = [[next(people) for _ in range(max(1, design.reviewers))] for _ in pictures]
-    images = np.repeat(pictures, max(1, design.reviewers))
+    each = [[next(people) for _ in range(max(1, design.reviewers))] for _ in numbers]
+    images = np.repeat(numbers, max(1, design.reviewers))
     return images // design.images, images, np.array(each).ravel()
 
 
@@ -89,7 +89,7 @@ def test_components_of_one_part_equal_those_of_a_mixed_model() -> None:
     assert found.residual == pytest.approx(fitted.scale, rel=1e-3)
 
 
-def test_pictures_within_dishes_are_told_apart_in_an_unbalanced_pilot() -> None:
+def test_images_within_dishes_are_told_apart_in_an_unbalanced_pilot() -> None:
     rng = np.random.default_rng(11)
     wanted = Components(0.3, 0.2, 0.4, 0.5)
     found = []
@@ -137,9 +137,9 @@ def test_components_are_never_negative_and_move_with_the_square_of_the_scale(see
 
 
 def test_the_variance_of_a_mean_by_hand() -> None:
-    # 10 dishes × 2 pictures × 3 opinions by 6 people, n = 60: .04/10 + .02/6 + .18/60 = .0103333
+    # 10 dishes × 2 images × 3 opinions by 6 people, n = 60: .04/10 + .02/6 + .18/60 = .0103333
     assert compute_mean_variance(Design(10, 2, 3, 6), ONE) == pytest.approx(0.004 + 0.02 / 6 + 0.003)
-    # Machine scores: each picture has its own rest, and what people would add is part of it.
+    # Machine scores: each image has its own rest, and what people would add is part of it.
     assert compute_mean_variance(Design(10, 2), ONE) == pytest.approx(0.004 + 0.2 / 20)
 
 

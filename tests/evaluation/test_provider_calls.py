@@ -1,4 +1,4 @@
-"""Calls of a provider: fewer pictures than asked for, pictures in every wrapping, waits, redirects, bounds."""
+"""Calls of a provider: fewer images than asked for, images in every wrapping, waits, redirects, bounds."""
 
 import base64
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ from evaluation.backends.openai_images import OpenAIImages, decode_base64_image
 from evaluation.backends.provider import check_host, compute_backoff
 from evaluation.contracts.backend import BackendError, ImageRequest
 from evaluation.contracts.study import ModelData, Result
-from tests.evaluation.provider import ODD_TYPES, SLOW, Answer, Provider, addresses, error, pictures, png
+from tests.evaluation.provider import ODD_TYPES, SLOW, Answer, Provider, addresses, error, image_answer, png
 from wwd.base.fetching import FetchError
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_home"), pytest.mark.embedded]
@@ -32,7 +32,7 @@ def ask(backend: OpenAIImages, n: int, prompt: str = "Draw waakye") -> list[Resu
 
 
 def test_a_server_that_gives_one_of_three_is_asked_one_by_one_from_then_on(server: Provider) -> None:
-    server.chooses = lambda body: pictures(1)
+    server.chooses = lambda body: image_answer(1)
     backend = OpenAIImages(model(server, n=3))
     results = ask(backend, 3) + ask(backend, 3, "Draw fufu")
     assert [result.state for result in results] == ["done"] * 6
@@ -81,21 +81,21 @@ def test_what_is_no_base64_fails_with_a_sentence(text: str) -> None:
 
 
 @pytest.mark.parametrize("what", ODD_TYPES)
-def test_a_picture_is_known_by_its_content_and_not_by_its_header(server: Provider, what: str) -> None:
+def test_an_image_is_known_by_its_content_and_not_by_its_header(server: Provider, what: str) -> None:
     server.script = [addresses(f"{server.url}/pictures/{what}")]
     [result] = ask(OpenAIImages(model(server)), 1)
     assert result.image is not None
     assert result.image.content == png()
 
 
-def test_what_is_no_picture_is_none_whatever_its_header_says(server: Provider) -> None:
+def test_what_is_no_image_is_none_whatever_its_header_says(server: Provider) -> None:
     page = base64.b64encode(b"<html>Log in</html>").decode()
     server.script = [(200, {}, {"data": [{"url": f"data:image/png;base64,{page}"}]})]
     [result] = ask(OpenAIImages(model(server)), 1)
-    assert (result.state, result.reason) == ("failed", "What came is no picture.")
+    assert (result.state, result.reason) == ("failed", "What came is no image.")
 
 
-def test_an_address_that_holds_its_picture_is_not_fetched_without_the_setting(
+def test_an_address_that_holds_its_image_is_not_fetched_without_the_setting(
     server: Provider, settings: Settings
 ) -> None:
     backend = OpenAIImages(model(server))

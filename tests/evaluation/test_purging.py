@@ -13,7 +13,7 @@ from evaluation.tables import compute, read
 from evaluation.tasks import purge_run
 from review.campaigns.service import prepare_campaign_images
 from tests.evaluation.make import make_image, make_model
-from tests.evaluation.tables import make_association, make_place_in, picture_result
+from tests.evaluation.tables import image_result, make_association, make_place_in
 from tests.review.make import make_campaign
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
@@ -22,11 +22,11 @@ KEPT = "kept"
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run of 12 pictures and two words, purged three rows at a time; another one has vectors of its own."""
+    """A run of 12 images and two words, purged three rows at a time; another one has vectors of its own."""
     monkeypatch.setattr(purging, "CHUNK", 3)
     place = make_place_in("Africa")
-    make_association(*(picture_result(place, "painter", 0.5, n) for n in range(2)), slug=KEPT)
-    return make_association(*(picture_result(place, "painter", 1, n) for n in range(12)), slug="goes")
+    make_association(*(image_result(place, "painter", 0.5, n) for n in range(2)), slug=KEPT)
+    return make_association(*(image_result(place, "painter", 1, n) for n in range(12)), slug="goes")
 
 
 def test_everything_of_the_run_goes_and_nothing_of_another(run: Run) -> None:
@@ -40,7 +40,7 @@ def test_everything_of_the_run_goes_and_nothing_of_another(run: Run) -> None:
     assert set(RunLabel.objects.values_list("run__slug", flat=True)) == {KEPT}
 
 
-def test_pictures_that_the_run_made_go_and_their_subjects_stay(run: Run) -> None:
+def test_images_that_the_run_made_go_and_their_subjects_stay(run: Run) -> None:
     image = make_image(make_place_in("Asia"), make_model("painter"), run=run)
     gone = purging.purge_run(run)
     assert gone["GeneratedImage"] == 1
@@ -97,7 +97,7 @@ def test_a_run_that_a_plan_names_stays(run: Run) -> None:
     assert Unit.objects.filter(run=run).count() == 14
 
 
-def test_pictures_that_reviewers_see_stay(run: Run) -> None:
+def test_images_that_reviewers_see_stay(run: Run) -> None:
     campaign = make_campaign(images=1)
     image = GeneratedImage.objects.get(campaignimage__campaign=campaign)
     GeneratedImage.objects.filter(pk=image.pk).update(run=run)

@@ -16,7 +16,7 @@ from evaluation.contracts.study import StudyConfig
 from evaluation.models import Batch, GeneratedImage, Model, Run, Unit
 from evaluation.presentation.run_form import field_for
 from evaluation.runner import leases
-from tests.evaluation.fragile import Fragile
+from tests.evaluation.failing_study import Fragile
 from tests.evaluation.make import make_country, make_demonstration_dishes, make_dish, make_model
 
 Announced = Callable[[], list[tuple[int, int]]]
@@ -69,7 +69,7 @@ def test_a_plan_is_shown_and_nothing_is_stored_or_sent(researcher: Client, annou
     page = text_of(researcher.post(START, {**CHAIN, "generation-model": "priced", "do": "plan"}))
     assert "6 units" in page
     assert "Expected cost: 3.00 USD." in page
-    assert "planned once the pictures are there" in page
+    assert "planned once the images are there" in page
     assert not Run.objects.exists()
     assert announced() == []
 
@@ -78,17 +78,17 @@ def test_a_chain_is_started_and_each_study_follows_the_one_before(researcher: Cl
     make_demonstration_dishes(3)
     page = text_of(researcher.post(START, {**CHAIN, "do": "start"}, follow=True))
     assert "2 runs were started." in page
-    pictures, scores = Run.objects.get(study="generation"), Run.objects.get(study="association")
-    assert [number for number, _ in announced()] == [pictures.pk]
-    assert (pictures.started_by and pictures.started_by.username, scores.state) == ("researcher", "waiting")
+    images, scores = Run.objects.get(study="generation"), Run.objects.get(study="association")
+    assert [number for number, _ in announced()] == [images.pk]
+    assert (images.started_by and images.started_by.username, scores.state) == ("researcher", "waiting")
     assert f"Is followed by {scores.slug}" in page
-    finish(pictures)
+    finish(images)
     runner.sweep_runs()
     finish(scores)
     scores.refresh_from_db()
     assert scores.state == Run.State.DONE
     shown = text_of(researcher.get(address(scores)))
-    assert f"Comes after {pictures.slug} (done)" in shown
+    assert f"Comes after {images.slug} (done)" in shown
     assert "no measurement" in shown
 
 
@@ -117,7 +117,7 @@ def test_the_same_chain_twice_is_the_same_runs(researcher: Client) -> None:
     ("changes", "sentence"),
     [
         ({"generation-use": "", "association-use": ""}, "Take at least one study."),
-        ({"generation-use": ""}, "This chain makes no pictures"),
+        ({"generation-use": ""}, "This chain makes no images"),
         ({"generation-subjects": "{dish"}, "Enter a valid JSON."),
         ({"generation-subjects": '{"kind": "dissh"}'}, "Did you mean dish?"),
         ({"generation-subjects": "[]"}, "an object with fields"),
@@ -167,7 +167,7 @@ def test_an_unknown_button_does_nothing(researcher: Client, act: str) -> None:
 
 
 def test_what_failed_is_read_opened_and_tried_again(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
     Fragile.executed.clear()
     run = runner.create_run("fragile", {"acts": ["yes", "raise", "raise", "refuse"]})
     finish(run)
@@ -221,7 +221,7 @@ def test_the_page_takes_few_queries_however_many_units(
     admin_client: Client, django_assert_max_num_queries: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also while it is worked on, with prices, refusals and failures; no more than any page of staff may ask."""
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
     Fragile.executed.clear()
     run = runner.create_run("fragile", {"acts": ["yes", "refuse", "raise", "yes"] * 8})
     price = {"currency": "USD", "per_million_input": 2}

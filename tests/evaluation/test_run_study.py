@@ -19,7 +19,7 @@ CONFIG = json.dumps({"model": "sketch", "images_per_subject": 2})
 
 @pytest.fixture(autouse=True)
 def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.fragile:Fragile")
+    monkeypatch.setitem(studies.STUDIES, "fragile", "tests.evaluation.failing_study:Fragile")
 
 
 def printed(capsys: pytest.CaptureFixture[str], *args: str, **options: Any) -> list[str]:

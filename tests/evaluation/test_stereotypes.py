@@ -23,7 +23,7 @@ from evaluation.studies.stereotypes.observe import observe_reading_agreement
 from evaluation.studies.stereotypes.study import Stereotypes
 from evaluation.tables import outcomes
 from tests.evaluation.make import make_country, make_image, make_model, make_subject, subject_data
-from tests.evaluation.tiny import make_picture, save_llava
+from tests.evaluation.tiny_models import make_image_bytes, save_llava
 
 pytestmark = pytest.mark.embedded
 
@@ -74,7 +74,7 @@ def share(table: TidyTable, option: str, **groups: str) -> float | None:
 
 
 def test_shares_by_hand() -> None:
-    # Three pictures: A, A, B. One answer of four cannot be read: the picture counts in "unread" only.
+    # Three images: A, A, B. One answer of four cannot be read: the image counts in "unread" only.
     rows = [outcome(1, "A"), outcome(2, "(A)"), outcome(3, "B. No"), outcome(4, "I'm sorry, I can't tell.")]
     table = STUDY.summarise("answers", rows, None)
     assert share(table, "Yes") == round(2 / 3, 6)
@@ -86,7 +86,7 @@ def test_shares_by_hand() -> None:
 
 
 def test_orders_are_averaged_and_their_effect_is_told() -> None:
-    # Picture 1 always says glass, wherever it stands. Picture 2 always says the first letter, whatever it names.
+    # Image 1 always says glass, wherever it stands. Image 2 always says the first letter, whatever it names.
     rows = [outcome(1, letter, options=PLATES, shift=shift) for shift, letter in enumerate("BAC")]
     rows += [outcome(2, "A", options=PLATES, shift=shift) for shift in range(3)]
     table = STUDY.summarise("answers", rows, None)
@@ -121,7 +121,7 @@ def test_the_agreement_of_the_readings_stands_beside_probabilities() -> None:
     assert found(readings, "agreement", question="all").clusters == 30
 
 
-def test_a_picture_of_two_places_counts_in_each_and_models_stand_apart() -> None:
+def test_an_image_of_two_places_counts_in_each_and_models_stand_apart() -> None:
     rows = [
         outcome(1, "A", place=("Africa", "Asia")),
         outcome(2, "B", place=("Asia",)),
@@ -156,7 +156,7 @@ def test_flattening_by_hand() -> None:
     assert "by chance" in found(table, "entropy").reason
 
 
-def test_pictures_that_are_all_alike_have_no_entropy() -> None:
+def test_images_that_are_all_alike_have_no_entropy() -> None:
     rows = [outcome(number, "B", options=PLATES) for number in range(12)]
     table = STUDY.summarise("flattening_country", rows, None)
     assert found(table, "entropy").value == 0
@@ -231,7 +231,7 @@ def work(image: int, content: bytes | None = b"x", **payload: Any) -> Work:
     return Work(key, None, ANSWERER, values, image_bytes=content)
 
 
-def test_a_picture_is_given_once_with_all_its_questions() -> None:
+def test_an_image_is_given_once_with_all_its_questions() -> None:
     backend = Recorder()
     units = [work(1), work(1, shift=2), work(2), work(1, reading="logits", shift=1)]
     results = {result.key: result for result in STUDY.execute(units, backend)}
@@ -249,24 +249,24 @@ def test_a_picture_is_given_once_with_all_its_questions() -> None:
     assert results["1:0:generated"].text == "A"
 
 
-def test_a_picture_that_is_not_held_fails_and_stops_nothing() -> None:
+def test_an_image_that_is_not_held_fails_and_stops_nothing() -> None:
     states = {result.key: result.state for result in STUDY.execute([work(1, None), work(2)], Recorder())}
     assert states == {"1:0:generated": "failed", "2:0:generated": "done"}
 
 
 @pytest.fixture
-def pictures(db: None) -> Run:
+def images(db: None) -> Run:
     run = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
     painter = make_model("painter")
     for number in range(3):
         subject = make_subject(f"Dish {number}", country=make_country())
         make_image(
-            subject, painter, run=run, seed=number, sha256=content_store.store_content(make_picture(seed=number))
+            subject, painter, run=run, seed=number, sha256=content_store.store_content(make_image_bytes(seed=number))
         )
     return run
 
 
-def test_units_of_a_run(pictures: Run) -> None:
+def test_units_of_a_run(images: Run) -> None:
     run = runner.create_run("stereotypes", {"images": "pictures", "reading": "logits", "check": 4})
     [questions] = QuestionSet.objects.filter(slug="vqa-probes").values_list("questions", flat=True)
     orders = sum(len(question["choices"]) or 1 for question in questions)
@@ -277,7 +277,7 @@ def test_units_of_a_run(pictures: Run) -> None:
     assert set(again.units.values_list("key", flat=True)) == set(run.units.values_list("key", flat=True))
 
 
-def test_a_run_as_published_asks_each_question_once(pictures: Run) -> None:
+def test_a_run_as_published_asks_each_question_once(images: Run) -> None:
     run = runner.create_run("stereotypes", {"images": "pictures", "orders": "as-asked"})
     assert run.units.count() == 3 * 16
     assert not run.units.exclude(payload__shift=0).exists()
@@ -296,7 +296,7 @@ def test_a_run_as_published_asks_each_question_once(pictures: Run) -> None:
         ({"images": "pictures", "beside": "photographs"}, "no run"),
     ],
 )
-def test_what_cannot_be_planned_says_why(pictures: Run, config: dict[str, Any], sentence: str) -> None:
+def test_what_cannot_be_planned_says_why(images: Run, config: dict[str, Any], sentence: str) -> None:
     make_model("far", role="vqa", backend="openai")
     make_model("odd", role="vqa", backend="llava")
     make_model("elsewhere", role="vqa", backend="import")
@@ -323,7 +323,7 @@ ONE = {"question_id": "one", "text": "Food?", "choices": {"A": "Yes", "B": "No"}
         ([{**ONE, "choices": {f"{number}": f"{number}" for number in range(27)}}], "2 to 26"),
     ],
 )
-def test_questions_that_cannot_be_asked_are_named(pictures: Run, questions: list[Any], sentence: str) -> None:
+def test_questions_that_cannot_be_asked_are_named(images: Run, questions: list[Any], sentence: str) -> None:
     QuestionSet.objects.create(slug="odd", version="1", questions=questions)
     with pytest.raises(ConfigError, match=sentence):
         runner.create_run("stereotypes", {"images": "pictures", "questions": "odd"})
@@ -331,10 +331,10 @@ def test_questions_that_cannot_be_asked_are_named(pictures: Run, questions: list
 
 
 @pytest.mark.parametrize("reading", ["generated", "logits"])
-def test_from_pictures_to_the_table_on_the_command_line(pictures: Run, reading: str) -> None:
+def test_from_images_to_the_table_on_the_command_line(images: Run, reading: str) -> None:
     beside = Run.objects.create(study="generation", slug="photographs", state=Run.State.DONE)
     photograph = make_image(
-        subject_data(subject_of(pictures)),
+        subject_data(subject_of(images)),
         make_model("real", role="camera"),
         run=beside,
         sha256=content_store.store_content(b"photo"),
@@ -354,7 +354,7 @@ def test_from_pictures_to_the_table_on_the_command_line(pictures: Run, reading: 
 
 
 @pytest.mark.torch
-def test_a_model_on_the_own_card_is_asked_by_both_readings(pictures: Run, tmp_path: Path) -> None:
+def test_a_model_on_the_own_card_is_asked_by_both_readings(images: Run, tmp_path: Path) -> None:
     folder = str(save_llava(tmp_path / "llava"))
     make_model("tiny", role="vqa", backend="llava-next", identifier=folder, parameters={"most_new_tokens": 3})
     config = {"images": "pictures", "model": "tiny", "questions": "vqa-demonstration", "reading": "logits"}
@@ -362,7 +362,7 @@ def test_a_model_on_the_own_card_is_asked_by_both_readings(pictures: Run, tmp_pa
     while runner.process_run(run.pk, "tests"):
         pass
     kept = Outcome.objects.filter(unit__run=run, unit__state="done").select_related("unit")
-    # Three pictures, questions of 2, 2 and 3 options in all orders, and all nine pairs in words.
+    # Three images, questions of 2, 2 and 3 options in all orders, and all nine pairs in words.
     assert kept.count() == run.units.count() == 3 * 7 + 9
     for row in kept:
         if row.unit.payload["reading"] == "logits":
@@ -380,7 +380,7 @@ def subject_of(run: Run) -> Any:
     return image.subject
 
 
-def test_a_free_question_is_kept_in_words(pictures: Run) -> None:
+def test_a_free_question_is_kept_in_words(images: Run) -> None:
     run = runner.create_run("stereotypes", {"images": "pictures", "reading": "logits", "check": 0})
     while runner.process_run(run.pk, "tests"):
         pass

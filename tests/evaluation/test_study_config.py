@@ -16,7 +16,7 @@ from evaluation.runner import create_run
 from evaluation.runner.planning import create_waiting
 from evaluation.studies import presets
 from evaluation.studies.config import as_json, parse_config
-from tests.evaluation.fragile import Fragile, FragileConfig
+from tests.evaluation.failing_study import Fragile, FragileConfig
 from tests.evaluation.make import make_dish
 
 
@@ -54,7 +54,7 @@ STORED = [
     (
         "association",
         {"images": "pictures"},
-        '{"images": "pictures", "encoder": "standin-encoder", "descriptors": "association", "descriptors_version": ""}',
+        '{"images": "images", "encoder": "standin-encoder", "descriptors": "association", "descriptors_version": ""}',
     ),
     (
         "stereotypes",

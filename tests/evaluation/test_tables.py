@@ -17,7 +17,7 @@ from evaluation.registry import lookup
 from evaluation.registry.names import TABLES
 from evaluation.runner import import_run
 from evaluation.tables import compute, read, store
-from tests.evaluation.tables import RESTLESS, make_association, make_place_in, picture_result
+from tests.evaluation.tables import RESTLESS, image_result, make_association, make_place_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 NAME = "association.scores"
@@ -35,7 +35,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 def make_run(model: str = "painter", **values: Any) -> Run:
     place = make_place_in("Africa")
-    return make_association(picture_result(place, model, 1, 0), picture_result(place, model, 0, 1), **values)
+    return make_association(image_result(place, model, 1, 0), image_result(place, model, 0, 1), **values)
 
 
 # Counters and fingerprints.
@@ -138,9 +138,9 @@ def test_filters_in_another_order_are_the_same_table() -> None:
 def test_a_filter_keeps_its_rows_and_their_values() -> None:
     place = make_place_in("Africa")
     make_association(
-        picture_result(place, "painter", 1, 0),
-        picture_result(place, "painter", 0, 1),
-        picture_result(place, "other", 1, 1),
+        image_result(place, "painter", 1, 0),
+        image_result(place, "painter", 0, 1),
+        image_result(place, "other", 1, 1),
     )
     everything = compute.compute_table(lookup.find_table_spec(NAME), {})
     chosen = compute.compute_table(lookup.find_table_spec(NAME), {"model": "painter"})
@@ -306,7 +306,7 @@ def test_csv_has_the_group_columns_and_six_more() -> None:
 
 
 def test_csv_leaves_what_was_not_measured_empty() -> None:
-    make_association(picture_result(make_place_in("Africa"), "painter", 1, 0))
+    make_association(image_result(make_place_in("Africa"), "painter", 1, 0))
     found = {row["metric"]: row for row in rows_of(printed(NAME))}
     assert found["normalised_score"]["value"] == ""
     assert found["net"]["value"] == "1.0"
@@ -314,7 +314,7 @@ def test_csv_leaves_what_was_not_measured_empty() -> None:
 
 def test_csv_keeps_every_digit() -> None:
     place = make_place_in("Africa")
-    make_association(picture_result(place, "painter", 1, 0.3), picture_result(place, "painter", 0.7, 1))
+    make_association(image_result(place, "painter", 1, 0.3), image_result(place, "painter", 0.7, 1))
     exact = {row.metric: row.estimate.value for row in compute.compute_table(lookup.find_table_spec(NAME), {}).rows}
     assert {row["metric"]: float(row["value"]) for row in rows_of(printed(NAME))} == exact
 

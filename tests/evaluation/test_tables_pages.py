@@ -20,7 +20,7 @@ from evaluation.registry import lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import compute
 from evaluation.views import tables as views_tables
-from tests.evaluation.tables import make_association, make_place_in, make_staff, picture_result
+from tests.evaluation.tables import image_result, make_association, make_place_in, make_staff
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 NAME = "association.scores"
@@ -43,9 +43,9 @@ def text_of(client: Client, address: str) -> str:
     return response.content.decode()
 
 
-def make_stored(pictures: int = 12, **run: Any) -> None:
+def make_stored(images: int = 12, **run: Any) -> None:
     place = make_place_in("Africa")
-    make_association(*(picture_result(place, "painter", 1, number) for number in range(pictures)), **run)
+    make_association(*(image_result(place, "painter", 1, number) for number in range(images)), **run)
     compute.compute_and_store(NAME, {})
 
 
@@ -119,7 +119,7 @@ def test_the_admin_index_leads_to_the_tables_for_those_who_may(researcher: Clien
 def test_a_table_not_computed_yet_says_so_and_is_computed_by_a_worker(
     researcher: Client, django_capture_on_commit_callbacks: Capture
 ) -> None:
-    make_association(picture_result(make_place_in("Africa"), "painter", 1, 0))
+    make_association(image_result(make_place_in("Africa"), "painter", 1, 0))
     with django_capture_on_commit_callbacks() as first:
         assert "This table is being computed" in text_of(researcher, PAGE)
     with django_capture_on_commit_callbacks() as second:
@@ -189,7 +189,7 @@ def test_a_filter_in_the_address_reaches_page_downloads_and_command_line(researc
 
 def test_a_long_table_says_what_it_leaves_out(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     places = [make_place_in("Africa"), make_place_in("Asia")]
-    make_association(*(picture_result(place, "painter", 1, number) for number, place in enumerate(places)))
+    make_association(*(image_result(place, "painter", 1, number) for number, place in enumerate(places)))
     compute.compute_and_store(NAME, {})
     monkeypatch.setattr(table, "MOST_LINES", 1)
     shown = text_of(researcher, PAGE)
@@ -198,7 +198,7 @@ def test_a_long_table_says_what_it_leaves_out(researcher: Client, monkeypatch: p
 
 
 def test_what_is_not_claimed_stands_below_with_its_reason(researcher: Client) -> None:
-    make_stored(pictures=3)
+    make_stored(images=3)
     shown = text_of(researcher, PAGE)
     assert "fewer than 10 dishes: no interval is claimed" in shown
     assert "taste, Africa, painter (normalised score, normalised over all, net, as printed)" in shown
@@ -206,9 +206,9 @@ def test_what_is_not_claimed_stands_below_with_its_reason(researcher: Client) ->
 
 
 def test_what_is_not_measured_is_a_dash_and_never_a_zero(researcher: Client) -> None:
-    make_stored(pictures=1)
+    make_stored(images=1)
     shown = text_of(researcher, PAGE)
-    assert re.search(r'<abbr title="all pictures that the range is taken from score the same[^"]*">—</abbr>', shown)
+    assert re.search(r'<abbr title="all images that the range is taken from score the same[^"]*">—</abbr>', shown)
     assert len(re.findall("<data ", shown)) == 2
 
 
@@ -223,7 +223,7 @@ def test_a_selection_that_holds_nothing_says_so(researcher: Client) -> None:
     made_by = {"Africa": "painter", "Asia": "tilebench"}
     places = {name: make_place_in(name) for name in made_by}
     make_association(
-        *(picture_result(places[name], made_by[name], 1, number) for number in range(12) for name in made_by)
+        *(image_result(places[name], made_by[name], 1, number) for number in range(12) for name in made_by)
     )
     chosen = {"continent": "Africa", "model": "tilebench"}
     compute.compute_and_store(NAME, {})
@@ -234,12 +234,12 @@ def test_a_selection_that_holds_nothing_says_so(researcher: Client) -> None:
 
 
 def test_names_from_outside_are_escaped_and_keep_their_direction(researcher: Client) -> None:
-    make_association(picture_result(make_place_in("<b>إفريقيا</b>"), "painter", 1, 0))
+    make_association(image_result(make_place_in("<b>إفريقيا</b>"), "painter", 1, 0))
     compute.compute_and_store(NAME, {})
     assert '<bdi dir="auto">&lt;b&gt;إفريقيا&lt;/b&gt;</bdi>' in text_of(researcher, PAGE)
 
 
-def test_the_figure_is_a_picture_that_loads_nothing(researcher: Client) -> None:
+def test_the_figure_is_an_image_that_loads_nothing(researcher: Client) -> None:
     make_stored()
     response = researcher.get(f"{PAGE}figure.svg")
     assert response.headers["Content-Type"] == "image/svg+xml"
@@ -266,7 +266,7 @@ def test_other_files_are_downloads_with_a_name(researcher: Client) -> None:
 
 def test_a_form_offers_the_values_that_occur_and_keeps_what_is_chosen(researcher: Client) -> None:
     places = [make_place_in("Africa"), make_place_in("Asia")]
-    make_association(*(picture_result(place, "painter", 1, number) for number, place in enumerate(places)), slug="one")
+    make_association(*(image_result(place, "painter", 1, number) for number, place in enumerate(places)), slug="one")
     compute.compute_and_store(NAME, {})
     compute.compute_and_store(NAME, {"continent": "Asia"})
     shown = text_of(researcher, f"{PAGE}?continent=Asia")
@@ -277,7 +277,7 @@ def test_a_form_offers_the_values_that_occur_and_keeps_what_is_chosen(researcher
 
 def test_the_form_is_there_while_a_choice_is_computed(researcher: Client) -> None:
     places = [make_place_in("Africa"), make_place_in("Asia")]
-    make_association(*(picture_result(place, "painter", 1, number) for number, place in enumerate(places)))
+    make_association(*(image_result(place, "painter", 1, number) for number, place in enumerate(places)))
     compute.compute_and_store(NAME, {})
     shown = text_of(researcher, f"{PAGE}?continent=Asia")
     assert "This table is being computed" in shown
@@ -319,7 +319,7 @@ def test_a_model_has_its_colour_beside_its_name(researcher: Client) -> None:
 def test_a_newly_computed_table_has_a_new_figure(researcher: Client) -> None:
     make_stored()
     before = researcher.get(f"{PAGE}figure.svg").content
-    make_stored(pictures=15, slug="later")
+    make_stored(images=15, slug="later")
     assert researcher.get(f"{PAGE}figure.svg").content != before
 
 
@@ -327,7 +327,7 @@ def test_a_stored_page_takes_few_queries_however_many_rows(
     researcher: Client, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
     continents = ("Africa", "Asia", "Europe", "Oceania")
-    make_association(*(picture_result(make_place_in(name), "painter", 1, n) for n, name in enumerate(continents)))
+    make_association(*(image_result(make_place_in(name), "painter", 1, n) for n, name in enumerate(continents)))
     compute.compute_and_store(NAME, {})
     # Session, user, two of permissions, counters, table, plans, runs, models.
     with django_assert_max_num_queries(9):

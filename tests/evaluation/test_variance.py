@@ -10,7 +10,7 @@ from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.models import StoredTable
 from evaluation.registry import lookup
 from evaluation.tables import compute
-from tests.evaluation.tables import make_association, make_place_in, make_staff, make_table, picture_result
+from tests.evaluation.tables import image_result, make_association, make_place_in, make_staff, make_table
 
 pytestmark = pytest.mark.django_db
 PAGE = "/admin/evaluation/precision/"
@@ -26,9 +26,9 @@ def researcher(client: Client) -> Client:
 
 
 def make_pilot() -> None:
-    """Two places with six pictures each, by one model."""
+    """Two places with six images each, by one model."""
     places = [make_place_in("Africa"), make_place_in("Asia")]
-    make_association(*(picture_result(place, "painter", n, 1) for place in places for n in range(6)))
+    make_association(*(image_result(place, "painter", n, 1) for place in places for n in range(6)))
 
 
 def of_cells(*cells: tuple[str, float | None, int]) -> TidyTable:
@@ -46,7 +46,7 @@ def test_components_are_a_table_with_a_row_for_each_measure_and_cell() -> None:
     made = compute.compute_table(lookup.find_table_spec("variance.association.scores"), {"measure": "net"})
     held = {(row.groups["continent"], row.metric): row.estimate for row in made.rows}
     assert {continent for continent, _metric in held} == {"Africa", "Asia"}
-    # Each picture is a cluster of its own here: nothing but the rest can be told.
+    # Each image is a cluster of its own here: nothing but the rest can be told.
     assert held["Africa", "residual"].value == pytest.approx(held["Asia", "residual"].value)
     assert (held["Africa", "residual"].n, held["Africa", "dish"].value) == (6, 0.0)
     assert held["Africa", "reviewer"].value is None
@@ -70,7 +70,7 @@ def test_the_planner_shows_the_design_and_its_neighbours(researcher: Client) -> 
     assert "Show the precision" in researcher.get(PAGE).text
     shown = researcher.get(PAGE, TYPED).text
     values = [float(value) for value in re.findall(r'<data value="([\d.]+)">', shown)]
-    # 30 dishes × 2 pictures × 3 opinions by 12 people: √(2·(.04/30 + .02/12 + .18/180)) · (1.95996 + .84162)
+    # 30 dishes × 2 images × 3 opinions by 12 people: √(2·(.04/30 + .02/12 + .18/180)) · (1.95996 + .84162)
     assert values[1] == pytest.approx(0.2506, abs=1e-4)
     assert shown.count("<tr>") == 10
     assert "Under 5 people" not in shown

@@ -33,7 +33,7 @@ def make_held(content: bytes) -> GeneratedImage:
 
 @pytest.fixture
 def scored() -> Run:
-    """A plain picture, a transparent one, and one whose file is gone, scored before the present decode."""
+    """A plain image, a transparent one, and one whose file is gone, scored before the present decode."""
     colours = np.random.default_rng(1).integers(0, 256, (8, 8, 4)).astype(np.uint8)
     make_held(png(Image.fromarray(colours[..., :3].copy())))
     clear = make_held(png(Image.fromarray(colours)))

@@ -17,7 +17,7 @@ from evaluation.backends.vlm.backend import VisionLanguageModel
 from evaluation.backends.vlm.packing import pack_questions
 from evaluation.backends.vlm.tiling import parse_tiling_config
 from evaluation.contracts.backend import Asked, BackendError, DeviceMemoryError, Question
-from tests.evaluation.tiny import make_picture, model_at, save_clip, save_llava
+from tests.evaluation.tiny_models import make_image_bytes, model_at, save_clip, save_llava
 
 pytestmark = pytest.mark.torch
 LETTERS = ("A", "B", "C", "D")
@@ -27,7 +27,7 @@ QUESTIONS = tuple(
         ("Is this food?", "A: Yes B: No"),
         ("What is the plate made of?", "A: Ceramic B: Glass C: Metal D: Wood"),
         ("Where is it?", "A: Outdoors B: Indoors"),
-        ("Is there a person in the picture, or a part of one?", "A: Yes B: No"),
+        ("Is there a person in the image, or a part of one?", "A: Yes B: No"),
         ("How is the light?", "A: Natural B: Low C: Mixed"),
     )
 )
@@ -50,7 +50,7 @@ def reference(folder: Path) -> "Reference":
 
 
 class Reference:
-    """The library's own classes, one question at a time, the picture anew each time."""
+    """The library's own classes, one question at a time, the image anew each time."""
 
     def __init__(self, folder: Path) -> None:
         from transformers import (
@@ -61,25 +61,25 @@ class Reference:
         )
 
         self.network = LlavaNextForConditionalGeneration.from_pretrained(folder)
-        self.pictures = LlavaNextImageProcessorPil.from_pretrained(folder)
+        self.images = LlavaNextImageProcessorPil.from_pretrained(folder)
         self.processor = LlavaNextProcessor(
-            self.pictures,
+            self.images,
             AutoTokenizer.from_pretrained(folder),
             patch_size=4,
             vision_feature_select_strategy="default",
             num_additional_image_tokens=1,
         )
 
-    def inputs(self, picture: bytes, question: Question) -> dict[str, Any]:
+    def inputs(self, image: bytes, question: Question) -> dict[str, Any]:
         rendered = f"user: <image>\n{question.text}\nassistant:"
-        opened = Image.fromarray(decode_image_bytes(picture))
+        opened = Image.fromarray(decode_image_bytes(image))
         return dict(self.processor(images=opened, text=rendered, return_tensors="pt"))
 
-    def probabilities(self, picture: bytes, question: Question, tiles: Any = None) -> np.ndarray:
+    def probabilities(self, image: bytes, question: Question, tiles: Any = None) -> np.ndarray:
         """`tiles`: instead of those that the library's own image processor makes."""
         import torch
 
-        given = self.inputs(picture, question)
+        given = self.inputs(image, question)
         if tiles is not None:
             given["pixel_values"] = tiles[None]
         with torch.inference_mode():
@@ -88,10 +88,10 @@ class Reference:
         found: np.ndarray = row[ids].softmax(dim=0).numpy()
         return found
 
-    def words(self, picture: bytes, question: Question, most: int) -> str:
+    def words(self, image: bytes, question: Question, most: int) -> str:
         import torch
 
-        given = self.inputs(picture, question)
+        given = self.inputs(image, question)
         with torch.inference_mode():
             ids = self.network.generate(**given, do_sample=False, max_new_tokens=most)
         made = ids[0, given["input_ids"].shape[1] :]
@@ -99,9 +99,9 @@ class Reference:
 
 
 def probabilities(
-    backend: VisionLanguageModel, picture: bytes, questions: Sequence[Question] = QUESTIONS
+    backend: VisionLanguageModel, image: bytes, questions: Sequence[Question] = QUESTIONS
 ) -> list[tuple[float, ...]]:
-    [answers] = backend.answer([Asked(picture, tuple(questions))], "logits")
+    [answers] = backend.answer([Asked(image, tuple(questions))], "logits")
     return [answer.probabilities for answer in answers]
 
 
@@ -111,12 +111,12 @@ def test_tiles_are_those_of_the_makers_code(
 ) -> None:
     import torch
 
-    pixels = decode_image_bytes(make_picture(*size))
+    pixels = decode_image_bytes(make_image_bytes(*size))
     found = backend.tiling.tiles(torch.from_numpy(pixels.copy())).numpy()
-    wanted = np.asarray(reference.pictures(Image.fromarray(pixels), return_tensors="np")["pixel_values"][0])
+    wanted = np.asarray(reference.images(Image.fromarray(pixels), return_tensors="np")["pixel_values"][0])
     assert found.shape == wanted.shape
     difference = np.abs(found - wanted) * min(backend.tiling.deviation) * 255
-    # Pillow 13 makes some tall pictures lower before it makes them narrower, which rounds otherwise.
+    # Pillow 13 makes some tall images lower before it makes them narrower, which rounds otherwise.
     tall = size[1] > size[0]
     assert difference.max() < (13 if tall else 1.3)
     assert (difference > 0.5).mean() < (0.35 if tall else 0.25)
@@ -129,83 +129,83 @@ def test_probabilities_are_those_of_asking_one_by_one(
 ) -> None:
     import torch
 
-    picture = make_picture(*size, seed=size[0])
-    tiles = backend.tiling.tiles(torch.from_numpy(decode_image_bytes(picture).copy()))
-    for question, found in zip(QUESTIONS, probabilities(backend, picture), strict=True):
+    image = make_image_bytes(*size, seed=size[0])
+    tiles = backend.tiling.tiles(torch.from_numpy(decode_image_bytes(image).copy()))
+    for question, found in zip(QUESTIONS, probabilities(backend, image), strict=True):
         assert len(found) == len(question.letters)
         assert sum(found) == pytest.approx(1)
-        assert found == pytest.approx(reference.probabilities(picture, question, tiles), abs=1e-4)
-        # The library's own preparation, from which pixels differ by a grey level where a picture is resized.
-        assert found == pytest.approx(reference.probabilities(picture, question), abs=1e-2)
+        assert found == pytest.approx(reference.probabilities(image, question, tiles), abs=1e-4)
+        # The library's own preparation, from which pixels differ by a grey level where an image is resized.
+        assert found == pytest.approx(reference.probabilities(image, question), abs=1e-2)
 
 
 @pytest.mark.parametrize("window", [None, 4096])
 def test_other_language_models_answer_one_by_one_alike(tmp_path: Path, window: int | None) -> None:
     folder = save_llava(tmp_path, seed=3, language="MistralConfig", sliding_window=window)
     backend, reference = VisionLanguageModel(model_at(folder, "vqa", "llava-next")), Reference(folder)
-    picture = make_picture(32, 32, seed=4)
-    for question, found in zip(QUESTIONS, probabilities(backend, picture), strict=True):
-        assert found == pytest.approx(reference.probabilities(picture, question), abs=1e-4)
+    image = make_image_bytes(32, 32, seed=4)
+    for question, found in zip(QUESTIONS, probabilities(backend, image), strict=True):
+        assert found == pytest.approx(reference.probabilities(image, question), abs=1e-4)
 
 
-def test_a_model_that_looks_back_less_far_than_the_picture_says_so(tmp_path: Path) -> None:
+def test_a_model_that_looks_back_less_far_than_the_image_says_so(tmp_path: Path) -> None:
     folder = save_llava(tmp_path, language="MistralConfig", sliding_window=60)
     backend = backends.load_backend(model_at(folder, "vqa", "llava-next"))
     for reading in backend.readings:
         with pytest.raises(BackendError, match="looks back over 60 tokens only"):
-            list(backend.answer([Asked(make_picture(), QUESTIONS)], reading))
+            list(backend.answer([Asked(make_image_bytes(), QUESTIONS)], reading))
 
 
 def test_the_shared_beginning_changes_nothing(backend: VisionLanguageModel) -> None:
-    picture = make_picture(60, 40)
-    together = probabilities(backend, picture)
-    alone = [probabilities(backend, picture, [question])[0] for question in QUESTIONS]
+    image = make_image_bytes(60, 40)
+    together = probabilities(backend, image)
+    alone = [probabilities(backend, image, [question])[0] for question in QUESTIONS]
     for one, other in zip(together, alone, strict=True):
         assert one == pytest.approx(other, abs=1e-4)
     assert together[0] != pytest.approx(together[2], abs=1e-3), "two questions have the same answer by chance"
 
 
 def test_the_order_of_the_questions_changes_nothing(backend: VisionLanguageModel) -> None:
-    picture = make_picture(31, 90)
-    turned = probabilities(backend, picture, QUESTIONS[::-1])[::-1]
-    for one, other in zip(probabilities(backend, picture), turned, strict=True):
+    image = make_image_bytes(31, 90)
+    turned = probabilities(backend, image, QUESTIONS[::-1])[::-1]
+    for one, other in zip(probabilities(backend, image), turned, strict=True):
         assert one == pytest.approx(other, abs=1e-4)
 
 
-def test_another_picture_gives_another_answer(backend: VisionLanguageModel) -> None:
-    one, other = (probabilities(backend, make_picture(40, 40, seed=seed)) for seed in (1, 2))
+def test_another_image_gives_another_answer(backend: VisionLanguageModel) -> None:
+    one, other = (probabilities(backend, make_image_bytes(40, 40, seed=seed)) for seed in (1, 2))
     assert max(abs(np.subtract(a, b)).max() for a, b in zip(one, other, strict=True)) > 1e-3
 
 
 def test_answers_in_words_are_those_of_the_library(backend: VisionLanguageModel, reference: Reference) -> None:
     # Exactly as large as the tiles want it: no pixel differs, so no token may.
-    picture = make_picture(32, 32, seed=5)
-    [answers] = backend.answer([Asked(picture, QUESTIONS)], "generated")
-    assert [answer.text for answer in answers] == [reference.words(picture, question, 6) for question in QUESTIONS]
+    image = make_image_bytes(32, 32, seed=5)
+    [answers] = backend.answer([Asked(image, QUESTIONS)], "generated")
+    assert [answer.text for answer in answers] == [reference.words(image, question, 6) for question in QUESTIONS]
     assert len({answer.text for answer in answers}) > 1
 
 
 def test_many_questions_go_through_in_parts(folder: Path, backend: VisionLanguageModel) -> None:
     narrow = VisionLanguageModel(model_at(folder, "vqa", "llava-next", most_new_tokens=6, tokens_at_once=130))
     assert len(list(narrow.parts(QUESTIONS))) > 1
-    picture = make_picture(50, 20)
-    for one, other in zip(probabilities(narrow, picture), probabilities(backend, picture), strict=True):
+    image = make_image_bytes(50, 20)
+    for one, other in zip(probabilities(narrow, image), probabilities(backend, image), strict=True):
         assert one == pytest.approx(other, abs=1e-4)
-    asked = [Asked(picture, QUESTIONS)]
+    asked = [Asked(image, QUESTIONS)]
     [parted], [whole] = narrow.answer(asked, "generated"), backend.answer(asked, "generated")
     assert [answer.text for answer in parted] == [answer.text for answer in whole]
 
 
-def test_several_pictures_each_have_their_answers(backend: VisionLanguageModel) -> None:
-    pictures = [make_picture(*size, seed=number) for number, size in enumerate(SIZES)]
-    found = list(backend.answer([Asked(picture, QUESTIONS[:2]) for picture in pictures], "logits"))
-    for picture, answers in zip(pictures, found, strict=True):
-        alone = probabilities(backend, picture, QUESTIONS[:2])
+def test_several_images_each_have_their_answers(backend: VisionLanguageModel) -> None:
+    images = [make_image_bytes(*size, seed=number) for number, size in enumerate(SIZES)]
+    found = list(backend.answer([Asked(image, QUESTIONS[:2]) for image in images], "logits"))
+    for image, answers in zip(images, found, strict=True):
+        alone = probabilities(backend, image, QUESTIONS[:2])
         assert [answer.probabilities for answer in answers] == [pytest.approx(row, abs=1e-4) for row in alone]
 
 
 def test_an_answer_ends_where_the_model_ends_it(backend: VisionLanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = [Asked(make_picture(40, 40), QUESTIONS)]
+    asked = [Asked(make_image_bytes(40, 40), QUESTIONS)]
     [long] = backend.answer(asked, "generated")
     first = backend.tokenizer(long[0].text[:1])["input_ids"][0]
     monkeypatch.setattr(backend, "ends", lambda: frozenset([first]))
@@ -217,39 +217,39 @@ def test_an_answer_ends_where_the_model_ends_it(backend: VisionLanguageModel, mo
 
 def test_half_precision_is_near_the_full_one_and_said(folder: Path, backend: VisionLanguageModel) -> None:
     half = VisionLanguageModel(model_at(folder, "vqa", "llava-next", precision="bf16"))
-    [answers] = half.answer([Asked(make_picture(40, 40), QUESTIONS)], "logits")
+    [answers] = half.answer([Asked(make_image_bytes(40, 40), QUESTIONS)], "logits")
     assert answers[0].circumstances["precision"] == "bf16"
     assert answers[0].circumstances["preprocessing"] == "decode-1 pillow-like-1 bicubic tiles 16"
-    for answer, row in zip(answers, probabilities(backend, make_picture(40, 40)), strict=True):
+    for answer, row in zip(answers, probabilities(backend, make_image_bytes(40, 40)), strict=True):
         assert answer.probabilities == pytest.approx(row, abs=0.1)
 
 
-def test_a_broken_picture_costs_no_answers_about_the_one_before(backend: VisionLanguageModel) -> None:
-    whole = make_picture(40, 40)
+def test_a_broken_image_costs_no_answers_about_the_one_before(backend: VisionLanguageModel) -> None:
+    whole = make_image_bytes(40, 40)
     found = backend.answer([Asked(whole, QUESTIONS), Asked(whole[:200], QUESTIONS)], "logits")
     assert [answer.probabilities for answer in next(found)] == probabilities(backend, whole)
     with pytest.raises((OSError, ValueError)):
         next(found)
 
 
-@pytest.mark.parametrize("content", [b"", b"<svg/>", make_picture()[:200]])
-def test_what_is_no_picture_is_refused(backend: VisionLanguageModel, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"<svg/>", make_image_bytes()[:200]])
+def test_what_is_no_image_is_refused(backend: VisionLanguageModel, content: bytes) -> None:
     with pytest.raises((OSError, ValueError)):
         list(backend.answer([Asked(content, QUESTIONS)], "logits"))
 
 
-def test_a_question_that_brings_a_picture_along_is_refused(backend: VisionLanguageModel) -> None:
+def test_a_question_that_brings_an_image_along_is_refused(backend: VisionLanguageModel) -> None:
     with pytest.raises(ValueError, match="exactly one place"):
-        probabilities(backend, make_picture(), [Question("What is <image>?", ("A", "B"))])
+        probabilities(backend, make_image_bytes(), [Question("What is <image>?", ("A", "B"))])
 
 
 def test_letters_that_begin_alike_cannot_be_read(backend: VisionLanguageModel) -> None:
     with pytest.raises(BackendError, match="told apart"):
-        probabilities(backend, make_picture(), [Question("Which?", ("A", "AB"))])
+        probabilities(backend, make_image_bytes(), [Question("Which?", ("A", "AB"))])
 
 
-def test_a_picture_without_questions_is_no_work(backend: VisionLanguageModel) -> None:
-    assert list(backend.answer([Asked(make_picture(), ())], "logits")) == [[]]
+def test_an_image_without_questions_is_no_work(backend: VisionLanguageModel) -> None:
+    assert list(backend.answer([Asked(make_image_bytes(), ())], "logits")) == [[]]
 
 
 def test_memory_that_does_not_suffice_is_told(backend: VisionLanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,7 +260,7 @@ def test_memory_that_does_not_suffice_is_told(backend: VisionLanguageModel, monk
 
     monkeypatch.setattr(backend, "shared", full)
     with pytest.raises(DeviceMemoryError):
-        probabilities(backend, make_picture())
+        probabilities(backend, make_image_bytes())
 
 
 def test_another_family_says_so(tmp_path: Path) -> None:
@@ -275,13 +275,13 @@ def test_a_template_of_the_older_form_is_found(folder: Path, tmp_path: Path) -> 
     with pytest.raises(BackendError, match="chat template"):
         backends.load_backend(model_at(copy, "vqa", "llava-next"))
     (copy / "chat_template.json").write_text(json.dumps({"chat_template": text}))
-    # As language models bring it along that were trained without pictures.
+    # As language models bring it along that were trained without images.
     (copy / "chat_template.jinja").write_text("{{ messages[0]['content'] }}")
     found = backends.load_backend(model_at(copy, "vqa", "llava-next"))
     assert found.wording.rendered("Yes?") == "user: <image>\nYes?\nassistant:"
 
 
-def test_a_picture_may_be_of_any_mode(backend: VisionLanguageModel) -> None:
+def test_an_image_may_be_of_any_mode(backend: VisionLanguageModel) -> None:
     grey = io.BytesIO()
     Image.new("LA", (30, 40), (200, 10)).save(grey, "PNG")
     assert len(probabilities(backend, grey.getvalue())) == len(QUESTIONS)

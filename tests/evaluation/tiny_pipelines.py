@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.evaluation.tiny import letters_tokenizer, make_vocabulary, save_stable_diffusion
+from tests.evaluation.tiny_models import letters_tokenizer, make_vocabulary, save_stable_diffusion
 
 TOWER = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
 BLOCKS = {"block_out_channels": (32, 32), "layers_per_block": 1, "norm_num_groups": 8}
@@ -410,7 +410,7 @@ PIPELINES: Mapping[str, Callable[[], Any]] = {
 
 
 def save_pipeline(name: str, folder: Path) -> Path:
-    """A pipeline of this family whose pictures differ by prompt and by seed."""
+    """A pipeline of this family whose images differ by prompt and by seed."""
     import torch
 
     if name == "StableDiffusionPipeline":

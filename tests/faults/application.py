@@ -46,7 +46,7 @@ def register() -> None:
     """Makes the study known to this process."""
     from evaluation import studies
 
-    studies.STUDIES["deadly"] = "tests.faults.deadly:Deadly"
+    studies.STUDIES["deadly"] = "tests.faults.killing_study:Deadly"
 
 
 register()

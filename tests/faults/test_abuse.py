@@ -20,7 +20,7 @@ from bench.abuse import MOST_MEGABYTES, Others, Site, attacked, bomb, drip, mean
 from bench.abuse import reports as report_all
 from collection.access import attempt_limits, return_codes
 from tests.collection.make import make_contributor, make_dish, open_collection
-from tests.faults.loops import run
+from tests.faults.event_loops import run
 from tests.wwd.processes import free_port
 from tests.wwd.test_server import Server
 

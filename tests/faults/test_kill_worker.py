@@ -18,7 +18,7 @@ import redis
 from django.conf import settings
 
 from evaluation.runner.leases import KILLED
-from tests.faults.site import PICTURES_PER_DISH, TOO_LONG, Site, own_postgres, own_redis
+from tests.faults.installation import IMAGES_PER_DISH, TOO_LONG, Site, own_postgres, own_redis
 
 pytestmark = pytest.mark.embedded
 
@@ -141,7 +141,7 @@ def test_a_unit_that_always_kills_its_worker_fails_alone(served: Site) -> None:
             served.start_worker(FAULT_DEADLY="1")
         time.sleep(0.5)
     served.wait_until(served.ended, 1)
-    assert served.check(PICTURES_PER_DISH, (KILLED,))["deliveries"] == 3
+    assert served.check(IMAGES_PER_DISH, (KILLED,))["deliveries"] == 3
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.evaluation import provider as local
-from tests.faults.site import Site
+from tests.faults.installation import Site
 
 DISHES, SAMPLES, QUESTIONS = 765, 2, 6
 UNITS = DISHES * SAMPLES * QUESTIONS

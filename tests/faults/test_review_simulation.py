@@ -1,11 +1,11 @@
 """Many people review at once over broken lines, on PostgreSQL and a real server: nothing is lost, nobody is too many.
 
-Each round of people takes pictures until there are no more for them. A part of the pictures is skipped, a part of
+Each round of people takes images until there are no more for them. A part of the images is skipped, a part of
 the answers comes after its reservation ran out, a part of the requests is cut before the answer was read and sent
 again. Afterwards the database is read and every assignment checked in its order.
 
-The order in which places were given is that of `created_at`: it is written while the picture's row is held. What a
-skip or a late hour sets free may be seen a moment later than its time says, so that a picture counts as open in the
+The order in which places were given is that of `created_at`: it is written while the image's row is held. What a
+skip or a late hour sets free may be seen a moment later than its time says, so that an image counts as open in the
 check only `SLACK` after it was freed.
 """
 
@@ -30,8 +30,8 @@ import psycopg2.extras
 import pytest
 
 from tests.browser.server import own_database
-from tests.faults.loops import run
-from tests.faults.reviewing import Line, Person
+from tests.faults.event_loops import run
+from tests.faults.simulated_reviewers import Line, Person
 from tests.wwd.processes import ROOT, environment, gunicorn, manage
 
 logger = logging.getLogger(__name__)
@@ -48,16 +48,16 @@ pytestmark = [pytest.mark.postgres, pytest.mark.embedded]
 
 @dataclass(frozen=True)
 class Size:
-    """How much is simulated: `pictures` of each country by model, `people` of each country."""
+    """How much is simulated: `images` of each country by model, `people` of each country."""
 
     countries: tuple[str, ...]
     people: int
-    pictures: tuple[int, ...]
+    images: tuple[int, ...]
     wanted: int
 
 
-SMALL = Size(("Kenya", "Nigeria"), people=12, pictures=(36, 18, 6), wanted=2)
-LARGE = Size(("Algeria", "Cameroon", "Kenya", "Nigeria", "South Africa"), people=40, pictures=(340, 200, 60), wanted=2)
+SMALL = Size(("Kenya", "Nigeria"), people=12, images=(36, 18, 6), wanted=2)
+LARGE = Size(("Algeria", "Cameroon", "Kenya", "Nigeria", "South Africa"), people=40, images=(340, 200, 60), wanted=2)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def build(environ: dict[str, str], size: Size) -> list[str]:
     code = (
         "import django\ndjango.setup()\n"
         "from tests.faults.review_campaign import build\n"
-        f"print(*build({size.countries!r}, {size.people}, {size.pictures!r}, {size.wanted}))"
+        f"print(*build({size.countries!r}, {size.people}, {size.images!r}, {size.wanted}))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -118,7 +118,7 @@ def site(folder: Path, database: str, size: Size) -> Iterator[tuple[str, list[st
 
 
 async def everybody(people: list[Person]) -> None:
-    """All join at once and take pictures, again and again, until nobody gets one any more."""
+    """All join at once and take images, again and again, until nobody gets one any more."""
     await asyncio.gather(*(person.join() for person in people))
     while any(await asyncio.gather(*(person.review_everything() for person in people))):
         continue
@@ -202,7 +202,7 @@ def opinions(world: World) -> Counter[str]:
 
 
 def left_without_reason(world: World) -> list[str]:
-    """Pictures with too few opinions though somebody of their country has not handled them."""
+    """Images with too few opinions though somebody of their country has not handled them."""
     handled = defaultdict(set)
     for one in world.assignments:
         if one.state in HANDLED:
@@ -219,20 +219,20 @@ def left_without_reason(world: World) -> list[str]:
 
 
 def unbalanced(world: World) -> tuple[list[Given], int]:
-    """Assignments of a model of which this person had had more than of another with an open picture for them; and
-    how often another model had been given less, so that its pictures had to be looked through."""
-    pictures = defaultdict(list)
+    """Assignments of a model of which this person had had more than of another with an open image for them; and
+    how often another model had been given less, so that its images had to be looked through."""
+    images = defaultdict(list)
     for image, (country, model) in world.images.items():
-        pictures[country, model].append(image)
+        images[country, model].append(image)
     holders: dict[str, list[Given]] = defaultdict(list)
     had: dict[str, Counter[int]] = defaultdict(Counter)
     seen: dict[str, set[str]] = defaultdict(set)
     wrong, looked = [], 0
     for one in world.assignments:
         country, mine = world.country_of[one.reviewer], had[one.reviewer]
-        for model in {model for place, model in pictures if place == country and mine[model] < mine[one.model]}:
+        for model in {model for place, model in images if place == country and mine[model] < mine[one.model]}:
             looked += 1
-            unseen = [image for image in pictures[country, model] if image not in seen[one.reviewer]]
+            unseen = [image for image in images[country, model] if image not in seen[one.reviewer]]
             if any(load(holders[image], one.created_at) < world.size.wanted for image in unseen):
                 wrong.append(one)
         mine[one.model] += 1
@@ -263,14 +263,14 @@ def figures(world: World) -> list[str]:
     people = world.people
     return [
         f"{len(people)} people in {len(world.size.countries)} countries, {len(world.images)} pictures",
-        f"pictures by model in each country: {world.size.pictures}; wanted opinions: {world.size.wanted}",
+        f"images by model in each country: {world.size.images}; wanted opinions: {world.size.wanted}",
         f"answers: {len(world.reviews)}, of which surplus {sum(row['surplus'] for row in world.reviews)}, "
         f"repeats {sum(row['repeat'] for row in world.reviews)}; "
         f"said by people: {sum(len(person.said) for person in people)}",
         f"skips: {sum(person.skipped for person in people)}, run out: {sum(person.expired for person in people)}",
         f"requests answered: {answered}, cut: {sum(person.line.cuts for person in people)}",
         f"statuses: {dict(world.statuses)}; lines about failures in the log: {len(failures(world.log))}",
-        f"pictures with exactly {world.size.wanted} opinions: {exact} of {len(world.images)}; "
+        f"images with exactly {world.size.wanted} opinions: {exact} of {len(world.images)}; "
         f"too few without a reason: {len(left_without_reason(world))}",
         f"assignments where another model had been given less and was looked through: {looked}, wrong: {len(wrong)}",
         f"seconds: {world.seconds:.0f}, requests a second: {answered / world.seconds:.0f}",
@@ -289,7 +289,7 @@ def check(world: World) -> None:
     assert left_without_reason(world) == []
     wrong, looked = unbalanced(world)
     assert wrong == []
-    assert looked, "no model ran out of pictures: nothing was checked"
+    assert looked, "no model ran out of images: nothing was checked"
 
 
 @pytest.mark.parametrize(
@@ -306,13 +306,13 @@ def test_only_a_status_is_a_failure(line: str, failed: bool) -> None:
     assert bool(failures(line)) is failed
 
 
-def test_people_on_broken_lines_fill_every_picture_exactly_and_lose_nothing(tmp_path: Path) -> None:
+def test_people_on_broken_lines_fill_every_image_exactly_and_lose_nothing(tmp_path: Path) -> None:
     check(simulate(tmp_path, SMALL))
 
 
 @pytest.mark.long
 # --log-cli-level=INFO shows the figures.
-def test_two_hundred_people_and_three_thousand_pictures(tmp_path: Path) -> None:
+def test_two_hundred_people_and_three_thousand_images(tmp_path: Path) -> None:
     world = simulate(tmp_path, LARGE)
     logger.info("\n".join(figures(world)))
     check(world)

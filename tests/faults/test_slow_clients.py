@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.slow_clients import PHOTO_PATH, Halfway, measure, open_page, send_slowly, server
-from tests.faults.loops import run
+from tests.faults.event_loops import run
 from tests.wwd.processes import free_port
 
 CLIENTS = 50

@@ -10,7 +10,7 @@ from evaluation.backends.standin.images import Sketch
 from evaluation.contracts.study import ModelData
 from evaluation.runner import create_run, execution, process_run
 from tests.evaluation.make import make_demonstration_dishes
-from tests.faults.site import Site
+from tests.faults.installation import Site
 from tests.template_database import copy_database
 from tests.wwd.processes import environment, snippet
 from wwd.celery import app, broker_options

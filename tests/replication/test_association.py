@@ -1,6 +1,6 @@
 """`manage.py tables association.scores` on the released embeddings, against values computed independently.
 
-Three intervals by hand (normalised score). The pictures of a continent prompt have no dish, so each is a cluster of
+Three intervals by hand (normalised score). The images of a continent prompt have no dish, so each is a cluster of
 its own and the error of a mean is the population deviation ÷ √n: the `sem_ddof0` of the independent computation.
 
   presentation, Africa, dalle2:  −0.3884 ± 1.96 · 0.0401 = −0.467 to −0.310.
@@ -162,7 +162,7 @@ def test_each_variant_under_its_own_name(
             assert population_sem(values) == pytest.approx(cell["sem_ddof0"], abs=1e-6)
 
 
-def test_the_lowest_and_highest_pictures_are_those_of_the_independent_computation(expected: dict[str, Any]) -> None:
+def test_the_lowest_and_highest_images_are_those_of_the_independent_computation(expected: dict[str, Any]) -> None:
     keys = dict(GeneratedImage.objects.values_list("pk", "source_key"))
     rows = [row for row in printed("association.top") if (row["group"], row["model"]) == ("presentation", "dalle2")]
     ends: dict[str, list[str]] = {"top": [], "bottom": []}
@@ -199,7 +199,7 @@ def values(outcomes: Sequence[OutcomeData], metric: str) -> dict[tuple[str, str,
 
 
 def extreme(found: Gathered, group: str, model: str) -> OutcomeData:
-    """A picture elsewhere that points along the positive and against the negative words: beyond every real one."""
+    """An image elsewhere that points along the positive and against the negative words: beyond every real one."""
     positive, negative = (np.array(found.words[group][sign]).mean(axis=0) for sign in ("positive", "negative"))
     return OutcomeData(
         key="extreme",
@@ -215,7 +215,7 @@ def extreme(found: Gathered, group: str, model: str) -> OutcomeData:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_one_extreme_picture_moves_every_normalised_score_and_no_net(found: list[OutcomeData], model: str) -> None:
+def test_one_extreme_image_moves_every_normalised_score_and_no_net(found: list[OutcomeData], model: str) -> None:
     group = "presentation"
     more = [*found, extreme(gather_association_data(found), group, model)]
     cells = [(group, continent, model) for continent in CONTINENTS]

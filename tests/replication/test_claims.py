@@ -9,7 +9,7 @@ from evaluation.tables import compute
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("imported")]
 RANKING = ("worse", "better", "best", "worst", "lowest", "highest", "rank")
-# Rankings of all pictures, and answers of language models, take long; no table of theirs tests or names anybody.
+# Rankings of all images, and answers of language models, take long; no table of theirs tests or names anybody.
 LONG = ("association.descriptors", "knowledge.", "judging.")
 NAMES = [
     name

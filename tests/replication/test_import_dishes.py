@@ -207,7 +207,7 @@ def test_utensils_none_stays_text(released: list[dict[str, str]]) -> None:
     assert sum(row["utensils"].lower() == "none" for row in released) == 13
 
 
-def test_no_free_picture_is_recorded_as_such(tallies: Mapping[str, Any]) -> None:
+def test_no_free_image_is_recorded_as_such(tallies: Mapping[str, Any]) -> None:
     none_exists = PhotoLink.objects.filter(none_exists=True)
     assert none_exists.count() == tallies["no_cc_images"] == 131
     assert set(none_exists.values_list("url", "kind")) == {("", "public")}
@@ -220,7 +220,7 @@ def test_links_are_told_apart_by_kind(tallies: Mapping[str, Any]) -> None:
     assert PhotoLink.objects.filter(kind="uploaded").count() == tallies["uploaded"]
 
 
-def test_a_picture_written_into_its_address_survives(released: list[dict[str, str]]) -> None:
+def test_an_image_written_into_its_address_survives(released: list[dict[str, str]]) -> None:
     link = PhotoLink.objects.get(url__startswith="data:")
     written = next(row["public_cc_image_url"] for row in released if row["public_cc_image_url"].startswith("data:"))
     assert link.url == written

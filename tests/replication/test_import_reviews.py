@@ -175,7 +175,7 @@ def test_models_have_one_row_each_with_the_spelling_of_the_release() -> None:
     }
 
 
-def test_rows_without_model_or_generation_get_a_picture_of_their_own(expected: Mapping[str, Any]) -> None:
+def test_rows_without_model_or_generation_get_an_image_of_their_own(expected: Mapping[str, Any]) -> None:
     nameless = Review.objects.filter(image__image__model=None)
     assert nameless.count() == len(expected["rows_missing_model"]) == 2
     raters = {int(row["rater"]) for row in expected["rows_missing_model"]}
@@ -186,8 +186,8 @@ def test_rows_without_model_or_generation_get_a_picture_of_their_own(expected: M
         assert review.image.reviews.count() == 1
 
 
-def test_pictures_are_recorded_as_not_held() -> None:
-    """2,685 pictures that rows name, and one for each of the 6 rows that do not."""
+def test_images_are_recorded_as_not_held() -> None:
+    """2,685 images that rows name, and one for each of the 6 rows that do not."""
     shown = GeneratedImage.objects.filter(campaignimage__campaign__slug=reviews.KEY)
     assert shown.count() == CampaignImage.objects.count() == 2691
     assert set(shown.values_list("state", "sha256")) == {("not_held", "")}

@@ -23,7 +23,7 @@ def vectors_in(path: Path) -> dict[str, Vectors]:
     return {name: np.array([float(value) for value in values], dtype=np.float32) for name, *values in lines}
 
 
-def picture_vectors(model: str = "") -> dict[tuple[str, str, str], Vectors]:
+def image_vectors(model: str = "") -> dict[tuple[str, str, str], Vectors]:
     """(continent, model, name) → vector."""
     rows = Embedding.objects.exclude(image=None).select_related("image__model", "image__subject")
     found = {}
@@ -39,14 +39,14 @@ def text_vectors() -> dict[str, Vectors]:
     return {row.text: vector_of(row) for row in Embedding.objects.filter(image=None)}
 
 
-def test_there_are_fifty_pictures_for_each_continent_and_model() -> None:
-    cells = Counter(key[:2] for key in picture_vectors())
+def test_there_are_fifty_images_for_each_continent_and_model() -> None:
+    cells = Counter(key[:2] for key in image_vectors())
     assert len(cells) == 6 * 3
     assert set(cells.values()) == {50}
 
 
-def test_every_vector_of_a_picture_equals_the_released_one(published: Path) -> None:
-    stored = picture_vectors()
+def test_every_vector_of_an_image_equals_the_released_one(published: Path) -> None:
+    stored = image_vectors()
     released = {
         (path.parts[-3], path.parts[-2], name): vector
         for path in (published / "wwd" / "clip" / "continents").glob("*/*/*.csv")
@@ -56,8 +56,8 @@ def test_every_vector_of_a_picture_equals_the_released_one(published: Path) -> N
     assert all(np.array_equal(stored[key], vector) for key, vector in released.items())
 
 
-def test_names_of_pictures_repeat_over_models() -> None:
-    names = Counter(key[2] for key in picture_vectors())
+def test_names_of_images_repeat_over_models() -> None:
+    names = Counter(key[2] for key in image_vectors())
     assert max(names.values()) == 3
     assert len(names) < 900
 
@@ -75,12 +75,12 @@ def test_every_vector_of_a_word_equals_the_released_one(published: Path) -> None
 
 
 def test_vectors_are_stored_as_given_and_not_normalised() -> None:
-    lengths = [float(np.linalg.norm(vector)) for vector in picture_vectors().values()]
+    lengths = [float(np.linalg.norm(vector)) for vector in image_vectors().values()]
     assert set(Embedding.objects.values_list("dimensions", flat=True)) == {512}
     assert min(lengths) > 5
 
 
-def test_pictures_are_of_continents_and_not_of_dishes() -> None:
+def test_images_are_of_continents_and_not_of_dishes() -> None:
     images = GeneratedImage.objects.exclude(embeddings=None)
     assert set(images.values_list("subject__kind", "subject__dish", "state")) == {("place", None, "not_held")}
 
@@ -110,7 +110,7 @@ def test_the_prompt_ends_with_a_full_stop_in_one_set_and_not_in_the_other() -> N
 
 
 def test_the_comparison_of_the_release_follows_from_the_stored_vectors(published: Path) -> None:
-    """`comparison_results.csv`: of the 300 pictures of a model the 50 nearest to a word by cosine, the share of each
+    """`comparison_results.csv`: of the 300 images of a model the 50 nearest to a word by cosine, the share of each
     continent among them in per cent. Shares of zero are left out there."""
     with (published / "wwd" / "clip" / "comparison_results.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -118,11 +118,11 @@ def test_the_comparison_of_the_release_follows_from_the_stored_vectors(published
     texts = text_vectors()
     found: dict[tuple[str, str, str], float] = defaultdict(float)
     for model in ("dalle2", "dalle3", "sd21"):
-        keys, matrix = zip(*picture_vectors(model).items(), strict=True)
-        pictures = np.stack(matrix).astype(np.float64)
-        pictures /= np.linalg.norm(pictures, axis=1, keepdims=True)
+        keys, matrix = zip(*image_vectors(model).items(), strict=True)
+        images = np.stack(matrix).astype(np.float64)
+        images /= np.linalg.norm(images, axis=1, keepdims=True)
         for text in {row["Descriptor"] for row in rows}:
-            nearest = np.argsort(-(pictures @ texts[text].astype(np.float64)))[:50]
+            nearest = np.argsort(-(images @ texts[text].astype(np.float64)))[:50]
             for index in nearest:
                 found[text, model, keys[index][0]] += 2.0
     assert found == pytest.approx(wanted)

@@ -1,6 +1,6 @@
 """The other tables of reviews on the published reviews, against the released file read without this project.
 
-The paper's Table E.7 (reviewers, pictures per reviewer ± population deviation) is counted here from the file with
+The paper's Table E.7 (reviewers, images per reviewer ± population deviation) is counted here from the file with
 `statistics`; the figures of Cameroon, Kenya and Nigeria stand below as numbers too.
 """
 
@@ -21,7 +21,7 @@ from django.core.management import call_command
 from evaluation.registry import lookup
 from evaluation.tables import compute
 from review.people_machine.registry import PAIRS
-from tests.evaluation.observing import check
+from tests.evaluation.table_observations import check
 from wwd.exchange.published import release_form
 from wwd.exchange.published.reviews import FILE
 
@@ -233,27 +233,27 @@ def answers(question: str, row: Row) -> float | None:
 
 
 def _disturbing(row: Row) -> float | None:
-    """The form had shown the box where the picture is food, or where anything was ticked or written beside it."""
+    """The form had shown the box where the image is food, or where anything was ticked or written beside it."""
     cell = row[release_form.COLUMN_OF["others"]]
     shown = cell or row[FOOD] == "Yes"
     return float("This image looks disturbing" in cell.split(", ")) if shown else None
 
 
 def matrix(question: str, said: list[Row]) -> tuple[np.ndarray, int]:
-    """Reliability data (raters, pictures) with NaN for no answer, and how many pictures have two answers."""
-    pictures: dict[tuple[str, ...], int] = {}
+    """Reliability data (raters, images) with NaN for no answer, and how many images have two answers."""
+    images: dict[tuple[str, ...], int] = {}
     raters: dict[tuple[str, str], int] = {}
     held: dict[tuple[int, int], float] = {}
     for row in said:
         value = answers(question, row)
         if value is None or value != value:
             continue
-        picture: tuple[str, ...] = (row["Country"], row["Dish name"], row["Model"], row["Generation_count"])
+        image: tuple[str, ...] = (row["Country"], row["Dish name"], row["Model"], row["Generation_count"])
         if not (row["Model"] and row["Generation_count"]):
-            picture = (*picture, row["Rater_id"])
-        column = pictures.setdefault(picture, len(pictures))
+            image = (*image, row["Rater_id"])
+        column = images.setdefault(image, len(images))
         held[raters.setdefault((row["Country"], row["Rater_id"]), len(raters)), column] = value
-    data = np.full((len(raters), len(pictures)), np.nan)
+    data = np.full((len(raters), len(images)), np.nan)
     for place, value in held.items():
         data[place] = value
     return data, int(((~np.isnan(data)).sum(axis=0) >= 2).sum())
@@ -277,7 +277,7 @@ def test_alpha_equals_the_krippendorff_package_for_every_question_and_country(pu
     assert sum(bool(metrics["alpha_computed"]["value"]) for metrics in table.values()) > 40
 
 
-def test_agreement_of_few_pictures_is_computed_but_not_reported() -> None:
+def test_agreement_of_few_images_is_computed_but_not_reported() -> None:
     table = printed("review.agreement")
     for metrics in table.values():
         few = int(metrics["alpha"]["n"]) < 30 or int(metrics["alpha"]["clusters"]) < 10
@@ -300,7 +300,7 @@ def test_every_number_is_the_mean_of_its_observations(name: str, numbers: int) -
     assert check(name) >= numbers
 
 
-# People and machine: the released vectors are of pictures of continents, the reviews of pictures not released.
+# People and machine: the released vectors are of images of continents, the reviews of images not released.
 
 
 @pytest.mark.parametrize("name", ["labels", "scores"])
@@ -316,7 +316,7 @@ def test_people_and_machine_have_no_images_in_common(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["calibration", "disagreements"])
-def test_there_are_no_probabilities_and_no_pictures_to_show(name: str) -> None:
+def test_there_are_no_probabilities_and_no_images_to_show(name: str) -> None:
     made = compute.compute_table(lookup.find_table_spec(f"agreement.{name}"), {})
     assert made.rows == ()
     assert any("no images in common" in note for note in made.notes)

@@ -1,4 +1,4 @@
-"""The questions about pictures as the release holds them: asked in its words, and every form of answer read back.
+"""The questions about images as the release holds them: asked in its words, and every form of answer read back.
 
 Answers were not released, so there is nothing published to compare shares with.
 """
@@ -48,7 +48,7 @@ def test_the_prompt_is_the_published_one(published: Path) -> None:
 
 
 @pytest.fixture
-def pictures() -> None:
+def images() -> None:
     made = Run.objects.create(study="generation", slug="pictures", state=Run.State.DONE)
     make_image(make_subject("Waakye"), make_model("painter"), run=made, sha256="0" * 64)
 

@@ -1,4 +1,4 @@
-"""Builders for tests of people and machine: pictures with opinions, and runs with chosen values about them."""
+"""Builders for tests of people and machine: images with opinions, and runs with chosen values about them."""
 
 from collections.abc import Mapping, Sequence
 from math import acos, cos, pi, sin, sqrt
@@ -27,21 +27,21 @@ def make_judged(
     people: int = 0,
     **subject: Any,
 ) -> list[CampaignImage]:
-    """A picture of a dish of its own for each of `said`: the columns of the reviews about it, one person each.
+    """An image of a dish of its own for each of `said`: the columns of the reviews about it, one person each.
 
-    `people`: how many take turns; else as many as the picture with the most reviews needs.
+    `people`: how many take turns; else as many as the image with the most reviews needs.
     """
     campaign = campaign or make_campaign()
     crowd = make_people(campaign, max(people, max((len(each) for each in said), default=0)))
-    pictures = [make_shown(campaign, country, make_maker(model), **subject) for _ in said]
+    images = [make_shown(campaign, country, make_maker(model), **subject) for _ in said]
     Review.objects.bulk_create(
         Review(image=shown, reviewer=person, **columns)
-        for turn, (shown, each) in enumerate(zip(pictures, said, strict=True))
+        for turn, (shown, each) in enumerate(zip(images, said, strict=True))
         for person, columns in zip(
             [crowd[(turn * bool(people) + at) % len(crowd)] for at in range(len(each))], each, strict=True
         )
     )
-    return pictures
+    return images
 
 
 def taking_turns(crowd: Sequence[Reviewer], turn: int) -> list[Reviewer]:
@@ -59,12 +59,12 @@ def ticked(*boxes: str) -> dict[str, Any]:
     return {"food": True, "answers": {"checks": list(boxes)}}
 
 
-def images_of(pictures: Sequence[CampaignImage]) -> list[GeneratedImage]:
-    return [shown.image for shown in pictures]
+def images_of(images: Sequence[CampaignImage]) -> list[GeneratedImage]:
+    return [shown.image for shown in images]
 
 
 def make_answers(
-    pictures: Sequence[CampaignImage],
+    images: Sequence[CampaignImage],
     values: Sequence[Sequence[float] | str | None],
     question: str = "food",
     options: Sequence[str] = YES_NO,
@@ -75,7 +75,7 @@ def make_answers(
     model = make_model("answerer", role="vqa", backend="stored", demonstration=demonstration)
     reading = "generated" if any(isinstance(value, str) for value in values) else "logits"
     results = []
-    for image, value in zip(images_of(pictures), values, strict=True):
+    for image, value in zip(images_of(images), values, strict=True):
         for shift, given in enumerate(value.split(" | ") if isinstance(value, str) else [value]):
             payload = {"image": image.pk, "question": question, "ask": "?", "options": list(options)}
             key = f"image:{image.pk}:{question}:{shift}:{reading}"
@@ -98,21 +98,21 @@ def chances(values: Sequence[float]) -> list[tuple[float, float]]:
     return [(value, 1 - value) for value in values]
 
 
-def make_scores(pictures: Sequence[CampaignImage], values: Sequence[float], slug: str = "scored") -> Run:
+def make_scores(images: Sequence[CampaignImage], values: Sequence[float], slug: str = "scored") -> Run:
     """A run of vectors whose scores (positive minus negative word, group taste) are `values`, between −1 and 1."""
     encoder = make_model("encoder", role="encoder", backend="stored")
     results = word_results()
-    for image, value in zip(images_of(pictures), values, strict=True):
+    for image, value in zip(images_of(images), values, strict=True):
         angle = acos(value / sqrt(2)) - pi / 4
         plan = UnitPlan(image_key(image.pk), encoder, subject_data(image.subject), image_payload(image.pk), "pictures")
         results.append((plan, vector_result(image_key(image.pk), cos(angle), sin(angle), image_id=image.pk)))
     return import_run("association", slug, {"images": "test"}, results)[0]
 
 
-def make_colours(pictures: Sequence[CampaignImage], values: Sequence[float], slug: str = "coloured") -> Run:
+def make_colours(images: Sequence[CampaignImage], values: Sequence[float], slug: str = "coloured") -> Run:
     pixels = model_data(make_maker("Pixels", role="features", backend="pixels"))
     results = []
-    for image, value in zip(images_of(pictures), values, strict=True):
+    for image, value in zip(images_of(images), values, strict=True):
         plan = UnitPlan(f"image:{image.pk}", pixels, subject_data(image.subject), {"image": image.pk}, "pictures")
         results.append((plan, Result(plan.key, numbers={"colourfulness": value})))
     return import_run("colours", slug, {"images": "test"}, results)[0]

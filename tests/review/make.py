@@ -21,8 +21,8 @@ GOOD = {**FOOD, "correct_dish": "yes", "match": "exact", "checks": ["indoors"]}
 NOT_FOOD = {**FOOD, "food": "no", "seen": "A wall"}
 
 
-def make_picture(colour: str = "red", size: tuple[int, int] = (96, 64), kind: str = "PNG", **save: Any) -> bytes:
-    """A small picture whose content depends on `colour`."""
+def make_image_bytes(colour: str = "red", size: tuple[int, int] = (96, 64), kind: str = "PNG", **save: Any) -> bytes:
+    """A small image whose content depends on `colour`."""
     out = BytesIO()
     Image.new("RGB", size, colour).save(out, kind, **save)
     return out.getvalue()
@@ -38,7 +38,7 @@ def make_model(slug: str = "painter") -> Model:
 def make_image(
     model: str = "painter", name: str = "Àmàlà", country: str = "Nigeria", content: bytes | None = None
 ) -> GeneratedImage:
-    """A held picture of a dish of its own."""
+    """A held image of a dish of its own."""
     number = next(numbers)
     subject = Subject.objects.create(
         kind="dish", name=name, source_key=f"test:{number}", labels={"country": [country]} if country else {}
@@ -49,7 +49,7 @@ def make_image(
         seed=number + 41_000_000,
         prompt_sent=f"Secret prompt {number}",
         sha256=content_store.store_content(
-            make_picture(f"hsl({number * 37 % 360},60%,50%)") if content is None else content
+            make_image_bytes(f"hsl({number * 37 % 360},60%,50%)") if content is None else content
         ),
         source_key=f"run-{model}:{number}",
     )
@@ -58,7 +58,7 @@ def make_image(
 def make_campaign(
     images: int = 2, country: str = "Nigeria", wanted: int = 3, models: tuple[str, ...] = ("painter",), **more: Any
 ) -> Campaign:
-    """An open campaign with prepared pictures, the models taking turns."""
+    """An open campaign with prepared images, the models taking turns."""
     number = next(numbers)
     campaign = Campaign.objects.create(
         **{

@@ -32,7 +32,7 @@ def make_maker(title: str = "Dalle2", **values: Any) -> Model:
 
 
 def make_shown(campaign: Campaign, country: str = "Kenya", model: Model | None = None, **subject: Any) -> CampaignImage:
-    """A picture of a dish of its own in a campaign; without `model` nobody knows who made it."""
+    """An image of a dish of its own in a campaign; without `model` nobody knows who made it."""
     number = next(numbers)
     defaults = {"kind": "dish", "name": f"Dish {number}", "source_key": f"tables:{number}"}
     about = Subject.objects.create(**{**defaults, **subject})
@@ -56,12 +56,12 @@ def make_cell(
     reviewers: int | Iterable[Reviewer] = 2,
     says: Callable[[int, int], dict[str, Any]] = lambda dish, reviewer: {"food": True},
 ) -> list[Review]:
-    """Every reviewer judges one picture of every dish: `says(dish, reviewer)` gives the columns of the review."""
+    """Every reviewer judges one image of every dish: `says(dish, reviewer)` gives the columns of the review."""
     people = make_people(campaign, reviewers) if isinstance(reviewers, int) else list(reviewers)
-    pictures = [make_shown(campaign, country, make_maker(model)) for _ in range(dishes)]
+    images = [make_shown(campaign, country, make_maker(model)) for _ in range(dishes)]
     return [
         make_review(shown, person, **says(dish, number))
-        for dish, shown in enumerate(pictures)
+        for dish, shown in enumerate(images)
         for number, person in enumerate(people)
     ]
 

@@ -22,9 +22,9 @@ def staff() -> Client:
     return client
 
 
-def make_run(pictures: int = 3) -> Run:
+def make_run(images: int = 3) -> Run:
     run = Run.objects.create(study="generation", study_version="1", slug="run-for-review")
-    for _ in range(pictures):
+    for _ in range(images):
         image = make_image()
         image.run = run
         image.save()
@@ -54,7 +54,7 @@ def test_campaign_page_shows_full_links_and_progress(staff: Client) -> None:
     assert "1 / 4" in page
 
 
-def test_adding_pictures_needs_the_permission_to_change_campaigns() -> None:
+def test_adding_images_needs_the_permission_to_change_campaigns() -> None:
     campaign, run = make_campaign(images=0, state="draft"), make_run()
     user = User.objects.create_user("looking", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_campaign"))
@@ -107,7 +107,7 @@ def test_personal_link_finds_the_reviewer_whose_answers_are_to_be_withdrawn(staf
     assert Reviewer.objects.exclude(withdrawn_at=None).get() == reviewer
 
 
-def test_reported_picture_is_shown_again_after_staff_looked_at_it(staff: Client) -> None:
+def test_reported_image_is_shown_again_after_staff_looked_at_it(staff: Client) -> None:
     campaign = make_campaign(images=1)
     reviewer = make_reviewer(campaign)
     held = reserve_image(reviewer)
@@ -120,14 +120,14 @@ def test_reported_picture_is_shown_again_after_staff_looked_at_it(staff: Client)
     assert reserve_image(reviewer) is None
 
 
-def test_pictures_are_blurred_in_lists(staff: Client) -> None:
+def test_images_are_blurred_in_lists(staff: Client) -> None:
     make_campaign(images=1)
     page = staff.get("/admin/review/campaignimage/").content.decode()
     assert 'class="blurred"' in page
     assert "review/admin" in page
 
 
-def test_picture_whose_copy_is_not_here_is_listed_without_it(staff: Client) -> None:
+def test_image_whose_copy_is_not_here_is_listed_without_it(staff: Client) -> None:
     campaign = make_campaign(images=2)
     CampaignImage.objects.filter(pk=first_image(campaign).pk).update(copy_sha256="")
     page = staff.get("/admin/review/campaignimage/").content.decode()
@@ -152,5 +152,5 @@ def test_progress_counts_every_kind_by_country_model_and_dish(by: str, name: str
     assert held is not None
     report_assignment(held)
     [row] = count_progress_by_name(Campaign.objects.get())[by]
-    assert (row.name, row.pictures, row.opinions, row.wanted) == (name, 2, 1, 2)
+    assert (row.name, row.images, row.opinions, row.wanted) == (name, 2, 1, 2)
     assert (row.surplus, row.skipped, row.reported) == (1, 0, 1)

@@ -36,7 +36,7 @@ def read(question: str, **said: Any) -> bool | int | str | None:
 
 
 def enough(says: Callable[[int, int], dict[str, Any]], country: str = "Kenya") -> list[Review]:
-    """40 pictures, each of a dish of its own, judged by two people."""
+    """40 images, each of a dish of its own, judged by two people."""
     return make_cell(make_campaign(), country, dishes=40, reviewers=2, says=says)
 
 
@@ -80,7 +80,7 @@ def test_by_hand_few_units_are_computed_but_not_reported() -> None:
     assert found["ac1_computed"].value == pytest.approx(0.372549, abs=1e-6)
     for name in ("alpha", "raw_agreement", "ac1"):
         assert (found[name].value, found[name].n, found[name].clusters) == (None, 3, 3)
-        assert found[name].reason == "fewer than 30 pictures with two opinions"
+        assert found[name].reason == "fewer than 30 images with two opinions"
     assert found["alpha_computed"].low is None
 
 
@@ -97,19 +97,19 @@ def test_enough_units_are_reported_with_an_interval_over_dishes() -> None:
         else:
             assert estimate.low is not None and estimate.low < estimate.value
             assert "over dishes" in estimate.method
-    # 10 of 40 pictures are food to one and not to the other.
+    # 10 of 40 images are food to one and not to the other.
     assert found["raw_agreement"].value == 0.75
 
 
-def test_thirty_pictures_of_nine_dishes_are_too_few() -> None:
+def test_thirty_images_of_nine_dishes_are_too_few() -> None:
     campaign = make_campaign()
     people = make_people(campaign, 2)
-    for picture in range(36):
-        shown = make_shown(campaign, model=make_maker(), source_key=f"dish {picture}")
+    for image in range(36):
+        shown = make_shown(campaign, model=make_maker(), source_key=f"dish {image}")
         for number, person in enumerate(people):
-            make_review(shown, person, food=(picture + number) % 3 > 0)
+            make_review(shown, person, food=(image + number) % 3 > 0)
     assert agreement("food")["alpha"].value is not None
-    same_dish = [f"dish {picture}" for picture in range(9, 36)]
+    same_dish = [f"dish {image}" for image in range(9, 36)]
     reviews = Review.objects.filter(image__image__subject__source_key__in=same_dish)
     first = Review.objects.get(image__image__subject__source_key="dish 0", reviewer=people[0]).image.image.subject
     for review in reviews:
@@ -117,7 +117,7 @@ def test_thirty_pictures_of_nine_dishes_are_too_few() -> None:
         review.image.image.save()
     found = agreement("food")["alpha"]
     assert (found.value, found.n, found.clusters) == (None, 36, 9)
-    assert found.reason == "fewer than 10 dishes with such pictures"
+    assert found.reason == "fewer than 10 dishes with such images"
 
 
 def test_everybody_alike_has_agreement_but_no_alpha() -> None:
@@ -147,7 +147,7 @@ def test_all_countries_together_hold_the_units_of_each() -> None:
     assert [agreement("food", place)["alpha"].n for place in ("Kenya", "Mali", "all")] == [40, 40, 80]
 
 
-def test_one_picture_judged_for_two_countries_is_two_units() -> None:
+def test_one_image_judged_for_two_countries_is_two_units() -> None:
     campaign = make_campaign()
     first, second = make_people(campaign, 2)
     shown = make_shown(campaign, "Kenya", make_maker())
@@ -157,7 +157,7 @@ def test_one_picture_judged_for_two_countries_is_two_units() -> None:
     assert agreement("food", "all")["alpha_computed"].n == 0
 
 
-def test_one_picture_in_two_campaigns_is_one_unit() -> None:
+def test_one_image_in_two_campaigns_is_one_unit() -> None:
     campaign, again = make_campaign(), make_campaign()
     shown = make_shown(campaign, "Kenya", make_maker())
     other = again.images.create(image=shown.image, country="Kenya", dish_name=shown.dish_name)
@@ -189,7 +189,7 @@ def test_figure_shows_only_what_may_be_reported() -> None:
 
 
 def test_by_hand_one_person_against_the_others() -> None:
-    """40 pictures; the second person denies ten of them: 30 × 1 + 10 × ½ over 40. The third is nobody's other."""
+    """40 images; the second person denies ten of them: 30 × 1 + 10 × ½ over 40. The third is nobody's other."""
     people = make_people(campaign := make_campaign(), 4)
     says = {0: lambda dish: True, 1: lambda dish: dish >= 10, 2: lambda dish: True, 3: lambda dish: False}
     make_cell(campaign, dishes=40, reviewers=people, says=lambda dish, reviewer: {"food": says[reviewer](dish)})
@@ -201,8 +201,8 @@ def test_by_hand_one_person_against_the_others() -> None:
     assert (found["rating"].value, found["rating"].n) == (None, 0)
 
 
-def test_one_person_who_shares_few_pictures_is_not_measured() -> None:
+def test_one_person_who_shares_few_images_is_not_measured() -> None:
     people = make_people(campaign := make_campaign(), 2)
     make_cell(campaign, dishes=29, reviewers=people)
     one = with_others(people[0])["food"]
-    assert (one.value, one.n, one.reason) == (None, 29, "fewer than 30 pictures with two opinions")
+    assert (one.value, one.n, one.reason) == (None, 29, "fewer than 30 images with two opinions")

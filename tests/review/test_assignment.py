@@ -1,4 +1,4 @@
-"""Who judges which picture next."""
+"""Who judges which image next."""
 
 from collections import Counter
 from datetime import timedelta
@@ -31,14 +31,14 @@ def expire(assignment: Assignment) -> None:
     Assignment.objects.filter(pk=assignment.pk).update(until=timezone.now() - timedelta(days=1))
 
 
-def test_asking_again_gives_the_picture_in_hand() -> None:
+def test_asking_again_gives_the_image_in_hand() -> None:
     reviewer = make_reviewer()
     first, second = reserve_image(reviewer), reserve_image(reviewer)
     assert first == second
     assert Assignment.objects.count() == 1
 
 
-def test_picture_with_fewest_opinions_and_reservations_comes_first() -> None:
+def test_image_with_fewest_opinions_and_reservations_comes_first() -> None:
     campaign = make_campaign(images=3)
     images = list(campaign.images.all())
     for image in images[:1] * 2 + images[1:2]:
@@ -73,7 +73,7 @@ def test_order_differs_between_people_and_stays_for_each() -> None:
     assert len(set(firsts)) > 1
 
 
-def test_person_gets_a_picture_once() -> None:
+def test_person_gets_an_image_once() -> None:
     campaign = make_campaign(images=4)
     reviewer = make_reviewer(campaign)
     skipped = hold(reviewer)
@@ -86,7 +86,7 @@ def test_person_gets_a_picture_once() -> None:
     assert len({one.image_id for one in (skipped, first, reported, last) if one}) == 4
 
 
-def test_picture_of_another_country_or_campaign_or_without_a_copy_is_never_given() -> None:
+def test_image_of_another_country_or_campaign_or_without_a_copy_is_never_given() -> None:
     from review.campaigns.service import prepare_campaign_images
 
     campaign = make_campaign(images=1)
@@ -171,7 +171,7 @@ def test_skip_after_an_answer_leaves_the_answer_and_report_keeps_it_too() -> Non
     assert Review.objects.count() == 1
 
 
-def test_answer_after_a_report_keeps_the_picture_hidden() -> None:
+def test_answer_after_a_report_keeps_the_image_hidden() -> None:
     campaign = make_campaign(images=1)
     reviewer = make_reviewer(campaign)
     given = hold(reviewer)

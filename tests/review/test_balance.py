@@ -1,4 +1,4 @@
-"""Order of pictures: balance between models of unequal size, real photographs and repeats strewn in, one query."""
+"""Order of images: balance between models of unequal size, real photographs and repeats strewn in, one query."""
 
 from collections import Counter
 from itertools import pairwise
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def unequal(**more: Any) -> Campaign:
-    """Six pictures by ada, three by bob, one by cid."""
+    """Six images by ada, three by bob, one by cid."""
     campaign = make_campaign(images=0, **more)
     prepare_campaign_images(campaign, [make_image(model) for model in ("ada",) * 6 + ("bob",) * 3 + ("cid",)])
     return campaign
@@ -39,7 +39,7 @@ def judge(reviewer: Reviewer) -> Assignment | None:
     return given
 
 
-def test_counts_stay_within_one_among_models_that_still_have_an_open_picture() -> None:
+def test_counts_stay_within_one_among_models_that_still_have_an_open_image() -> None:
     campaign = unequal(wanted=2)
     reviewers = [make_reviewer(campaign) for _ in range(4)]
     given: dict[object, Counter[str]] = {reviewer.pk: Counter() for reviewer in reviewers}
@@ -116,7 +116,7 @@ def test_real_photographs_are_strewn_in_by_their_share() -> None:
 
 
 @pytest.mark.parametrize(("percent", "expected"), [(0, 0), (5, 5), (50, 50)])
-def test_share_is_reached_over_a_hundred_pictures_whatever_the_phase(percent: int, expected: int) -> None:
+def test_share_is_reached_over_a_hundred_images_whatever_the_phase(percent: int, expected: int) -> None:
     for reviewer in (Reviewer() for _ in range(5)):
         had = 0
         for total in range(100):
@@ -124,7 +124,7 @@ def test_share_is_reached_over_a_hundred_pictures_whatever_the_phase(percent: in
         assert abs(had - expected) <= 1
 
 
-def test_number_of_queries_does_not_grow_with_pictures_or_people() -> None:
+def test_number_of_queries_does_not_grow_with_images_or_people() -> None:
     numbers = []
     for images, people in ((2, 1), (24, 6)):
         campaign = make_campaign(images=images, wanted=9)

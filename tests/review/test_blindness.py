@@ -14,7 +14,7 @@ from PIL import Image
 from review.assignment import reserve_image, skip_assignment
 from review.campaigns.service import save_review
 from review.models import Campaign, CampaignImage
-from review.signed_links import picture_address
+from review.signed_links import image_address
 from tests.review.make import FOOD, GOOD, NOT_FOOD, form_of, make_campaign, make_invitation, make_reviewer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
@@ -24,7 +24,7 @@ OTHERS = "somebody else's words"
 
 
 def secrets_of(campaign: Campaign) -> set[str]:
-    """Everything about the campaign's pictures that nobody may learn."""
+    """Everything about the campaign's images that nobody may learn."""
     found: set[str] = {*MODELS, "Secret prompt", "source_key", OTHERS, "sketch"}
     for row in CampaignImage.objects.filter(campaign=campaign).select_related("image__model", "image__subject"):
         image = row.image
@@ -34,7 +34,7 @@ def secrets_of(campaign: Campaign) -> set[str]:
 
 
 def walk(campaign: Campaign) -> list[tuple[str, HttpResponse]]:
-    """Every kind of page and picture that a reviewer meets, with its address."""
+    """Every kind of page and image that a reviewer meets, with its address."""
     invitation = make_invitation(campaign)
     client = Client(HTTP_ACCEPT_ENCODING="identity")
     met: list[tuple[str, HttpResponse]] = []
@@ -69,7 +69,7 @@ def walk(campaign: Campaign) -> list[tuple[str, HttpResponse]]:
     return met
 
 
-def test_no_page_address_or_header_tells_what_made_a_picture_or_what_others_said() -> None:
+def test_no_page_address_or_header_tells_what_made_an_image_or_what_others_said() -> None:
     campaign = make_campaign(images=6, models=MODELS)
     other = make_reviewer(campaign)
     for image in campaign.images.all():
@@ -83,7 +83,7 @@ def test_no_page_address_or_header_tells_what_made_a_picture_or_what_others_said
         assert [secret for secret in hidden if secret in told] == []
 
 
-def test_picture_has_no_header_that_tells_one_file_from_another() -> None:
+def test_image_has_no_header_that_tells_one_file_from_another() -> None:
     campaign = make_campaign(images=6, models=MODELS)
     headers = [
         {**response.headers, "Content-Length": "", "ETag": ""}
@@ -95,7 +95,7 @@ def test_picture_has_no_header_that_tells_one_file_from_another() -> None:
     assert {"Last-Modified", "Content-Disposition"}.isdisjoint(headers[0])
 
 
-def test_covered_pages_hold_no_address_of_a_picture() -> None:
+def test_covered_pages_hold_no_address_of_an_image() -> None:
     pages = [response.content.decode("latin-1") for _, response in walk(make_campaign(images=6, models=MODELS))]
     covered = [page for page in pages if "The picture is covered." in page]
     assert len(covered) == 6
@@ -103,7 +103,7 @@ def test_covered_pages_hold_no_address_of_a_picture() -> None:
 
 
 def features_of(campaign: Campaign, seed: int, leak: str = "") -> tuple[np.ndarray, np.ndarray]:
-    """What a reviewer gets of each picture besides its pixels, in the order of getting it, and which model made it."""
+    """What a reviewer gets of each image besides its pixels, in the order of getting it, and which model made it."""
     reviewer = make_reviewer(campaign)
     names = {slug: place for place, slug in enumerate(MODELS)}
     rows: list[list[float]] = []
@@ -111,7 +111,7 @@ def features_of(campaign: Campaign, seed: int, leak: str = "") -> tuple[np.ndarr
     client = Client()
     while given := reserve_image(reviewer):
         image = given.image
-        response = client.get(picture_address(image))
+        response = client.get(image_address(image))
         size = Image.open(BytesIO(response.content)).size
         label = names[image.image.model.slug if image.image.model else ""]
         headers = " ".join(f"{name}: {value}" for name, value in response.headers.items() if name != "Content-Length")
@@ -143,7 +143,7 @@ def accuracy(features: np.ndarray, labels: np.ndarray, splits: int = 5) -> float
 
 @pytest.mark.parametrize(("leak", "told"), [("", False), ("id", True)])
 def test_classifier_on_everything_but_the_pixels_stays_at_chance_and_notices_a_leak(leak: str, told: bool) -> None:
-    """120 pictures, half by each model: chance is .5, and .7 lies more than four standard deviations above it."""
+    """120 images, half by each model: chance is .5, and .7 lies more than four standard deviations above it."""
     campaign = make_campaign(images=120, models=MODELS, repeat_percent=0)
     found = accuracy(*features_of(campaign, seed=7, leak=leak))
     assert (found > 0.7) is told

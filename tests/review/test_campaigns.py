@@ -1,4 +1,4 @@
-"""Preparing pictures, saving answers, what makes tables stale."""
+"""Preparing images, saving answers, what makes tables stale."""
 
 import pytest
 from django.core.files.storage import default_storage
@@ -14,7 +14,7 @@ from tests.review.make import GOOD, first_image, make_campaign, make_image, make
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
-def test_prepared_pictures_have_copies_equal_in_kind_and_random_ids() -> None:
+def test_prepared_images_have_copies_equal_in_kind_and_random_ids() -> None:
     campaign = make_campaign(images=3)
     ids = [image.pk for image in campaign.images.all()]
     assert [key.version for key in ids] == [4, 4, 4]
@@ -31,7 +31,7 @@ def test_preparing_twice_adds_nothing() -> None:
     assert (again.added, again.already, CampaignImage.objects.count()) == (0, 2, 2)
 
 
-def test_picture_is_judged_for_every_country_of_its_subject_or_for_the_given_one() -> None:
+def test_image_is_judged_for_every_country_of_its_subject_or_for_the_given_one() -> None:
     campaign = make_campaign(images=0)
     image = make_image()
     image.subject.labels = {"country": ["Nigeria", "Benin"]}
@@ -42,7 +42,7 @@ def test_picture_is_judged_for_every_country_of_its_subject_or_for_the_given_one
     assert campaign.images.filter(country="Togo", dish_name="Àmàlà").exists()
 
 
-def test_pictures_that_cannot_be_shown_are_named_with_the_reason() -> None:
+def test_images_that_cannot_be_shown_are_named_with_the_reason() -> None:
     refused = make_image()
     GeneratedImage.objects.filter(pk=refused.pk).update(state=GeneratedImage.State.REFUSED)
     refused.refresh_from_db()

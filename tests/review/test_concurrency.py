@@ -102,7 +102,7 @@ def test_people_who_ask_at_once_never_hold_more_places_than_are_wanted(together:
     assert results.count(None) == 3
 
 
-def test_one_person_asking_twice_at_once_holds_one_picture(together: Together) -> None:
+def test_one_person_asking_twice_at_once_holds_one_image(together: Together) -> None:
     reviewer = make_reviewer(make_campaign(images=3))
     first, second = together([lambda: reserve_image(reviewer)] * 2)
     assert first == second

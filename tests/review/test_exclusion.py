@@ -1,8 +1,8 @@
 """Leaving a reviewer out by a recorded decision gives what every table would hold if they had never reviewed.
 
 One world with everything that a table of reviews looks at: two models and photographs, two countries, answers with own
-words, repeats, answers that came too late, skips and reports, and machines that looked at the same pictures. The one
-who is left out answers unlike all others, did each of these, and was alone about some pictures.
+words, repeats, answers that came too late, skips and reports, and machines that looked at the same images. The one
+who is left out answers unlike all others, did each of these, and was alone about some images.
 """
 
 from collections.abc import Iterator
@@ -42,30 +42,30 @@ def left_out(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Itera
 
 def make_world() -> Reviewer:
     campaign = make_campaign()
-    judged = [picture for country in ("Kenya", "Ghana") for picture in make_country(campaign, country)]
+    judged = [image for country in ("Kenya", "Ghana") for image in make_country(campaign, country)]
     mine = judged[0].reviews.earliest("pk").reviewer
     make_exclusion(mine)
     alone = make_shown(campaign, "Togo", make_maker("Dalle2"))
     make_skip(alone, mine, Assignment.State.ANSWERED)
     Review.objects.create(image=alone, reviewer=mine, **says(0, 0))
-    others = [picture for picture in judged if picture.image.model and picture.image.model.role != "camera"]
+    others = [image for image in judged if image.image.model and image.image.model.role != "camera"]
     make_answers(others, [(0.8, 0.2) if number % 3 else (0.3, 0.7) for number in range(len(others))])
     return mine
 
 
 def make_country(campaign: Campaign, country: str) -> list[CampaignImage]:
-    """Pictures of each dish by two models, and a photograph; all judged by seven people, the first unlike the rest."""
+    """Images of each dish by two models, and a photograph; all judged by seven people, the first unlike the rest."""
     people = make_people(campaign, PEOPLE)
     makers = [make_maker("Dalle2"), make_maker("Dalle3"), make_maker("Real", role="camera")]
-    pictures = []
+    images = []
     for dish in range(DISHES):
         first = make_shown(campaign, country, makers[0], labels={"country": [country], "continent": ["Africa"]})
         same = [make_shown(campaign, country, maker) for maker in makers[1 : 3 if dish < 3 else 2]]
         for shown in same:
             shown.image.subject = first.image.subject
             shown.image.save()
-        pictures += [first, *same]
-    for number, shown in enumerate(pictures):
+        images += [first, *same]
+    for number, shown in enumerate(images):
         for who, person in enumerate(people):
             if (number + who) % 9 == 0:
                 make_skip(shown, person, Assignment.State.SKIPPED if who else Assignment.State.REPORTED)
@@ -75,24 +75,24 @@ def make_country(campaign: Campaign, country: str) -> list[CampaignImage]:
             Review.objects.create(image=shown, reviewer=person, surplus=late, **says(number, who))
             if (number * 3 + who) % 8 == 0:
                 Review.objects.create(image=shown, reviewer=person, repeat=True, **says(number, who + number % 2))
-    return pictures
+    return images
 
 
-def says(picture: int, who: int) -> dict[str, Any]:
-    """What a person says of a picture; the first says what nobody else does."""
+def says(image: int, who: int) -> dict[str, Any]:
+    """What a person says of an image; the first says what nobody else does."""
     if who == 0:
         return {"food": False, "associates": True, "familiarity": "very", "answers": {"seen": "gross, burnt vomit"}}
     known = {"associates": who % 2 == 0, "familiarity": "very" if who % 3 else "somewhat"}
-    food = (picture * who) % 5 > 0
+    food = (image * who) % 5 > 0
     if not food:
-        return {"food": False, **known, "quality": 1 + who % 2, "answers": {"seen": "This is a picture of a wall"}}
+        return {"food": False, **known, "quality": 1 + who % 2, "answers": {"seen": "This is an image of a wall"}}
     return {
         "food": True,
         **known,
-        "correct_dish": (picture + who) % 3 > 0,
-        "quality": 1 + (picture + who) % 5,
-        "match": ("exact", "resembles", "none")[(picture + who) % 3],
-        "disturbing": (picture * who) % 7 == 0,
+        "correct_dish": (image + who) % 3 > 0,
+        "quality": 1 + (image + who) % 5,
+        "match": ("exact", "resembles", "none")[(image + who) % 3],
+        "disturbing": (image * who) % 7 == 0,
         "answers": {"checks": ["indoors"] if who % 2 else ["plate_missing"], "why": "It is not like the one at home"},
     }
 
@@ -129,16 +129,16 @@ def test_counted_again_they_change_every_table(name: str, left_out: Reviewer) ->
 
 
 def test_opinions_of_somebody_left_out_keep_their_place(db: None) -> None:
-    """A picture that has all opinions is given to nobody else, however many of them tables leave out later."""
+    """An image that has all opinions is given to nobody else, however many of them tables leave out later."""
     campaign = make.make_campaign(images=1, wanted=2)
-    [picture] = campaign.images.all()
+    [image] = campaign.images.all()
     people = [make.make_reviewer(campaign) for _ in range(3)]
     for person in people[:2]:
-        save_review(person, picture, make.GOOD)
+        save_review(person, image, make.GOOD)
         make_exclusion(person)
     recount_opinions(campaign.images.all())
-    picture.refresh_from_db()
-    assert (picture.opinions, load_without(picture, people[2])) == (2, 2)
+    image.refresh_from_db()
+    assert (image.opinions, load_without(image, people[2])) == (2, 2)
     assert not open_images(people[2], campaign).exists()
     assert reserve_image(people[2]) is None
-    assert save_review(people[2], picture, make.GOOD).review.surplus
+    assert save_review(people[2], image, make.GOOD).review.surplus

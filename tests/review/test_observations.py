@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.evaluation.observing import check, observed
+from tests.evaluation.table_observations import check, observed
 from tests.review.tables import make_answered, make_campaign, make_cell, make_maker, make_people, make_shown, make_skip
 
 pytestmark = pytest.mark.django_db
 
 
-def test_skipped_pictures_are_observations_without_a_review() -> None:
+def test_skipped_images_are_observations_without_a_review() -> None:
     campaign = make_campaign()
     people = make_people(campaign, 2)
     make_answered(made := make_cell(campaign, reviewers=people, says=lambda dish, who: {"food": dish == who}))

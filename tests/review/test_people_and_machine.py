@@ -60,11 +60,11 @@ def honest(**filters: str) -> None:
 
 
 def test_by_hand_labels() -> None:
-    # As in the test of the metric: both yes 4, machine alone 1, people alone 2, neither 3; every picture by three
+    # As in the test of the metric: both yes 4, machine alone 1, people alone 2, neither 3; every image by three
     # people of one mind, so that the ceiling is 1.
     people, machine = [1, 1, 1, 1, 0, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
-    pictures = make_judged([opinions(3 * yes, 3 - 3 * yes) for yes in people])
-    make_answers(pictures, ["A: Yes" if yes else "B: No" for yes in machine])
+    images = make_judged([opinions(3 * yes, 3 - 3 * yes) for yes in people])
+    make_answers(images, ["A: Yes" if yes else "B: No" for yes in machine])
     row = agreement("labels", FOOD)
     values = [row[name].value for name in ("kappa", "raw_agreement", "ac1", "prevalence", "machine_yes")]
     assert values == pytest.approx([0.4, 0.7, 0.205 / 0.505, 0.6, 0.5])
@@ -78,8 +78,8 @@ def test_by_hand_labels() -> None:
 
 def test_by_hand_ties_are_dropped_and_counted_and_the_variants_keep_them() -> None:
     # yes yes no | yes no | no no, and one who says yes alone. The machine says yes to the first two.
-    pictures = make_judged([opinions(2, 1), opinions(1, 1), opinions(0, 2), opinions(1, 0)])
-    make_answers(pictures, ["A", "A", "B", "B"])
+    images = make_judged([opinions(2, 1), opinions(1, 1), opinions(0, 2), opinions(1, 0)])
+    make_answers(images, ["A", "A", "B", "B"])
     row = agreement("labels", FOOD)
     assert (row["ties"].value, row["ties"].n, row["raw_agreement"].n) == (1, 4, 3)
     assert row["raw_agreement"].value == pytest.approx(2 / 3)
@@ -94,18 +94,18 @@ def test_by_hand_ties_are_dropped_and_counted_and_the_variants_keep_them() -> No
 
 
 class World:
-    """60 pictures of 30 dishes with 3 to 5 opinions each, and a machine that is right more often than not."""
+    """60 images of 30 dishes with 3 to 5 opinions each, and a machine that is right more often than not."""
 
     def __init__(self) -> None:
         rng = np.random.default_rng(11)
         self.truth = rng.random(60) < 0.5
         self.said = [(rng.random(rng.integers(3, 6)) < (0.8 if yes else 0.25)).tolist() for yes in self.truth]
         self.chances = np.round(np.clip(self.truth * 0.3 + rng.random(60) * 0.7, 0.01, 0.99), 2)
-        self.pictures = make_judged([[{"food": yes} for yes in each] for each in self.said])
-        for first, second in zip(self.pictures[::2], self.pictures[1::2], strict=True):
+        self.images = make_judged([[{"food": yes} for yes in each] for each in self.said])
+        for first, second in zip(self.images[::2], self.images[1::2], strict=True):
             second.image.subject = first.image.subject
             second.image.save()
-        make_answers(self.pictures, chances(self.chances.tolist()))
+        make_answers(self.images, chances(self.chances.tolist()))
 
     @property
     def share(self) -> np.ndarray:
@@ -154,7 +154,7 @@ def test_the_ceiling_is_one_person_against_the_others() -> None:
 
 def test_thresholds_come_from_other_dishes() -> None:
     world = World()
-    _names, dish = np.unique([shown.image.subject.source_key for shown in world.pictures], return_inverse=True)
+    _names, dish = np.unique([shown.image.subject.source_key for shown in world.images], return_inverse=True)
     kept = world.untied
     yes, no = (kept & (world.share > 0.5)).astype(float), (kept & (world.share < 0.5)).astype(float)
     machine = fitted_labels(world.chances.astype(float), yes, no, dish)
@@ -164,9 +164,9 @@ def test_thresholds_come_from_other_dishes() -> None:
 
 
 def test_answers_in_words_are_labels_and_no_probabilities() -> None:
-    pictures = make_judged([opinions(3, 0), opinions(0, 3), opinions(3, 0), opinions(3, 0)])
+    images = make_judged([opinions(3, 0), opinions(0, 3), opinions(3, 0), opinions(3, 0)])
     # Two orders: agreeing, one unread, contradicting each other (turned: A is No), nothing that can be read.
-    make_answers(pictures, ["A: Yes | B: Yes", "I cannot tell. | A: No", "A: Yes | A: No", "Perhaps? | Who knows?"])
+    make_answers(images, ["A: Yes | B: Yes", "I cannot tell. | A: No", "A: Yes | A: No", "Perhaps? | Who knows?"])
     row = agreement("labels", FOOD)
     assert (row["raw_agreement"].value, row["raw_agreement"].n) == (1, 2)
     assert table("agreement.scores").rows == ()
@@ -178,9 +178,9 @@ def test_answers_in_words_are_labels_and_no_probabilities() -> None:
 
 def test_ratings_keep_their_order_beside_scores() -> None:
     ratings = [[1, 2, 0], [5, 4, 4], [3, 2, 3], [0, 1, 5], [4, 4, 2], [2, 2, 1]]
-    pictures = make_judged([[{"quality": rating} for rating in each] for each in ratings])
+    images = make_judged([[{"quality": rating} for rating in each] for each in ratings])
     values = [-0.2, 0.4, 0.1, -0.3, 0.2, 0.3]
-    make_scores(pictures, values)
+    make_scores(images, values)
     row = agreement("scores", {"question": "good_quality"})
     means = [np.mean(each) for each in ratings]
     assert row["spearman"].value == pytest.approx(spearmanr(values, means).statistic)
@@ -192,8 +192,8 @@ def test_ratings_keep_their_order_beside_scores() -> None:
 
 
 def test_a_low_score_is_expected_to_mean_disturbing() -> None:
-    pictures = make_judged([opinions(0, 3, "disturbing"), opinions(3, 0, "disturbing"), opinions(0, 3, "disturbing")])
-    make_scores(pictures, [0.5, -0.5, 0.1])
+    images = make_judged([opinions(0, 3, "disturbing"), opinions(3, 0, "disturbing"), opinions(0, 3, "disturbing")])
+    make_scores(images, [0.5, -0.5, 0.1])
     row = agreement("scores", {"question": "disturbing, no food is no", "reading": "association: taste, low"})
     assert row["auc"].value == 1
     assert agreement("scores", {"question": "disturbing, no food is no"})["spearman"].value == pytest.approx(3**0.5 / 2)
@@ -203,13 +203,13 @@ def test_a_low_score_is_expected_to_mean_disturbing() -> None:
 
 
 def community(right: float, dishes: int = 40, people: int = 6) -> list[CampaignImage]:
-    """Pictures of forty dishes about which three people nearly agree, and a machine that is so often right."""
+    """Images of forty dishes about which three people nearly agree, and a machine that is so often right."""
     truth = np.arange(dishes) % 2 == 0
     said = [opinions(2 + n // 2 % 2, 1 - n // 2 % 2) if yes else opinions(0, 3) for n, yes in enumerate(truth)]
-    pictures = make_judged(said, people=people)
+    images = make_judged(said, people=people)
     says = np.where(np.arange(dishes) < right * dishes, truth, ~truth)
-    make_answers(pictures, chances(np.where(says, 0.9, 0.1).tolist()))
-    return pictures
+    make_answers(images, chances(np.where(says, 0.9, 0.1).tolist()))
+    return images
 
 
 def test_a_machine_that_agrees_as_people_do_may_speak() -> None:
@@ -274,7 +274,7 @@ def test_without_reviews_all_tables_say_so() -> None:
     honest()
 
 
-def test_a_run_about_other_pictures_has_no_images_in_common() -> None:
+def test_a_run_about_other_images_has_no_images_in_common() -> None:
     make_judged([opinions(3, 0)])
     others = [make_shown(make_campaign(), model=make_maker()) for _ in range(3)]
     make_answers(others, chances([0.2, 0.3, 0.4]))
@@ -292,23 +292,23 @@ def test_a_run_about_other_pictures_has_no_images_in_common() -> None:
 
 
 def test_one_reviewer_has_no_ceiling() -> None:
-    pictures = make_judged([opinions(1, 0), opinions(0, 1), opinions(1, 0)])
-    make_answers(pictures, chances([0.8, 0.3, 0.4]))
+    images = make_judged([opinions(1, 0), opinions(0, 1), opinions(1, 0)])
+    make_answers(images, chances([0.8, 0.3, 0.4]))
     row = agreement("labels", CHOSEN)
     assert row["raw_agreement"].value == pytest.approx(2 / 3)
     assert {row[f"ceiling_{name}"].value for name in ("kappa", "raw_agreement", "ac1", "ties")} == {None}
-    assert row["ceiling_kappa"].reason == "no picture in common has three opinions"
+    assert row["ceiling_kappa"].reason == "no image in common has three opinions"
     assert row["may_speak"].value is None
     assert agreement("scores", FOOD)["ceiling_auc"].value is None
     honest()
 
 
 def test_one_answer_by_everybody_has_no_kappa_and_no_auc() -> None:
-    pictures = make_judged([opinions(3, 0)] * 12)
-    make_answers(pictures, chances([0.9] * 6 + [0.2] * 6))
+    images = make_judged([opinions(3, 0)] * 12)
+    make_answers(images, chances([0.9] * 6 + [0.2] * 6))
     row = agreement("labels", CHOSEN)
     assert (row["kappa"].value, row["ceiling_kappa"].value, row["raw_agreement"].value) == (None, None, 0.5)
-    assert "people say the same of all these pictures" in row["kappa"].reason
+    assert "people say the same of all these images" in row["kappa"].reason
     scores = agreement("scores", FOOD)
     assert (scores["auc"].value, scores["spearman"].value, scores["prevalence"].value) == (None, None, 1)
     assert "people say the same" in scores["auc"].reason
@@ -322,7 +322,7 @@ def test_all_ties_leave_no_label() -> None:
     make_answers(make_judged([opinions(1, 1)] * 4), chances([0.9, 0.8, 0.1, 0.2]))
     row = agreement("labels", CHOSEN)
     assert (row["raw_agreement"].value, row["ties"].value, row["ties"].n) == (None, 4, 4)
-    assert row["raw_agreement"].reason == "people are equally divided about every one of these pictures"
+    assert row["raw_agreement"].reason == "people are equally divided about every one of these images"
     assert agreement("scores", FOOD)["auc"].value is None
     honest()
 
@@ -334,7 +334,7 @@ def test_answers_that_never_came_are_not_measured() -> None:
         measured = {metric: estimate for metric, estimate in row.items() if not metric.startswith(("ceiling", "may"))}
         assert {estimate.value for estimate in measured.values()} == {None}
         assert {estimate.reason for estimate in measured.values()} == {
-            "the machine gave no value of these pictures that could be read"
+            "the machine gave no value of these images that could be read"
         }
     honest()
 
@@ -343,7 +343,7 @@ def test_a_machine_that_never_varies_has_no_rank_correlation() -> None:
     make_answers(make_judged([opinions(3, 0), opinions(0, 3)] * 6), chances([0.7] * 12))
     scores = agreement("scores", FOOD)
     assert (scores["auc"].value, scores["spearman"].value) == (0.5, None)
-    assert scores["spearman"].reason == "the machine gives all these pictures the same value"
+    assert scores["spearman"].reason == "the machine gives all these images the same value"
     assert agreement("labels", CHOSEN)["kappa"].value == 0
     honest()
 
@@ -362,9 +362,9 @@ def test_filters_choose_model_campaign_run_question_and_country() -> None:
     campaign, again = make_campaign(), make_campaign()
     first = make_judged([opinions(3, 0), opinions(0, 3)], campaign)
     second = make_judged([opinions(3, 0)], again, country="Mali", model="Dalle3")
-    pictures = [*first, *second]
-    make_answers(pictures, chances([0.9, 0.9, 0.9]), slug="earlier")
-    make_answers(pictures, chances([0.9, 0.1, 0.1]), slug="later")
+    images = [*first, *second]
+    make_answers(images, chances([0.9, 0.9, 0.9]), slug="earlier")
+    make_answers(images, chances([0.9, 0.1, 0.1]), slug="later")
     everywhere = {**CHOSEN, "country": "all"}
     assert agreement("labels", everywhere)["raw_agreement"].value == pytest.approx(2 / 3)
     assert agreement("labels", everywhere, run="earlier")["machine_yes"].value == 1
@@ -393,24 +393,24 @@ def test_every_variant_of_the_label_is_honest() -> None:
 
 def test_photographs_left_out_people_and_withdrawn_dishes_do_not_count() -> None:
     campaign = make_campaign()
-    pictures = make_judged([opinions(3, 0), opinions(0, 3), opinions(3, 0)], campaign)
+    images = make_judged([opinions(3, 0), opinions(0, 3), opinions(3, 0)], campaign)
     camera = Model.objects.create(slug="camera", title="Photographs", role=Role.CAMERA, identifier="camera")
-    pictures[0].image.model = camera
-    pictures[0].image.save()
+    images[0].image.model = camera
+    images[0].image.save()
     dish = make_dish(state=Dish.State.WITHDRAWN)
-    pictures[1].image.subject.dish = dish
-    pictures[1].image.subject.save()
-    make_answers(pictures, chances([0.9, 0.9, 0.9]))
+    images[1].image.subject.dish = dish
+    images[1].image.subject.save()
+    make_answers(images, chances([0.9, 0.9, 0.9]))
     assert agreement("labels", CHOSEN)["raw_agreement"].n == 1
-    for review in pictures[2].reviews.all():
+    for review in images[2].reviews.all():
         make_exclusion(review.reviewer)
     assert table("agreement.labels").rows == ()
     assert agreement("labels", CHOSEN, excluded="with")["raw_agreement"].n == 1
 
 
 def test_a_demonstration_on_either_side_marks_the_table() -> None:
-    pictures = make_judged([opinions(3, 0)])
-    make_answers(pictures, chances([0.9]))
+    images = make_judged([opinions(3, 0)])
+    make_answers(images, chances([0.9]))
     assert not table("agreement.labels").demonstration
     Run.objects.update(demonstration=True)
     assert table("agreement.labels").demonstration
@@ -430,10 +430,10 @@ def test_reviews_and_runs_make_the_tables_stale() -> None:
 
 
 def test_by_hand_the_furthest_apart_come_first() -> None:
-    pictures = make_judged([opinions(0, 3), opinions(3, 0), opinions(0, 2), opinions(2, 1), opinions(0, 4)])
-    make_answers(pictures, chances([0.9, 0.1, 0.9, 0.6, 0.6]))
+    images = make_judged([opinions(0, 3), opinions(3, 0), opinions(0, 2), opinions(2, 1), opinions(0, 4)])
+    make_answers(images, chances([0.9, 0.1, 0.9, 0.6, 0.6]))
     rows = [row for row in table("agreement.disagreements").rows if row.metric == "distance"]
-    ids = [str(shown.image_id) for shown in pictures]
+    ids = [str(shown.image_id) for shown in images]
     listed = [(row.groups["end"], row.groups["place"], row.groups["picture"]) for row in rows]
     assert listed == [
         ("machine says yes", "01", ids[0]),
@@ -442,24 +442,24 @@ def test_by_hand_the_furthest_apart_come_first() -> None:
         ("people say yes", "01", ids[1]),
     ]
     assert [row.estimate.value for row in rows] == pytest.approx([0.9, 0.9, 0.6, -0.9])
-    row = found(table("agreement.disagreements"), picture=ids[1])
+    row = found(table("agreement.disagreements"), image=ids[1])
     assert (row["machine"].value, row["people"].value, row["people"].n) == (pytest.approx(0.1), 1, 3)
 
 
 def test_scores_disagree_by_their_ranks_and_are_shown_as_they_are() -> None:
     said = [opinions(0, 3, "disturbing")] * 5 + [opinions(3, 0, "disturbing")] * 5
-    pictures = make_judged(said)
+    images = make_judged(said)
     values = [-0.9, 0.1, 0.2, 0.3, 0.4, -0.1, -0.2, -0.3, -0.4, 0.9]
-    make_scores(pictures, values)
+    make_scores(images, values)
     rows = table("agreement.disagreements", question="disturbing, no food is no").rows
     shown = {row.groups["picture"]: row.estimate.value for row in rows if row.metric == "machine"}
     assert shown == {
-        str(pictures[0].image_id): pytest.approx(-0.9, abs=1e-6),
-        str(pictures[9].image_id): pytest.approx(0.9, abs=1e-6),
+        str(images[0].image_id): pytest.approx(-0.9, abs=1e-6),
+        str(images[9].image_id): pytest.approx(0.9, abs=1e-6),
     }
 
 
-def test_no_pictures_of_a_country_have_no_furthest() -> None:
+def test_no_images_of_a_country_have_no_furthest() -> None:
     make_answers(make_judged([opinions(0, 3), opinions(3, 0)]), chances([0.9, 0.1]))
     assert not [row for row in table("agreement.disagreements", country="Mali").rows if row.estimate.value is not None]
 
@@ -540,24 +540,24 @@ def test_a_question_with_other_options_is_not_read() -> None:
 
 
 def test_colours_stand_beside_ratings() -> None:
-    pictures = make_judged([[{"quality": 5}] * 3, [{"quality": 1}] * 3])
-    make_colours(pictures, [80, 10])
+    images = make_judged([[{"quality": 5}] * 3, [{"quality": 1}] * 3])
+    make_colours(images, [80, 10])
     assert agreement("scores", {"question": "good_quality"})["auc"].value == 1
 
 
 # Pages.
 
 
-def test_a_number_leads_to_its_pictures_and_the_answers_about_them(client: Client) -> None:
-    pictures = make_judged([opinions(2, 1), opinions(0, 3), [{"food": None}] * 3])
+def test_a_number_leads_to_its_images_and_the_answers_about_them(client: Client) -> None:
+    images = make_judged([opinions(2, 1), opinions(0, 3), [{"food": None}] * 3])
     make_judged([opinions(3, 0)], country="Mali")
-    make_answers(pictures, chances([0.9, 0.8, 0.7]))
+    make_answers(images, chances([0.9, 0.8, 0.7]))
     compute.compute_and_store("agreement.scores", {})
     groups = {"question": "food", "reading": "stereotypes: food = yes", "run": "asked", "country": "Kenya"}
     query = QueryDict(urlencode({**{f"cell.{name}": value for name, value in groups.items()}, "metric": "auc"}))
     found = load_drilldown(cell_of("agreement.scores", query))
     ids, _more = found.page()
-    assert ids == sorted(shown.image_id for shown in pictures)
+    assert ids == sorted(shown.image_id for shown in images)
     said = [each.value for each in found.observed(ids)]
     assert sorted(value for value in said if value is not None) == [0, 0, 0, 0, 1, 1]
     assert said.count(None) == 3

@@ -1,4 +1,4 @@
-"""What staff see of one reviewer, leaving somebody out, pictures that nobody is left to judge, words to be read."""
+"""What staff see of one reviewer, leaving somebody out, images that nobody is left to judge, words to be read."""
 
 import re
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def test_report_page_of_a_reviewer_opens(staff: Client) -> None:
     save_review(reviewer, first_image(campaign), GOOD)
     page = staff.get(f"/admin/review/reviewer/{reviewer.pk}/report/").content.decode()
     assert "Leave this reviewer out" in page
-    assert "not measured: fewer than 30 pictures with two opinions" in page
+    assert "not measured: fewer than 30 images with two opinions" in page
     assert Client().get(f"/admin/review/reviewer/{reviewer.pk}/report/").status_code == 302
 
 
@@ -85,7 +85,7 @@ def test_leaving_a_reviewer_out_needs_a_reason_and_makes_tables_stale(staff: Cli
     assert InputCounter.objects.get(name="reviews").value == before + 2
 
 
-def test_pictures_that_nobody_is_left_to_judge_are_listed() -> None:
+def test_images_that_nobody_is_left_to_judge_are_listed() -> None:
     campaign = make_campaign(images=2, wanted=2)
     assert len(without_reviewer(campaign)) == 2
     reviewer = make_reviewer(campaign)
@@ -136,11 +136,11 @@ def test_a_campaign_s_page_takes_few_queries(
     staff.get(address)
     with django_assert_max_num_queries(15):
         page = staff.get(address)
-    looks = re.findall(r"(\w+): boss looked at the first ones on .*?; (\d) of (\d) pictures", page.text)
+    looks = re.findall(r"(\w+): boss looked at the first ones on .*?; (\d) of (\d) images", page.text)
     assert sorted(looks) == [("drawer", "0", "2"), ("painter", "0", "2")]
     assert [model.slug for model in page.context["to_look_at"]] == ["sketcher"]
     for rows in page.context["progress"].values():
-        assert (sum(row.pictures for row in rows), sum(row.surplus for row in rows)) == (6, 2)
+        assert (sum(row.images for row in rows), sum(row.surplus for row in rows)) == (6, 2)
 
 
 def test_a_large_campaign_is_counted_by_a_worker(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:

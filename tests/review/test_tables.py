@@ -172,13 +172,13 @@ def test_reviewers_of_each_row_stand_in_the_notes() -> None:
 
 
 @pytest.mark.django_db
-def test_pictures_without_a_model_are_left_out_and_counted() -> None:
+def test_images_without_a_model_are_left_out_and_counted() -> None:
     campaign = make_campaign()
     make_cell(campaign)
     make_review(make_shown(campaign), make_people(campaign, 1)[0], food=True)
     table = quality()
     assert {row.groups["model"] for row in table.rows} == {"Dalle2"}
-    assert "Left out: 1 of them, about pictures whose model is not known." in table.notes
+    assert "Left out: 1 of them, about images whose model is not known." in table.notes
 
 
 @pytest.mark.django_db

@@ -87,7 +87,7 @@ def test_answers_of_somebody_who_withdrew_them_leave_every_table(name: str) -> N
 
 
 @pytest.mark.parametrize("name", [name for name in OF_REVIEWS if name not in ("review.controls", "review.skips")])
-def test_second_answers_of_a_person_about_a_picture_count_nowhere_else(name: str) -> None:
+def test_second_answers_of_a_person_about_an_image_count_nowhere_else(name: str) -> None:
     reviews = two_by_two(d0r0={"food": True, **OWN})
     before = table(name)
     make_review(reviews[0].image, reviews[0].reviewer, repeat=True, food=False, **OWN)
@@ -154,14 +154,14 @@ def test_only_reviews_of_ones_own_dishes_count() -> None:
 # Reviewers.
 
 
-def test_reviewers_and_pictures_each_by_hand() -> None:
-    # Dalle2: one person judged 3 pictures, another 1: mean 2, population deviation √((1 + 1) ÷ 2) = 1. A third
+def test_reviewers_and_images_each_by_hand() -> None:
+    # Dalle2: one person judged 3 images, another 1: mean 2, population deviation √((1 + 1) ÷ 2) = 1. A third
     # judged 2 of Dalle3 only. Over all three, Dalle2: (3 + 1 + 0) ÷ 3, deviation √((25 + 1 + 16) ÷ 27) = √(14 ÷ 9).
     campaign = make_campaign()
     first, second, third = make_people(campaign, 3)
     shown = [make_shown(campaign, model=make_maker("Dalle2")) for _ in range(3)]
-    for picture in shown:
-        make_review(picture, first)
+    for image in shown:
+        make_review(image, first)
     make_review(shown[0], second)
     for _ in range(2):
         make_review(make_shown(campaign, model=make_maker("Dalle3")), third)
@@ -174,24 +174,24 @@ def test_reviewers_and_pictures_each_by_hand() -> None:
         "images_per_reviewer_of_country": pytest.approx(4 / 3),
         "deviation_of_country": pytest.approx(sqrt(14 / 9)),
     }
-    # All models: 3, 1, 2 pictures.
+    # All models: 3, 1, 2 images.
     everything = values(made, model="all")
     assert (everything["reviewers"], everything["images"]) == (3, 5)
     assert everything["images_per_reviewer"] == 2.0
     assert everything["deviation"] == pytest.approx(sqrt(2 / 3))
 
 
-def test_an_interval_of_pictures_per_person_needs_ten_people() -> None:
+def test_an_interval_of_images_per_person_needs_ten_people() -> None:
     campaign = make_campaign()
     people = make_people(campaign, 10)
     shown = [make_shown(campaign, model=make_maker("Dalle2")) for _ in range(6)]
     for number, person in enumerate(people[:9]):
-        for picture in shown[: 5 + number % 2]:
-            make_review(picture, person)
+        for image in shown[: 5 + number % 2]:
+            make_review(image, person)
     few = estimates(table("review.reviewers"))["images_per_reviewer"]
     assert (few.low, few.reason) == (None, "fewer than 10 reviewers: no interval is claimed")
-    for picture in shown:
-        make_review(picture, people[9])
+    for image in shown:
+        make_review(image, people[9])
     found = estimates(table("review.reviewers"))
     enough = found["images_per_reviewer"]
     assert enough.value == 5.5
@@ -200,12 +200,12 @@ def test_an_interval_of_pictures_per_person_needs_ten_people() -> None:
     assert (found["deviation"].low, found["deviation"].reason[:12]) == (None, "it describes")
 
 
-def test_an_interval_of_pictures_per_person_needs_five_each() -> None:
+def test_an_interval_of_images_per_person_needs_five_each() -> None:
     campaign = make_campaign()
     shown = [make_shown(campaign, model=make_maker("Dalle2")) for _ in range(2)]
     for number, person in enumerate(make_people(campaign, 12)):
-        for picture in shown[: 1 + number % 2]:
-            make_review(picture, person)
+        for image in shown[: 1 + number % 2]:
+            make_review(image, person)
     few = estimates(table("review.reviewers"))["images_per_reviewer"]
     assert (few.value, few.low) == (1.5, None)
 
@@ -341,7 +341,7 @@ def test_where_skips_were_not_recorded_nothing_is_measured() -> None:
     two_by_two(d0r0={"food": True})
     found = estimates(table("review.skips"))
     assert {one.value for one in found.values()} == {None}
-    assert found["skipped"].reason == "it was not recorded which pictures were skipped"
+    assert found["skipped"].reason == "it was not recorded which images were skipped"
     assert found["skipped"].n == 4
 
 

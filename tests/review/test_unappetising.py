@@ -1,4 +1,4 @@
-"""The better rule for words that call a picture unappetising."""
+"""The better rule for words that call an image unappetising."""
 
 import pytest
 

@@ -35,7 +35,7 @@ DRAFT = (
     "If a word is wrong, tell the team on your own page."
 )
 PROOF = re.compile(r'name="proof" value="([^"]+)"')
-PICTURE = re.compile(r"/review/picture/[^\"']+")
+IMAGE = re.compile(r"/review/picture/[^\"']+")
 
 
 class Phone:
@@ -221,16 +221,16 @@ def test_shut_campaign_or_invitation_refuses_answers_with_a_sentence(how: str, s
     assert list(Assignment.objects.values()) == before
 
 
-def test_picture_stays_covered_and_without_address_until_it_is_asked_for() -> None:
+def test_image_stays_covered_and_without_address_until_it_is_asked_for() -> None:
     phone = joined()
-    assert not PICTURE.search(phone.page)
+    assert not IMAGE.search(phone.page)
     assert "<img" not in phone.page
     assert "The picture is covered." in phone.page
-    address = PICTURE.search(phone.press("show"))
+    address = IMAGE.search(phone.press("show"))
     assert address
     response = Client().get(unquote(address[0]))
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
-    assert not PICTURE.search(phone.press("hide"))
+    assert not IMAGE.search(phone.press("hide"))
 
 
 def test_showing_and_hiding_keep_what_was_typed() -> None:
@@ -246,7 +246,7 @@ def test_first_questions_lead_to_the_food_branch_and_its_answers_are_kept() -> N
     phone = joined()
     phone.press("show")
     page = phone.answer(FOOD, page=1)
-    assert "<bdi>Does the picture show <bdi>Àmàlà</bdi>?</bdi>" in page
+    assert "<bdi>Does the image show <bdi>Àmàlà</bdi>?</bdi>" in page
     assert "What do you see" not in page
     assert Review.objects.count() == 0
     page = phone.answer({**GOOD, "explanation": "Like my grandmother's"})
@@ -295,10 +295,10 @@ def test_missing_answer_is_named_at_its_question_and_the_rest_is_kept() -> None:
     page = phone.answer({"associates": "yes", "familiarity": "very", "food": "yes"}, page=1)
     assert 'href="#id_q-quality"' in page
     assert page.count(" checked") == 3
-    assert PICTURE.search(page)
+    assert IMAGE.search(page)
 
 
-def test_answer_without_having_seen_the_picture_is_refused() -> None:
+def test_answer_without_having_seen_the_image_is_refused() -> None:
     phone = joined()
     page = phone.press("answer", page="1", **form_of(FOOD))
     assert "You have not seen the picture. Show it, or skip it." in page
@@ -314,7 +314,7 @@ def test_same_answers_twice_are_one_review() -> None:
     assert (Review.objects.count(), counted()) == (1, 1)
 
 
-def test_other_answers_for_an_answered_picture_ask_whether_they_are_a_correction() -> None:
+def test_other_answers_for_an_answered_image_ask_whether_they_are_a_correction() -> None:
     phone = joined()
     proof = PROOF.findall(phone.press("show"))[-1]
     phone.answer(GOOD, proof=proof)
@@ -375,7 +375,7 @@ def test_earlier_answers_can_be_kept_instead() -> None:
     assert Review.objects.get().answers == GOOD
 
 
-def test_skipped_picture_does_not_come_back() -> None:
+def test_skipped_image_does_not_come_back() -> None:
     phone = joined()
     skipped = Assignment.objects.get().image
     assert "Picture 2 of 2" in phone.press("skip")
@@ -385,7 +385,7 @@ def test_skipped_picture_does_not_come_back() -> None:
     assert Review.objects.count() == 0
 
 
-def test_reported_picture_is_hidden_for_everybody_in_the_campaign() -> None:
+def test_reported_image_is_hidden_for_everybody_in_the_campaign() -> None:
     campaign = make_campaign(images=1)
     phone = joined(make_invitation(campaign))
     proof = phone.proof
@@ -399,7 +399,7 @@ def test_pause_gives_a_personal_link_that_leads_back_without_cookies() -> None:
     page = phone.press("stop")
     address = re.search(r"/review/back/[^\"]+/", page)
     assert address
-    assert "0 of 2 pictures are done" in page
+    assert "0 of 2 images are done" in page
     assert "gzip" not in Client(HTTP_ACCEPT_ENCODING="gzip").get(address[0]).headers.get("Content-Encoding", "")
     before = list(Assignment.objects.values())
     phone._took(Client().get(unquote(address[0])))
@@ -483,7 +483,7 @@ def test_questions_in_a_translation_that_nobody_confirmed_say_so(language: str, 
         assert (gettext(DRAFT) in page) is draft
 
 
-def test_proof_made_for_joining_does_not_open_pictures() -> None:
+def test_proof_made_for_joining_does_not_open_images() -> None:
     phone = joined()
     reviewer = Reviewer.objects.get()
     phone.press("next", Proof.new("review.join", reviewer.pk).token)
@@ -500,7 +500,7 @@ def test_join_form_of_another_campaign_is_refused_with_the_choices_kept() -> Non
     assert not Reviewer.objects.exists()
 
 
-def test_stranger_with_a_genuine_proof_of_somebody_else_reaches_no_picture() -> None:
+def test_stranger_with_a_genuine_proof_of_somebody_else_reaches_no_image() -> None:
     phone = joined()
     phone.press("next", Proof.new("review", uuid.uuid4()).token)
     assert "You have not joined with this invitation." in phone.page
@@ -523,7 +523,7 @@ def refused_images(campaign: Campaign) -> dict[str, CampaignImage | str]:
 
 
 @pytest.mark.parametrize("which", ["another campaign's", "another country's", "never given", "no id"])
-def test_picture_that_was_not_given_to_this_person_is_refused(which: str) -> None:
+def test_image_that_was_not_given_to_this_person_is_refused(which: str) -> None:
     campaign = make_campaign()
     phone = joined(make_invitation(campaign))
     reviewer = Reviewer.objects.get()
@@ -533,7 +533,7 @@ def test_picture_that_was_not_given_to_this_person_is_refused(which: str) -> Non
     for button in ("show", "hide", "answer", "correct", "skip", "report"):
         page = phone.press(button, token, page="2", **form_of(GOOD))
         assert "This picture is not one of yours." in page
-        assert not PICTURE.search(page)
+        assert not IMAGE.search(page)
     assert list(Assignment.objects.values()) == before
     assert Review.objects.count() == 0
 
@@ -582,19 +582,19 @@ def test_pages_are_never_kept_and_the_copy_only_on_the_phone() -> None:
     assert Client().get(address).headers["Cache-Control"] == "no-store"
     response = Client().post(f"{address}pictures/", {"proof": phone.proof, "do": "show"})
     assert response.headers["Cache-Control"] == "no-store"
-    found = PICTURE.search(response.content.decode())
+    found = IMAGE.search(response.content.decode())
     assert found
     assert Client().get(unquote(found[0])).headers["Cache-Control"] == "private, max-age=3600"
 
 
 @pytest.mark.parametrize("token", ["x", "a.b:c", "0" * 32 + ".7a1:sig"])
-def test_altered_picture_address_shows_nothing(token: str) -> None:
+def test_altered_image_address_shows_nothing(token: str) -> None:
     assert Client().get(f"/review/picture/{token}").status_code == 404
 
 
-def test_picture_whose_file_is_gone_is_not_found() -> None:
+def test_image_whose_file_is_gone_is_not_found() -> None:
     phone = joined()
-    found = PICTURE.search(phone.press("show"))
+    found = IMAGE.search(phone.press("show"))
     assert found
     CampaignImage.objects.update(copy_sha256="0" * 64)
     assert Client().get(unquote(found[0])).status_code == 404

@@ -11,12 +11,12 @@ from review.campaigns import image_copies
 from tests.shared_rows import share_rows
 from wwd.exchange.demo import loading
 
-# Pixels of a side: half of loading is drawing, resizing and encoding pictures, which none of these tests looks at.
+# Pixels of a side: half of loading is drawing, resizing and encoding images, which none of these tests looks at.
 SMALL = 96
 
 
 def load_some() -> None:
-    """Some of its dishes only, and a run that measures the colours of their pictures."""
+    """Some of its dishes only, and a run that measures the colours of their images."""
     some = [dish for dish in loading.read_demo_dishes() if dish["countries"][0] in loading.REVIEWED]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(loading, "read_demo_dishes", lambda: some)

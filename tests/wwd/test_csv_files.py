@@ -21,7 +21,7 @@ from evaluation.tables import compute
 from tests.evaluation.make import make_image, make_model, make_subject
 from tests.evaluation.tables import make_staff
 from tests.wwd.bundles.make import make_bundle, make_world
-from wwd.base.csv_files import ABOUT_CSV, READ_EXACT, csv_text, exact_to_spreadsheet, for_spreadsheet, open_reader
+from wwd.base.csv_files import CSV_NOTE, READ_EXACT, csv_text, exact_to_spreadsheet, for_spreadsheet, open_reader
 from wwd.exchange.published.source import Report as Published
 from wwd.exchange.published.source import read_wellformed_rows as published_rows
 
@@ -97,7 +97,7 @@ def test_missing_columns_are_named_with_what_is_there() -> None:
 
 
 @pytest.mark.django_db
-def test_pictures_that_are_taken_come_with_an_exact_list_one_for_spreadsheets_and_json_lines() -> None:
+def test_images_that_are_taken_come_with_an_exact_list_one_for_spreadsheets_and_json_lines() -> None:
     model = make_model()
     for place, name in enumerate([*FORMULAS[:4], *MISSING[:5]]):
         make_image(make_subject(name), model, sha256=str(place) * 64)
@@ -131,7 +131,7 @@ def test_a_table_is_there_exactly_and_for_a_spreadsheet(capsys: pytest.CaptureFi
 def test_a_bundle_holds_each_listing_three_times_and_says_how_to_read_it(tmp_path: Path) -> None:
     make_world()
     folder = make_bundle(tmp_path, "generation.counts")
-    assert ABOUT_CSV in (folder / "README.md").read_text()
+    assert CSV_NOTE in (folder / "README.md").read_text()
     for name in ("prompts", "answers", "refusals"):
         exact = pandas.read_csv(folder / f"{name}.csv", keep_default_na=False, dtype=str)
         lines = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().splitlines()]

@@ -55,7 +55,7 @@ def work_through(run: Run) -> None:
 
 
 def make_real_things() -> None:
-    """A dish, pictures of it by the same stand-in, a campaign with an answer, and a run with the same words."""
+    """A dish, images of it by the same stand-in, a campaign with an answer, and a run with the same words."""
     words = {"local_name": "Echter Eintopf", "ingredients": "lentils"}
     save_dish(words, ["Germany"], [("German", "deu")], state=Dish.State.ACCEPTED)
     generation = runner.create_run("generation", {"model": "sketch", "images_per_subject": 1}, slug="real-pictures")
@@ -135,7 +135,7 @@ def test_the_numbers_of_peoples_dishes_are_not_used_up() -> None:
 def test_status_counts_what_is_there() -> None:
     loading.add_dishes()
     assert demo("status") == (
-        f"Demonstration data here: {len(loading.read_demo_dishes())} dishes, 0 pictures, 0 runs, 0 campaigns, "
+        f"Demonstration data here: {len(loading.read_demo_dishes())} dishes, 0 images, 0 runs, 0 campaigns, "
         "0 reviewers.\n"
     )
 
@@ -180,13 +180,13 @@ def test_loading_shows_the_whole_recipe_and_marks_every_row(loaded: str, client:
     assert set(said) == {loading.SAID}
     assert Dish.objects.released().count() == 0
     link = Invitation.objects.get().get_absolute_url()
-    assert f"Link to judge pictures: {link}" in loaded
+    assert f"Link to judge images: {link}" in loaded
     assert client.get(link).status_code == 200
     assert not Campaign.objects.get().images.filter(copy_sha256="").exists()
 
 
 def test_loading_twice_changes_nothing(loaded: str) -> None:
     before, held = dump(), stored_files()
-    assert "Added 0 dishes, 0 pictures and 0 reviews." in demo("load")
+    assert "Added 0 dishes, 0 images and 0 reviews." in demo("load")
     assert dump() == before
     assert stored_files() == held

@@ -40,10 +40,10 @@ from tests.collection.make import (
     TICKS,
     make_contributor,
     make_dish,
+    make_photo_bytes,
     make_steward,
     open_collection,
     page,
-    picture,
     stranger,
     tokens,
     upload,
@@ -58,7 +58,7 @@ SHARED = "a bowl of soup"
 FINAL = ("done", "refused", "filtered", "empty")
 ARABIC = "زوربلاتو"
 NAME = f"{WORD} {ARABIC}"
-TOLD = {
+FREE_TEXT_FIELDS = {
     "local_name": NAME,
     "languages": f"{WORD}ish",
     "places": "Nigeria",
@@ -77,10 +77,10 @@ def tell_all() -> tuple[Dish, str]:
     """The whole journey on one phone: dish, more, correction, photo, about oneself. Returns the return code too."""
     consent = stranger().get("/describe/").content.decode()
     form = page(stranger(), "/describe/", {**CONSENT, "proof": tokens(consent)["/describe/"]})
-    more = page(stranger(), "/dish/", {**TOLD, "proof": tokens(form)["/dish/"]})
+    more = page(stranger(), "/dish/", {**FREE_TEXT_FIELDS, "proof": tokens(form)["/dish/"]})
     photo = page(stranger(), "/more/", {**MORE, "proof": tokens(more)["/more/"]})
     page(stranger(), "/more/", {**MORE, "drink": f"other {WORD}", "proof": tokens(more)["/more/"]})
-    caption = page(stranger(), "/photo/", {"proof": tokens(photo)["/photo/"], "photo": upload(picture())})
+    caption = page(stranger(), "/photo/", {"proof": tokens(photo)["/photo/"], "photo": upload(make_photo_bytes())})
     thanks = page(
         stranger(), "/caption/", {**TICKS, "caption": f"A bowl of {WORD}", "proof": tokens(caption)["/caption/"]}
     )
@@ -105,7 +105,7 @@ def accept(dish: Dish) -> None:
 
 
 def generate(dish: Dish) -> list[GeneratedImage]:
-    """Pictures of all accepted dishes; those of `dish` are returned."""
+    """Images of all accepted dishes; those of `dish` are returned."""
     run = create_run("generation", {"model": "sketch", "images_per_subject": 2}, slug="drawn")
     process_run(run.pk, "worker")
     GeneratedImage.objects.filter(subject__dish=dish).update(prompt_revised=f"A revised {WORD}")
@@ -113,7 +113,7 @@ def generate(dish: Dish) -> list[GeneratedImage]:
 
 
 def embed_and_ask(dish: Dish, images: list[GeneratedImage]) -> None:
-    """Vectors of the pictures and of the name, an answer in words, one that failed."""
+    """Vectors of the images and of the name, an answer in words, one that failed."""
     model, subject = make_model("encoder", role="encoder"), subject_data(subject_for(dish))
     given = [
         (plan(f"text of {WORD}", model, subject, text=NAME), vector_result(f"text of {WORD}", 1, 2, text=NAME)),
@@ -130,7 +130,7 @@ def embed_and_ask(dish: Dish, images: list[GeneratedImage]) -> None:
 
 
 def review(images: list[GeneratedImage]) -> Campaign:
-    """A campaign in which each picture is judged once, in one's own words, and corrected."""
+    """A campaign in which each image is judged once, in one's own words, and corrected."""
     make_country()
     campaign = make_campaign(images=0)
     prepare_campaign_images(campaign, images)
@@ -283,7 +283,7 @@ def test_everything_of_a_person_goes_with_their_dish(whole: tuple[Dish, str]) ->
     assert found_in_rows() == [] and Contributor.objects.count() == 0 and not return_codes.ReturnCode.objects.exists()
 
 
-def test_pictures_stay_where_another_contributor_described_the_same_dish(whole: tuple[Dish, str]) -> None:
+def test_images_stay_where_another_contributor_described_the_same_dish(whole: tuple[Dish, str]) -> None:
     dish, _code = whole
     other = make_dish("Soup", contributor=make_contributor(), state=Dish.State.ACCEPTED)
     Dish.objects.filter(pk=other.pk).update(merged_into=dish)
@@ -321,14 +321,14 @@ def test_withdrawn_dish_leaves_new_tables_at_once_and_they_say_how_many_left(who
     assert reviewed is not None and reviewed.rows == ()
 
 
-def test_pictures_of_a_withdrawn_dish_are_taken_from_reviewers_and_come_back_with_undo(
+def test_images_of_a_withdrawn_dish_are_taken_from_reviewers_and_come_back_with_undo(
     whole: tuple[Dish, str],
 ) -> None:
     campaign = Campaign.objects.get()
     reviewer = make_reviewer(campaign)
     held = reserve_image(reviewer)
     assert held is not None
-    address = signed_links.picture_address(held.image)
+    address = signed_links.image_address(held.image)
     assert stranger().get(address).status_code == 200
     known = withdraw_dish(whole[0], Withdrawal.Reason.OWN)
     assert reserve_image(reviewer) is None and stranger().get(address).status_code == 404

@@ -81,7 +81,7 @@ def test_reports_and_bundles_refuse_it_too(demonstration: None, tmp_path: object
 
 @pytest.mark.parametrize("spelling", ["dalle2", "DALL-E 2", "Dalle2", "DALL·E 2", "Dalle 2"])
 def test_any_spelling_of_a_model_is_read_by_every_table(spelling: str) -> None:
-    """One of this name can be asked here, the pictures are by another one that was imported."""
+    """One of this name can be asked here, the images are by another one that was imported."""
     assert Model.objects.filter(slug="dall-e-2").exists()
     maker = Model.objects.create(slug="dalle2", title="Dalle2", role="image_generator", backend="import")
     subject = Subject.objects.create(kind="dish", name="Ugali", source_key="spelling")

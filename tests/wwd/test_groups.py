@@ -13,7 +13,7 @@ from django.urls import URLPattern, reverse
 from collection.models import Ambassador, Dish, Photo
 from evaluation import urls
 from tests.collection.make import make_dish, make_photo
-from tests.wwd import world
+from tests.wwd import staff_rows
 from wwd.groups import GROUPS, iterate_permission_keys
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +77,7 @@ LISTS: Mapping[str, set[str]] = {
 }
 # Researchers' pages, by name, that a group may open; the rest is refused.
 RUNNING = {"start", "steer"}
-TAKING = {"take-cell", "take-picture"}
+TAKING = {"take-cell", "take-image"}
 PAGES = {str(pattern.name) for pattern in urls.urlpatterns if isinstance(pattern, URLPattern)}
 OPEN: Mapping[str, set[str]] = {
     "researcher": PAGES - RUNNING,
@@ -89,9 +89,9 @@ OPEN: Mapping[str, set[str]] = {
 
 def member(group: str) -> Client:
     client = Client()
-    account = world.make_member(group)
+    account = staff_rows.make_member(group)
     if group == "ambassador":
-        world.name_ambassador(account)
+        staff_rows.name_ambassador(account)
     client.force_login(account)
     return client
 
@@ -125,7 +125,7 @@ def test_groups_hold_what_they_say_and_a_second_migration_sets_them_back() -> No
 
 @pytest.mark.parametrize("group", LISTS)
 def test_lists_and_rows_open_for_the_group_and_nothing_else_does(group: str) -> None:
-    world.make_world()
+    staff_rows.make_world()
     client = member(group)
     for label, model, name in lists():
         allowed = label in LISTS[group]
@@ -158,7 +158,7 @@ def test_strangers_sign_in_first_and_staff_of_no_group_see_nothing() -> None:
 
 
 def test_researchers_read_nothing_about_people() -> None:
-    run = world.make_world()
+    run = staff_rows.make_world()
     client = member("researcher")
     pages = [reverse("admin:index"), reverse("evaluation:run", args=[run.slug])]
     pages += [reverse("evaluation:table", args=["association.scores"])]
@@ -166,7 +166,7 @@ def test_researchers_read_nothing_about_people() -> None:
         if label in LISTS["researcher"]:
             pages += [reverse(f"{name}_changelist")]
             pages += [reverse(f"{name}_change", args=[row.pk]) for row in model._default_manager.all()[:3]]
-    private = (world.PERSONAL, world.BACKGROUND, world.NOTE, world.PHONE, world.OWN_WORDS)
+    private = (staff_rows.PERSONAL, staff_rows.BACKGROUND, staff_rows.NOTE, staff_rows.PHONE, staff_rows.OWN_WORDS)
     for address in pages:
         text = client.get(address, follow=True).text
         assert [words for words in private if words in text] == [], address
@@ -191,7 +191,7 @@ def test_ambassadors_see_dishes_and_photos_of_their_own_country_alone() -> None:
 
 
 def test_ambassadors_change_nothing_and_read_no_contributor() -> None:
-    world.make_world()
+    staff_rows.make_world()
     client, dish = member("ambassador"), Dish.objects.get(local_name="Kenkey")
     page = client.get(f"/admin/collection/dish/{dish.pk}/change/").text
     assert str(dish.contributor_id) not in page
@@ -204,8 +204,8 @@ def test_ambassadors_change_nothing_and_read_no_contributor() -> None:
 
 @pytest.mark.parametrize("what", ["no row", "over", "left the group", "inactive"])
 def test_an_account_that_is_no_ambassador_today_sees_no_dish(what: str) -> None:
-    dish, account = make_dish("Kenkey", "Ghana"), world.make_member("ambassador")
-    world.name_ambassador(account, days=-1 if what == "over" else 30)
+    dish, account = make_dish("Kenkey", "Ghana"), staff_rows.make_member("ambassador")
+    staff_rows.name_ambassador(account, days=-1 if what == "over" else 30)
     if what == "no row":
         Ambassador.objects.all().delete()
     if what == "left the group":
@@ -223,7 +223,7 @@ def test_withdrawn_dishes_are_gone_for_ambassadors_too() -> None:
 
 
 def test_staff_without_rights_are_told_no_name_of_a_row_by_where_they_are_sent() -> None:
-    world.make_world()
+    staff_rows.make_world()
     plain = Client()
     plain.force_login(User.objects.create_user("plain", is_staff=True))
     for label, model, name in lists():

@@ -171,7 +171,7 @@ def test_a_bad_dish_is_reported_with_its_line_and_the_rest_is_loaded(
         ({release_form.COLUMN_OF["food"]: "Maybe"}, "Is this an image of food? has a value that is not known: Maybe"),
         ({release_form.COLUMN_OF["quality"]: "6.0"}, "Please rate quality of the image has a value that is not known"),
         ({"Disturbing": ""}, "Disturbing is neither Yes nor No: ''"),
-        ({"Rater_id": "1"}, "this person's judgement of this picture stands twice in the file"),
+        ({"Rater_id": "1"}, "this person's judgement of this image stands twice in the file"),
     ],
 )
 def test_a_bad_review_is_reported_with_its_line_and_the_rest_is_loaded(
@@ -225,9 +225,11 @@ def test_a_word_that_is_no_descriptor_is_reported(tmp_path: Path) -> None:
     assert "line 2: clean is not of the form a photo of {descriptor} food" in err
 
 
-def test_pictures_of_an_unknown_continent_or_model_are_reported(tmp_path: Path) -> None:
+def test_images_of_an_unknown_continent_or_model_are_reported(tmp_path: Path) -> None:
     folder = make_published(tmp_path)
-    write_vectors(folder / "wwd" / "clip" / "continents" / "Mu" / "dalle2" / embeddings.PICTURE_FILE, {"a": (1, 0, 0)})
+    write_vectors(
+        folder / "wwd" / "clip" / "continents" / "Mu" / "dalle2" / embeddings.IMAGE_VECTOR_FILE, {"a": (1, 0, 0)}
+    )
     _out, err = run(folder)
     assert "Mu is no continent or dalle2 no model that is known" in err
     assert Embedding.objects.exclude(image=None).count() == 1
@@ -266,7 +268,7 @@ def test_a_number_that_another_dish_has_here_is_never_taken(tmp_path: Path) -> N
     assert own.places.count() == 0
 
 
-def test_a_long_address_that_holds_a_picture_is_kept_whole(tmp_path: Path) -> None:
+def test_a_long_address_that_holds_an_image_is_kept_whole(tmp_path: Path) -> None:
     folder = make_published(tmp_path)
     address = "data:image/png;base64," + "A" * 200_000
     write_dishes(folder, {"public_cc_image_url": address})
@@ -274,7 +276,7 @@ def test_a_long_address_that_holds_a_picture_is_kept_whole(tmp_path: Path) -> No
     assert PhotoLink.objects.get().url == address
 
 
-def test_the_statement_that_no_picture_exists_keeps_its_caption(tmp_path: Path) -> None:
+def test_the_statement_that_no_image_exists_keeps_its_caption(tmp_path: Path) -> None:
     folder = make_published(tmp_path)
     write_dishes(folder, {"public_cc_image_url": "No CC Images Available", "public_cc_image_caption": "none yet"})
     run(folder)
@@ -331,7 +333,7 @@ def test_a_review_names_its_dish_only_where_one_fits_exactly(tmp_path: Path) -> 
     }
 
 
-def test_reviews_without_a_generation_never_share_a_picture(tmp_path: Path) -> None:
+def test_reviews_without_a_generation_never_share_an_image(tmp_path: Path) -> None:
     folder = make_published(tmp_path)
     raters = ({"Rater_id": rater, "Generation_count": ""} for rater in "123")
     write_reviews(folder, *raters, {"Rater_id": "4"}, {"Rater_id": "5"})
@@ -380,7 +382,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 def test_missing_files_are_all_named_before_anything_is_written(tmp_path: Path) -> None:
     folder = make_published(tmp_path)
     (folder / "wwd" / reviews.FILE).unlink()
-    (folder / "wwd" / "clip" / "continents" / "Europe" / "dalle2" / embeddings.PICTURE_FILE).unlink()
+    (folder / "wwd" / "clip" / "continents" / "Europe" / "dalle2" / embeddings.IMAGE_VECTOR_FILE).unlink()
     before = dump()
     _out, err = run(folder)
     assert err == (f"{folder / 'wwd'} lacks: {reviews.FILE}, clip/continents/*/*/image_embeddings.csv.")

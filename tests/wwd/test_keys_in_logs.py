@@ -19,12 +19,12 @@ from collection.models import Ambassador, Photo
 from collection.photos.process import prepare_photo
 from review.models import Invitation, Reviewer
 from review.signed_links import back_address
-from tests.collection.make import picture
+from tests.collection.make import make_photo_bytes
 from tests.public_pages import walk
 from tests.wwd.processes import environment, gunicorn, snippet
 from tests.wwd.test_logs import FORMATTERS, status_of
 
-KEY = re.compile(r"/review/(?:picture|back)/([^/\"?]+)|name=\"proof\" value=\"([^\"]+)\"")
+KEY = re.compile(r"/review/(?:image|back)/([^/\"?]+)|name=\"proof\" value=\"([^\"]+)\"")
 # What comes before a key in an address; a mistyped address holds the key too.
 WRONG = ("{}x/y", "/fr{}", "{}?next={}", "//{}", "{}/", "{}%00")
 MAKE = """
@@ -61,7 +61,7 @@ def written(formatter: logging.Formatter) -> Iterator[io.StringIO]:
 
 
 def keys_on(pages: Iterator[str]) -> set[str]:
-    """Tokens that stand in pages: of pictures, of ways back, of forms."""
+    """Tokens that stand in pages: of images, of ways back, of forms."""
     return {key for page in pages for match in KEY.findall(page) for key in match if len(key) > 7}
 
 
@@ -136,7 +136,7 @@ def test_what_a_photo_says_of_its_camera_and_place_is_not_logged() -> None:
     exif = Image.Exif()
     exif[0x010E] = "genuine-description"
     with written(FORMATTERS[0]) as out:
-        prepare_photo(picture(exif=exif))
+        prepare_photo(make_photo_bytes(exif=exif))
     assert "genuine-description" not in out.getvalue()
 
 

@@ -20,9 +20,9 @@ from review.campaigns.service import prepare_campaign_images
 from review.models import Campaign
 from tests.evaluation.make import make_model
 from tests.evaluation.plans import make_frozen
-from tests.evaluation.tables import make_association, make_place_in, picture_result
-from tests.review.make import make_picture
-from tests.wwd import world
+from tests.evaluation.tables import image_result, make_association, make_place_in
+from tests.review.make import make_image_bytes
+from tests.wwd import staff_rows
 from tests.wwd.test_groups import lists
 from wwd.exchange.bundles import urls as bundles
 
@@ -50,20 +50,20 @@ def reader(*without: str) -> Client:
 @pytest.fixture
 def run() -> Run:
     """Two models, one run called by one of them, and rows of everything that could name them."""
-    world.make_world()
+    staff_rows.make_world()
     for slug, title, maker in (("alpha-1", "Alpha One", "maker/first"), ("beta-2", "Beta Two", "maker/second")):
         make_model(slug, title=title, identifier=maker)
     make_frozen(masked=True, mask_seed="0123456789abcdef", slug="the-plan")
     place = make_place_in("Africa")
-    pictures = [picture_result(place, slug, n + 1, n) for slug in ("alpha-1", "beta-2") for n in range(3)]
-    run = make_association(*pictures, slug="alpha-1-run")
+    images = [image_result(place, slug, n + 1, n) for slug in ("alpha-1", "beta-2") for n in range(3)]
+    run = make_association(*images, slug="alpha-1-run")
     told = {"revision": "c0ffee123456", "price": {"USD": 93.71}, "parameters": {"steps": 4}}
     Model.objects.filter(slug__in=["alpha-1", "beta-2"]).update(**told)
     said = {"model": "Alpha One", "cost": 93.71, "revision": "c0ffee123456"}
     Run.objects.filter(pk=run.pk).update(config={"models": ["alpha-1"]}, definition=said, problem="alpha1 is away")
     GeneratedImage.objects.update(
         prompt_revised="As ALPHA-1 would draw it",
-        sha256=content_store.store_content(make_picture()),
+        sha256=content_store.store_content(make_image_bytes()),
         media_type="image/png",
     )
     unit = Unit.objects.filter(run=run).latest("pk")
@@ -111,7 +111,7 @@ def addresses(run: Run) -> Iterator[str]:
         known = {key: values[key] for key in pattern.pattern.converters}
         if "plan" in str(pattern.name) and "slug" in known:
             known["slug"] = "the-plan"
-        if pattern.name == "subject-pictures":
+        if pattern.name == "subject-images":
             known["pk"] = image.subject_id
         if pattern.name == "fetch":
             known["pk"] = 1
@@ -145,7 +145,7 @@ def test_no_address_of_staff_names_a_masked_model(run: Run) -> None:
 
 def test_who_may_only_see_reads_no_name_either(run: Run) -> None:
     client = Client()
-    client.force_login(world.make_member("researcher"))
+    client.force_login(staff_rows.make_member("researcher"))
     for address in addresses(run):
         response = client.get(address)
         assert [word for word in spelled(response) if word.lower() not in address.lower()] == [], address
@@ -205,7 +205,7 @@ def test_pages_of_models_are_closed_and_open_again_once_the_mask_is_lifted(run: 
 
 def test_who_steers_runs_still_sees_what_becomes_of_them(run: Run) -> None:
     client = Client()
-    client.force_login(world.make_member("operator"))
+    client.force_login(staff_rows.make_member("operator"))
     unit = Unit.objects.get(key="alpha-1:7")
     assert "Alpha One" in client.get(f"/admin/evaluation/unit/{unit.pk}/change/").content.decode()
 

@@ -8,7 +8,7 @@ from django.test import Client
 from evaluation.registry import lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import compute, observe
-from tests.evaluation.observing import check, declares, observed
+from tests.evaluation.table_observations import check, declares, observed
 from tests.evaluation.tables import make_staff
 from tests.wwd.demonstration import demonstration as demonstration
 

@@ -86,7 +86,7 @@ def test_the_command_prints_the_masked_file_of_the_page(capsys: pytest.CaptureFi
     assert capsys.readouterr().out == page(client, PLANNED, "csv")
 
 
-def test_pictures_behind_a_masked_number_name_no_model() -> None:
+def test_images_behind_a_masked_number_name_no_model() -> None:
     client = Client()
     user = make_planner()
     client.force_login(user)

@@ -43,9 +43,9 @@ except FileNotFoundError:
 """
 KEEP = """
 from evaluation import content_store
-sha256 = content_store.store_content(b"a picture")
-assert content_store.store_content(b"a picture") == sha256
-assert content_store.read_content(sha256) == b"a picture"
+sha256 = content_store.store_content(b"an image")
+assert content_store.store_content(b"an image") == sha256
+assert content_store.read_content(sha256) == b"an image"
 print(content_store.path_of(sha256))
 """
 HANGS = """
@@ -98,7 +98,7 @@ def test_a_file_that_is_not_there_is_reported_as_such(tmp_path: Path, store: Buc
     assert snippet(with_bucket(tmp_path, store), MISSING) == "not held"
 
 
-def test_pictures_are_kept_in_the_bucket_under_their_hash_once(tmp_path: Path, store: Bucket) -> None:
+def test_images_are_kept_in_the_bucket_under_their_hash_once(tmp_path: Path, store: Bucket) -> None:
     path = snippet(with_bucket(tmp_path, store), KEEP)
     assert store.objects == {path: (b"a picture", store.objects[path][1])}
     assert sum("POST /upload/" in line for line in store.requests) == 1

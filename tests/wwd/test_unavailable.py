@@ -13,7 +13,15 @@ from pytest_django import Settings
 
 from collection.access.form_tokens import Proof
 from collection.models import Dish
-from tests.collection.make import ANSWERS, dish_form, make_contributor, make_dish, open_collection, picture, upload
+from tests.collection.make import (
+    ANSWERS,
+    dish_form,
+    make_contributor,
+    make_dish,
+    make_photo_bytes,
+    open_collection,
+    upload,
+)
 from tests.wwd.processes import environment, free_port, snippet
 from wwd.base.unavailable import is_temporary, unavailable_response
 
@@ -90,7 +98,7 @@ def test_a_photo_for_which_there_is_no_room_keeps_the_page_and_the_dish(settings
     settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": f"{__name__}.FullDisk"}}
     client = Client(raise_request_exception=False)
     token = Proof.new("photo", person.pk, dish.pk).token
-    response = client.post("/fr/photo/", {"proof": token, "photo": upload(picture())})
+    response = client.post("/fr/photo/", {"proof": token, "photo": upload(make_photo_bytes())})
     assert response.status_code == 503
     assert response.headers["Retry-After"] == "30"
     assert response.headers["Content-Language"] == "fr"

@@ -31,7 +31,7 @@ DECIDES = "/admin/collection/withdrawal/"
 
 
 def make_everything() -> Dish:
-    """A dish with a photo, a report, a subject, units, pictures in a campaign, opinions, a table and a history."""
+    """A dish with a photo, a report, a subject, units, images in a campaign, opinions, a table and a history."""
     dish = make_dish(NAME, "Nigeria", contributor=make_contributor(), state=Dish.State.ACCEPTED, english_name=NAME)
     make_photo(dish, Photo.State.ACCEPTED)
     Report.objects.create(dish=dish, reason="wrong", words=f"{NAME} is wrong")

@@ -123,7 +123,7 @@ def json_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iter
         yield json.dumps(document, ensure_ascii=False) + "\n"
 
 
-ABOUT_CSV = (
+CSV_NOTE = (
     "CSV files are exact: UTF-8, commas, every cell as it was given. Dishes are called nan, null, NA or None too, so "
     f"read them as text: `{READ_EXACT}`, or in R `read.csv(name, na.strings = character())`. Files whose names end "
     "in `.spreadsheet.csv` are for Excel and LibreOffice: a cell that begins like a formula has an apostrophe in "

@@ -1,4 +1,4 @@
-"""Memory for decoding pictures: one budget for all processes of a host, so that no number of senders can take more.
+"""Memory for decoding images: one budget for all processes of a host, so that no number of senders can take more.
 
 The budget is a row of files that are locked, one for each part of it. The system itself unlocks them when a process
 dies. Who finds no room waits a little and is then told to try again.
@@ -30,10 +30,10 @@ def get_decode_budget() -> int:
 
 @contextmanager
 def room_for(size: int, seconds: float = WAIT_SECONDS) -> Iterator[None]:
-    """Holds room for `size` bytes of decoded pictures. Raises DecodeMemoryFullError where it is not there within
+    """Holds room for `size` bytes of decoded images. Raises DecodeMemoryFullError where it is not there within
     `seconds`.
 
-    More than the budget is taken as the whole of it: callers refuse such pictures before.
+    More than the budget is taken as the whole of it: callers refuse such images before.
     """
     wanted = min(max(1, -(-size // PART)), get_decode_budget() // PART)
     until = time.monotonic() + seconds

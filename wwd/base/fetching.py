@@ -1,4 +1,4 @@
-"""Fetching a picture from an address that a provider gave: never from inside our own network, never without end."""
+"""Fetching an image from an address that a provider gave: never from inside our own network, never without end."""
 
 import http.client
 import ipaddress
@@ -16,7 +16,7 @@ GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 # Protocol assignments, relays of 6to4 (RFC 7526), documentation (RFC 9637): Python 3.11 takes parts for global ones.
 SPECIAL = tuple(ipaddress.ip_network(network) for network in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20"))
 CHUNK = 65536
-# How files of pictures begin: (place, bytes). PNG, JPEG, GIF, WebP, BMP, TIFF, AVIF and HEIC.
+# How files of images begin: (place, bytes). PNG, JPEG, GIF, WebP, BMP, TIFF, AVIF and HEIC.
 BEGINNINGS = (
     (0, b"\x89PNG\r\n\x1a\n"),
     (0, b"\xff\xd8\xff"),
@@ -47,7 +47,7 @@ def fetch_url(url: str, *, local: bool = False, most: int = MOST_BYTES, seconds:
         if isinstance(found, bytes):
             return found
         url = urljoin(url, found)
-    raise FetchError("The address of the picture leads on and on to others.")
+    raise FetchError("The address of the image leads on and on to others.")
 
 
 def request_url_once(url: str, local: bool, most: int, seconds: float) -> bytes | str:
@@ -63,7 +63,7 @@ def request_url_once(url: str, local: bool, most: int, seconds: float) -> bytes 
         connection.request("GET", f"{path}?{parts.query}" if parts.query else path, headers={"Accept": "image/*"})
         return read_response(connection.getresponse(), most)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise FetchError(f"The picture could not be fetched: {type(error).__name__}.", again=True) from error
+        raise FetchError(f"The image could not be fetched: {type(error).__name__}.", again=True) from error
     finally:
         watch.cancel()
         connection.close()
@@ -75,12 +75,12 @@ def check_url(url: str, local: bool) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise FetchError("The address of the picture cannot be read.") from None
+        raise FetchError("The address of the image cannot be read.") from None
     schemes = ("https", "http") if local else ("https",)
     if parts.scheme not in schemes or not parts.hostname or parts.username is not None:
-        raise FetchError("The address of the picture is none that may be fetched.")
+        raise FetchError("The address of the image is none that may be fetched.")
     if not local and port not in (None, 443):
-        raise FetchError("The address of the picture names an unusual port.")
+        raise FetchError("The address of the image names an unusual port.")
     return parts
 
 
@@ -90,10 +90,10 @@ def address_of(parts: SplitResult, local: bool) -> tuple[str, int]:
     try:
         found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise FetchError("The host of the picture was not found.", again=True) from None
+        raise FetchError("The host of the image was not found.", again=True) from None
     addresses = [str(row[4][0]) for row in found]
     if not local and not all(is_public(address) for address in addresses):
-        raise FetchError("The address of the picture lies inside a network of its own.")
+        raise FetchError("The address of the image lies inside a network of its own.")
     return addresses[0], port
 
 
@@ -121,7 +121,7 @@ def open_connection(parts: SplitResult, address: tuple[str, int], seconds: float
         if parts.scheme == "https":
             opened = ssl.create_default_context().wrap_socket(opened, server_hostname=host)
     except OSError as error:
-        raise FetchError(f"The picture could not be fetched: {type(error).__name__}.", again=True) from error
+        raise FetchError(f"The image could not be fetched: {type(error).__name__}.", again=True) from error
     connection = http.client.HTTPConnection(host, port, timeout=seconds)
     connection.sock = opened
     return connection
@@ -132,15 +132,15 @@ def shut_down_connection(connection: http.client.HTTPConnection) -> None:
         connection.sock.shutdown(socket.SHUT_RDWR)
 
 
-def checked_picture(content: bytes | bytearray, said: str = "") -> bytes:
-    """The content, where it begins like a picture, whatever a header says of it. Raises FetchError with what it said.
+def check_image_bytes(content: bytes | bytearray, said: str = "") -> bytes:
+    """The content, where it begins like an image, whatever a header says of it. Raises FetchError with what it said.
 
     Whether it can be decoded is found out by whoever looks at it.
     """
     if any(content[place : place + len(mark)] == mark for place, mark in BEGINNINGS):
         return bytes(content)
     shown = "".join(letter for letter in said if letter.isprintable())[:60]
-    raise FetchError(f"What came is no picture{f' but {shown}' if shown else ''}.")
+    raise FetchError(f"What came is no image{f' but {shown}' if shown else ''}.")
 
 
 def read_response(response: http.client.HTTPResponse, most: int) -> bytes | str:
@@ -149,13 +149,13 @@ def read_response(response: http.client.HTTPResponse, most: int) -> bytes | str:
         return response.getheader("Location") or ""
     if response.status != 200:
         again = response.status >= 500 or response.status == 429
-        raise FetchError(f"The address of the picture answered {response.status}.", again)
+        raise FetchError(f"The address of the image answered {response.status}.", again)
     said = (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
     content = bytearray()
     while chunk := response.read(CHUNK):
         content += chunk
         if len(content) > most:
-            raise FetchError("The picture is larger than 50 MB.")
+            raise FetchError("The image is larger than 50 MB.")
     if response.length:
-        raise FetchError("The picture came only in part.", again=True)
-    return checked_picture(content, said) if content else b""
+        raise FetchError("The image came only in part.", again=True)
+    return check_image_bytes(content, said) if content else b""

@@ -26,7 +26,7 @@ QUOTING = (
 )
 
 # Loggers of Django whose messages quote paths, hosts and senders.
-ABOUT_REQUESTS = ("django.request", "django.security")
+REQUEST_LOGGERS = ("django.request", "django.security")
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -50,15 +50,15 @@ def format_log_message(record: logging.LogRecord) -> str:
         return f"Task {task}[{job}] failed"
     if record.name == "django.server":
         return format_served_request(record)
-    if record.name.startswith(ABOUT_REQUESTS):
-        return about_request(record)
+    if record.name.startswith(REQUEST_LOGGERS):
+        return describe_request_record(record)
     text = record.getMessage()
     if record.name == "gunicorn.error":
         return next((start for start in QUOTING if text.startswith(start)), text)
     return text
 
 
-def about_request(record: logging.LogRecord) -> str:
+def describe_request_record(record: logging.LogRecord) -> str:
     """What Django says of a request, without its path: it would quote the path, the host, the sender or the error."""
     what = record.name.rpartition(".")[2]
     status = getattr(record, "status_code", "")

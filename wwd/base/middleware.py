@@ -53,7 +53,7 @@ class CompressMiddleware(GZipMiddleware):
         return super().process_response(request, response)
 
 
-def keep_for_one(request: HttpRequest, response: HttpResponseBase) -> None:
+def forbid_shared_caching(request: HttpRequest, response: HttpResponseBase) -> None:
     """Keeps shared caches from a response that may depend on who this browser remembers.
 
     A response that has rules of its own gets no `Vary`: Back must find it again although a cookie has come since.
@@ -83,7 +83,7 @@ class HeadersMiddleware:
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", "geolocation=(), microphone=()")
         if not is_shared(response):
-            keep_for_one(request, response)
+            forbid_shared_caching(request, response)
         found = request.resolver_match
         if found is not None and keys_in_route(found.route):
             response.headers.setdefault("Referrer-Policy", "no-referrer")

@@ -26,31 +26,31 @@ class NoCookies(dict[str, str]):
 
     looked = False
 
-    def look(self) -> None:
+    def note_access(self) -> None:
         self.looked = True
 
     def __iter__(self) -> Iterator[str]:
-        self.look()
+        self.note_access()
         return super().__iter__()
 
     def __contains__(self, name: object) -> bool:
-        self.look()
+        self.note_access()
         return False
 
     def __len__(self) -> int:
-        self.look()
+        self.note_access()
         return 0
 
     def __getitem__(self, name: str) -> str:
-        self.look()
+        self.note_access()
         raise KeyError(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        self.look()
+        self.note_access()
         return default
 
     def items(self) -> Any:
-        self.look()
+        self.note_access()
         return super().items()
 
     keys = values = items

@@ -7,7 +7,7 @@ from django.urls import Resolver404, resolve
 
 from wwd.base.languages import split_language
 
-UNKNOWN = "(no such page)"
+UNKNOWN_ROUTE = "(no such page)"
 STATIC = "static/<file>"
 
 
@@ -23,7 +23,7 @@ def route_of(path: str) -> str:
     try:
         return before + resolve(rest).route
     except (Resolver404, ValueError):
-        return UNKNOWN
+        return UNKNOWN_ROUTE
 
 
 @lru_cache(maxsize=512)

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
-from wwd.staff import second_factor, typing
+from wwd.staff import resubmission, second_factor
 
 PAGES = "/admin/"
 SEEN = "seen"
@@ -48,8 +48,8 @@ def block_unverified_request(request: HttpRequest) -> HttpResponseBase | None:
         messages.info(request, f"Nothing came from you for {minutes} minutes: log in again.")
     opened = [reverse(name) for name in OPEN]
     if not request.user.is_authenticated:
-        keeps = request.path_info not in opened and typing.is_own(request)
-        return typing.logged_out(request) if keeps else None
+        keeps = request.path_info not in opened and resubmission.is_own(request)
+        return resubmission.logged_out(request) if keeps else None
     note_seen(request)
     if request.path_info not in opened and second_factor.is_due(request, request.user):
         name = "second-factor" if second_factor.is_set_up(request.user) else "second-factor-set-up"

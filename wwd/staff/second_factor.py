@@ -67,7 +67,7 @@ def key_of(device: TOTPDevice) -> str:
     return " ".join(text[start : start + 4] for start in range(0, len(text), 4))
 
 
-def picture_of(device: TOTPDevice) -> SafeString:
+def draw_qr_code(device: TOTPDevice) -> SafeString:
     """The key as a QR code: SVG that stands in the page."""
     code = segno.make(device.config_url, error="m")
     return SafeString(code.svg_inline(scale=4, light="#fff", svgclass=None, lineclass=None, omitsize=False))

@@ -111,7 +111,7 @@ def refuse_token(form: TokenForm, wait: int) -> int:
 
 @for_somebody_of_the_staff
 def set_up(request: HttpRequest, user: User) -> HttpResponse:
-    """The key as a picture and in letters, and the code that proves that an app has it → recovery codes, shown once."""
+    """The key as an image and in letters, and the code that proves that an app has it → recovery codes, shown once."""
     if second_factor.is_due(request, user) and second_factor.is_set_up(user):
         return redirect(with_next("second-factor", request))
     device = second_factor.new_device(user)
@@ -129,7 +129,7 @@ def set_up(request: HttpRequest, user: User) -> HttpResponse:
     shown = {
         "form": form,
         "key": second_factor.key_of(device),
-        "picture": second_factor.picture_of(device),
+        "image": second_factor.draw_qr_code(device),
         "next": next_of(request),
         "required": second_factor.required_of(user),
         "again": second_factor.is_set_up(user),

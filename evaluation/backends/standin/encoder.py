@@ -17,7 +17,7 @@ GRAM = 3
 
 
 class StandinEncoder:
-    """Gives every picture and text a vector, (64,) float32. Demonstrations only: the numbers mean nothing."""
+    """Gives every image and text a vector, (64,) float32. Demonstrations only: the numbers mean nothing."""
 
     preprocessing = f"{image_decode.VERSION} standin-1"
 
@@ -27,7 +27,7 @@ class StandinEncoder:
         self.projection = generator.standard_normal((values, DIMENSIONS)) / np.sqrt(values)
 
     def encode_images(self, contents: Sequence[bytes]) -> Vectors:
-        """Pictures → (n, 64): small colour grid and histogram, projected."""
+        """Images → (n, 64): small colour grid and histogram, projected."""
         statistics = np.array([compute_colour_features(content) for content in contents])
         return np.asarray(statistics.reshape(len(contents), len(self.projection)) @ self.projection, dtype=np.float32)
 
@@ -39,7 +39,7 @@ class StandinEncoder:
 
 
 def compute_colour_features(content: bytes) -> np.ndarray:
-    """Colour grid and histogram of a picture, (216,), each value around zero. Raises ImageError for no picture."""
+    """Colour grid and histogram of an image, (216,), each value around zero. Raises ImageError for no image."""
     small = np.asarray(decode_image(content).resize((GRID, GRID)), dtype=np.float64) / 255
     histogram = [np.histogram(small[..., channel], bins=BINS, range=(0, 1))[0] / GRID**2 for channel in range(3)]
     return np.concatenate([small.ravel() - 0.5, np.concatenate(histogram) - 1 / BINS])

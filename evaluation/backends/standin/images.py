@@ -41,16 +41,16 @@ class Sketch:
     def draw(self, request: ImageRequest) -> Image.Image:
         text = "\n".join([self.identifier, request.name, request.prompt, str(request.seed), str(request.sample)])
         digest = hashlib.sha256(text.encode("utf-8", "replace")).digest()
-        picture = draw_plate(random.Random(digest), self.size)
+        image = draw_plate(random.Random(digest), self.size)
         number = request.seed if request.seed is not None else request.sample
-        draw_labels(picture, filter_drawable_name(request.name), f"seed {number}")
-        return picture
+        draw_labels(image, filter_drawable_name(request.name), f"seed {number}")
+        return image
 
 
 def draw_plate(choice: random.Random, size: int) -> Image.Image:
     """A plate seen from above with a heap of shapes, (size, size) RGB."""
-    picture = Image.new("RGB", (size, size), choice.choice(PAPER))
-    draw = ImageDraw.Draw(picture)
+    image = Image.new("RGB", (size, size), choice.choice(PAPER))
+    draw = ImageDraw.Draw(image)
     edge = size // 8
     draw.ellipse((edge, edge, size - edge, size - edge), fill="#fbfaf7", outline="#b9ad9c", width=size // 64)
     for _ in range(choice.randint(9, 24)):
@@ -58,12 +58,12 @@ def draw_plate(choice: random.Random, size: int) -> Image.Image:
         width, height = (choice.uniform(size / 24, size / 8) for _ in range(2))
         shape = draw.ellipse if choice.random() < 0.7 else draw.rectangle
         shape((x - width, y - height, x + width, y + height), fill=choice.choice(FOOD))
-    return picture
+    return image
 
 
-def draw_labels(picture: Image.Image, name: str, number: str) -> None:
+def draw_labels(image: Image.Image, name: str, number: str) -> None:
     """Writes the banner along the lower edge, and name and number above the plate."""
-    draw, size = ImageDraw.Draw(picture), picture.width
+    draw, size = ImageDraw.Draw(image), image.width
     height = size // 16
     draw.rectangle((0, size - height, size, size), fill="#2b211a")
     draw_fitted_text(draw, BANNER, (size // 2, size - height // 2), size - 8, height * 0.6, "#fffaf3")
@@ -91,7 +91,7 @@ def filter_drawable_name(name: str) -> str:
     return name if all(letter == " " or bytes(font.getmask(letter)) != missing for letter in name) else ""
 
 
-def encode_png(picture: Image.Image) -> bytes:
+def encode_png(image: Image.Image) -> bytes:
     stream = io.BytesIO()
-    picture.save(stream, "PNG")
+    image.save(stream, "PNG")
     return stream.getvalue()

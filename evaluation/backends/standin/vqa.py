@@ -1,4 +1,4 @@
-"""A stand-in for models that answer questions about pictures: hashes. Deterministic, and no measurement."""
+"""A stand-in for models that answer questions about images: hashes. Deterministic, and no measurement."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from evaluation.contracts.study import ModelData
 
 
 class StandinAnswers:
-    """Chooses an option by picture and question. Demonstrations only: the answers mean nothing."""
+    """Chooses an option by image and question. Demonstrations only: the answers mean nothing."""
 
     readings: ClassVar[tuple[Reading, ...]] = ("generated", "logits")
 
@@ -18,11 +18,11 @@ class StandinAnswers:
 
     def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Sequence[Answer]]:
         for each in asked:
-            picture = hashlib.sha256(each.image).digest()
-            yield [self.one(picture, question, reading) for question in each.questions]
+            image = hashlib.sha256(each.image).digest()
+            yield [self.one(image, question, reading) for question in each.questions]
 
-    def one(self, picture: bytes, question: Question, reading: Reading) -> Answer:
-        weights = [self.weight(picture, option) for option in question.options]
+    def one(self, image: bytes, question: Question, reading: Reading) -> Answer:
+        weights = [self.weight(image, option) for option in question.options]
         if not weights:
             return Answer(text="demonstration")
         # The first place attracts a little, as it does with real models: some answers depend on the order.
@@ -31,6 +31,6 @@ class StandinAnswers:
             return Answer(probabilities=tuple(weight / sum(weights) for weight in weights))
         return Answer(text=question.letters[weights.index(max(weights))])
 
-    def weight(self, picture: bytes, option: str) -> float:
-        digest = hashlib.sha256(f"{self.name} {option}".encode() + picture).digest()
+    def weight(self, image: bytes, option: str) -> float:
+        digest = hashlib.sha256(f"{self.name} {option}".encode() + image).digest()
         return 0.05 + digest[0] / 255

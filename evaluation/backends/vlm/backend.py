@@ -1,7 +1,7 @@
 """Vision-language models of the LLaVA-NeXT family, by identifier and revision.
 
-A picture is 2,000 to 3,000 tokens, a question a few dozen. What depends on the picture alone is therefore computed
-once, and all questions about it go through the model together: each sees the picture and itself, none another.
+An image is 2,000 to 3,000 tokens, a question a few dozen. What depends on the image alone is therefore computed
+once, and all questions about it go through the model together: each sees the image and itself, none another.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ LIMITS = ("most_new_tokens", "tokens_at_once")
 # Tokens of questions in one pass through the model: enough to fill a card.
 TOKENS_AT_ONCE = 2048
 MOST_NEW_TOKENS = 32
-# Groups of questions whose tokens stay on the card: the same ones are put to every picture.
-GROUPS_KEPT = 16
+# Groups of questions whose tokens stay on the card: the same ones are put to every image.
+MOST_CACHED_GROUPS = 16
 
 Finish = Callable[[], list[Answer]]
 
 
-class PictureAnswerer:
+class ImageAnswerer:
     """Asks a LLaVA-NeXT that is loaded already. Not for several threads."""
 
     readings: ClassVar[tuple[Reading, ...]] = ("generated", "logits")
@@ -57,26 +57,26 @@ class PictureAnswerer:
         self.device = network.get_input_embeddings().weight.device
         self.before = torch.tensor([self.wording.before], device=self.device, dtype=torch.long)
         self.window = getattr(network.config.text_config, "sliding_window", None)
-        self.pack = lru_cache(GROUPS_KEPT)(self._pack)
+        self.pack = lru_cache(MOST_CACHED_GROUPS)(self._pack)
         self.circumstances: Mapping[str, Any] = {}
 
     def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Sequence[Answer]]:
-        """See `VisualAnswerer`. The card has the next picture before anybody waits for its answers about this one."""
-        pictures = decode_image_stream([each.image for each in asked], self.device.type)
-        for finish in one_behind(
-            self.begun(picture, each.questions, reading) for each, picture in zip(asked, pictures, strict=True)
+        """See `VisualAnswerer`. The card has the next image before anybody waits for its answers about this one."""
+        images = decode_image_stream([each.image for each in asked], self.device.type)
+        for finish in overlap_batches(
+            self.begun(image, each.questions, reading) for each, image in zip(asked, images, strict=True)
         ):
             yield finish()
 
-    def begun(self, picture: "Tensor", questions: Sequence[Question], reading: Reading) -> Finish:
-        """Gives the card its work on one picture, (h, w, 3) uint8 → what waits for the answers."""
+    def begun(self, image: "Tensor", questions: Sequence[Question], reading: Reading) -> Finish:
+        """Gives the card its work on one image, (h, w, 3) uint8 → what waits for the answers."""
         import torch
 
         if not questions:
             return list
         read = self.generated if reading == "generated" else self.read
         with weights.convert_memory_errors(), torch.inference_mode():
-            shared = self.shared(picture)
+            shared = self.shared(image)
             finishes = [read(shared, part) for part in self.parts(questions)]
         return lambda: [answer for finish in finishes for answer in finish()]
 
@@ -93,12 +93,12 @@ class PictureAnswerer:
             length += tokens
         yield part
 
-    def shared(self, picture: "Tensor") -> Shared:
-        """What the model holds of a picture and of what stands before it."""
+    def shared(self, image: "Tensor") -> Shared:
+        """What the model holds of an image and of what stands before it."""
         import torch
 
-        tiles = self.tiling.tiles(picture.to(self.device, non_blocking=True)).to(self.network.dtype)
-        sizes = torch.tensor([picture.shape[:2]])
+        tiles = self.tiling.tiles(image.to(self.device, non_blocking=True)).to(self.network.dtype)
+        sizes = torch.tensor([image.shape[:2]])
         found = self.network.model.get_image_features(pixel_values=tiles, image_sizes=sizes)
         features = getattr(found, "pooler_output", found)[0]
         words = self.network.get_input_embeddings()(self.before)
@@ -110,7 +110,7 @@ class PictureAnswerer:
         longest = shared.length + max(map(len, rows)) + more
         if self.window and longest > self.window:
             raise BackendError(
-                f"The model looks back over {self.window} tokens only, and a picture with a question is {longest}."
+                f"The model looks back over {self.window} tokens only, and an image with a question is {longest}."
             )
         return self.pack(rows)
 
@@ -148,7 +148,7 @@ def of_letters(row: "Tensor", ways: Sequence[Sequence[int]]) -> tuple[float, ...
     return tuple(torch.stack([row[list(ids)].logsumexp(dim=0) for ids in ways]).softmax(dim=0).double().tolist())
 
 
-def one_behind(begun: Iterator[Finish]) -> Iterator[Finish]:
+def overlap_batches(begun: Iterator[Finish]) -> Iterator[Finish]:
     """Each as soon as the next has begun too, or has failed to."""
     waiting: Finish | None = None
     while True:
@@ -165,7 +165,7 @@ def one_behind(begun: Iterator[Finish]) -> Iterator[Finish]:
         waiting = following
 
 
-class VisionLanguageModel(PictureAnswerer):
+class VisionLanguageModel(ImageAnswerer):
     """A model of the registry: answers in words, or as probabilities of the option letters.
 
     Model parameters: `precision` (fp32, bf16, fp16), `most_new_tokens` (length of an answer in words),
@@ -192,7 +192,7 @@ class VisionLanguageModel(PictureAnswerer):
     def inspect(model: ModelData) -> list[str]:
         """See `evaluation.backends.inspect_model`."""
         weights.config_of(model, FAMILIES)
-        weight_files.require_complete_weights(model, weight_files.missing_of_model(model, pictures=True))
+        weight_files.require_complete_weights(model, weight_files.missing_of_model(model, images=True))
         words_of(model)
         return [f"family {FAMILIES[0]}"]
 
@@ -207,7 +207,7 @@ def words_of(model: ModelData) -> tuple[Any, str]:
     weights.config_of(model, FAMILIES)
     with weights.convert_loading_errors(model):
         tokenizer = AutoTokenizer.from_pretrained(model.identifier, **weights.source_of(model))
-        # The tokenizer's own template may be that of the language model alone, which knows no pictures.
+        # The tokenizer's own template may be that of the language model alone, which knows no images.
         template = weights.side_file(model, "chat_template.json") or tokenizer.chat_template
     if not template:
         raise BackendError(f"{model.slug} comes without a chat template: nobody knows how it wants to be asked.")

@@ -1,4 +1,4 @@
-"""Questions as a language model reads them: its makers' template, the place for the picture, the tokens of letters."""
+"""Questions as a language model reads them: its makers' template, the place for the image, the tokens of letters."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,12 +7,12 @@ from typing import Any
 
 from evaluation.contracts.backend import BackendError, Question
 
-# The same questions are put to thousands of pictures.
+# The same questions are put to thousands of images.
 REMEMBERED = 4096
 
 
 class Wording:
-    """Tokens of questions. `before`: what stands before the picture, whatever is asked."""
+    """Tokens of questions. `before`: what stands before the image, whatever is asked."""
 
     def __init__(self, tokenizer: Any, template: str, image_token: int) -> None:
         self.tokenizer = tokenizer
@@ -26,7 +26,7 @@ class Wording:
             raise BackendError(f"The model's template and its words do not fit together. {error}") from error
 
     def rendered(self, text: str) -> str:
-        """The question as the model's makers wrap it, with one place for the picture before it."""
+        """The question as the model's makers wrap it, with one place for the image before it."""
         content = [{"type": "image"}, {"type": "text", "text": text}]
         return str(
             self.tokenizer.apply_chat_template(
@@ -43,17 +43,17 @@ class Wording:
         return list(self.tokenizer(rendered, add_special_tokens=not begun)["input_ids"])
 
     def split(self, text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Tokens before and after the picture."""
+        """Tokens before and after the image."""
         ids = self.ids(self.rendered(text))
         if ids.count(self.image_token) != 1:
-            raise ValueError("A question does not leave exactly one place for the picture.")
+            raise ValueError("A question does not leave exactly one place for the image.")
         place = ids.index(self.image_token)
         return tuple(ids[:place]), tuple(ids[place + 1 :])
 
     def _after(self, text: str) -> tuple[int, ...]:
         before, after = self.split(text)
         if before != self.before:
-            raise BackendError("The model's template changes with the question before the picture comes.")
+            raise BackendError("The model's template changes with the question before the image comes.")
         return after
 
     def _ways(self, question: Question) -> tuple[tuple[int, ...], ...]:

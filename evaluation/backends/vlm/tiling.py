@@ -1,4 +1,4 @@
-"""Pictures as LLaVA-NeXT wants them: the whole picture small, and tiles of it large (*any resolution*).
+"""Images as LLaVA-NeXT wants them: the whole image small, and tiles of it large (*any resolution*).
 
 Source: the image processor of LLaVA-NeXT as published with the weights. Resizing is that of `preparing.py`.
 """
@@ -20,7 +20,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True)
 class Tiling:
-    """`edge`: pixels of a tile's side; `resolutions`: sizes (height, width) that a picture may be brought to."""
+    """`edge`: pixels of a tile's side; `resolutions`: sizes (height, width) that an image may be brought to."""
 
     filter: str
     edge: int
@@ -34,7 +34,7 @@ class Tiling:
         return f"{image_decode.VERSION} {VERSION} {self.filter} tiles {self.edge}"
 
     def resolution(self, size: Size) -> Size:
-        """The resolution that keeps most of a picture of this size, and among these the one that wastes least."""
+        """The resolution that keeps most of an image of this size, and among these the one that wastes least."""
         height, width = size
 
         def merit(resolution: Size) -> tuple[int, int]:
@@ -46,7 +46,7 @@ class Tiling:
         return max(self.resolutions, key=merit)
 
     def tiles(self, pixels: "Tensor") -> "Tensor":
-        """A picture (h, w, 3) uint8 on its device → (1 + tiles, 3, edge, edge) float32, the whole picture first."""
+        """An image (h, w, 3) uint8 on its device → (1 + tiles, 3, edge, edge) float32, the whole image first."""
         import torch
 
         values = pixels.permute(2, 0, 1)[None].float()
@@ -65,7 +65,7 @@ class Tiling:
 
 
 def compute_fitted_size(size: Size, resolution: Size) -> Size:
-    """The size of a picture scaled to touch the edges of `resolution`."""
+    """The size of an image scaled to touch the edges of `resolution`."""
     across, down = resolution[1] / size[1], resolution[0] / size[0]
     if across < down:
         return min(math.ceil(size[0] * across), resolution[0]), resolution[1]
@@ -73,7 +73,7 @@ def compute_fitted_size(size: Size, resolution: Size) -> Size:
 
 
 def in_the_middle(values: "Tensor", size: Size) -> "Tensor":
-    """The picture on black of `size`."""
+    """The image on black of `size`."""
     import torch
 
     above, left = (size[0] - values.shape[-2]) // 2, (size[1] - values.shape[-1]) // 2
@@ -87,7 +87,7 @@ def parse_tiling_config(config: Mapping[str, Any], resolutions: Sequence[Sequenc
     crop, size = config.get("crop_size", {}), config.get("size", {})
     edge = crop.get("height") or size.get("height") or size.get("shortest_edge")
     if number not in FILTERS or not edge or not config.get("do_normalize", True):
-        raise BackendError(f"Pictures for this model are prepared in a way that is not known here: {dict(config)}.")
+        raise BackendError(f"Images for this model are prepared in a way that is not known here: {dict(config)}.")
     if any(side % edge for resolution in resolutions for side in resolution) or not resolutions:
         raise BackendError(f"The resolutions {list(resolutions)} are no multiples of the tiles' {edge} pixels.")
     return Tiling(

@@ -11,8 +11,8 @@ from evaluation.ingest.photographs import import_photographs
 
 class Command(BaseCommand):
     help = (
-        "Makes a run of the accepted photographs that may be shared, as pictures of the model of real photographs. "
-        "Studies take it as they take generated pictures. A second call adds what was accepted since."
+        "Makes a run of the accepted photographs that may be shared, as images of the model of real photographs. "
+        "Studies take it as they take generated images. A second call adds what was accepted since."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from evaluation.registry import lookup
 from evaluation.tables import read
 from evaluation.tables.serialise import to_csv, to_json
 from evaluation.tables.store import TableView
-from evaluation.unmasking import ReasonMissingError, record_look
+from evaluation.unmasking import ReasonMissingError, record_unmasked_view
 from wwd.base.csv_files import exact_to_spreadsheet
 
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         try:
             filters = read_filters(options["filter"])
             if options["unmask"] is not None:
-                record_look(options["name"], filters, getuser(), options["unmask"])
+                record_unmasked_view(options["name"], filters, getuser(), options["unmask"])
             view = read.read_fresh_table(options["name"], filters, unmasked=options["unmask"] is not None)
         except (lookup.TableNotFound, lookup.FilterNotFound, ReasonMissingError) as error:
             raise CommandError(str(error), returncode=2) from error

@@ -1,4 +1,4 @@
-"""Rankings of the study *association*: whose pictures lie nearest to each descriptor, and the extreme pictures."""
+"""Rankings of the study *association*: whose images lie nearest to each descriptor, and the extreme images."""
 
 from collections.abc import Iterable, Iterator
 
@@ -21,19 +21,19 @@ from evaluation.studies.association.tables import (
     left_out,
 )
 
-NEAREST = 50  # pictures of a model that count as near to a text, as published
-EXTREMES = 5  # pictures at either end
+NEAREST = 50  # images of a model that count as near to a text, as published
+EXTREMES = 5  # images at either end
 
 DESCRIPTORS = TableSpec(
     name="association.descriptors",
-    title="Whose pictures lie nearest to a descriptor",
+    title="Whose images lie nearest to a descriptor",
     source="World Wide recipe App. G; comparison_results.csv of the release",
     version="2",
     columns=("descriptor", "continent", "model"),
     metrics={
         "share": (
-            "Share of the continent among the 50 pictures of the model with the highest cosine with the words; "
-            "n are these pictures."
+            "Share of the continent among the 50 images of the model with the highest cosine with the words; "
+            "n are these images."
         )
     },
     inputs=INPUTS,
@@ -42,23 +42,23 @@ DESCRIPTORS = TableSpec(
 )
 TOP = TableSpec(
     name="association.top",
-    title="Pictures at either end of a descriptor group",
+    title="Images at either end of a descriptor group",
     source="World Wide recipe App. G",
     version="1",
     columns=("group", "model", "end", "place", "picture"),
-    metrics={"net": "Mean cosine with the positive words minus mean cosine with the negative words; one picture."},
+    metrics={"net": "Mean cosine with the positive words minus mean cosine with the negative words; one image."},
     inputs=INPUTS,
     filters=("run", "model", "group", "end"),
     choices={"end": ("top", "bottom")},
     study="association",
     figure=False,
 )
-OVER = "Intervals are over the dishes of the 50 pictures, or these where no dish is known."
-TOO_FEW = f"the model has no more than {NEAREST} pictures: all of them would be among the nearest"
+OVER = "Intervals are over the dishes of the 50 images, or these where no dish is known."
+TOO_FEW = f"the model has no more than {NEAREST} images: all of them would be among the nearest"
 
 
 def build_association_descriptors(outcomes: Iterable[OutcomeData]) -> TidyTable:
-    """`association.descriptors`: the share of each continent among the pictures nearest to each descriptor text."""
+    """`association.descriptors`: the share of each continent among the images nearest to each descriptor text."""
     found = gather_association_data(outcomes)
     rows: list[TidyRow] = []
     extra: dict[str, float | str] = {}
@@ -78,14 +78,14 @@ def build_association_descriptors(outcomes: Iterable[OutcomeData]) -> TidyTable:
 
 
 def nearest_first(model: str, scored: Scored, near: metrics.Floats) -> npt.NDArray[np.intp]:
-    """The model's pictures from the nearest on; `near` (n,) cosines of all pictures with the text."""
+    """The model's images from the nearest on; `near` (n,) cosines of all images with the text."""
     mine = np.flatnonzero(scored.models == model)
     return mine[np.argsort(-near[mine], kind="stable")]
 
 
 def nearest_rows(text: str, model: str, scored: Scored, order: npt.NDArray[np.intp]) -> Iterator[TidyRow]:
-    """One row per continent of the model's pictures, which come in `order`."""
-    places = sort_group_values((name for picture in order for name in scored.continents[picture]), "continent")
+    """One row per continent of the model's images, which come in `order`."""
+    places = sort_group_values((name for image in order for name in scored.continents[image]), "continent")
     estimates = (
         estimate_place_shares(scored, order, places)
         if len(order) > NEAREST
@@ -96,9 +96,9 @@ def nearest_rows(text: str, model: str, scored: Scored, order: npt.NDArray[np.in
 
 
 def estimate_place_shares(scored: Scored, order: npt.NDArray[np.intp], places: list[str]) -> list[Estimate]:
-    """The share of each place among the first 50 of `order`, pictures from the nearest on.
+    """The share of each place among the first 50 of `order`, images from the nearest on.
 
-    Pictures nearer than the next one are a sample of all that are so near: no rank is made anew.
+    Images nearer than the next one are a sample of all that are so near: no rank is made anew.
     """
     nearest = order[:NEAREST]
     inside = np.column_stack([scored.within(place)[nearest] for place in places]).astype(np.float64)
@@ -111,24 +111,24 @@ def estimate_place_shares(scored: Scored, order: npt.NDArray[np.intp], places: l
 
 
 def build_association_top(outcomes: Iterable[OutcomeData]) -> TidyTable:
-    """`association.top`: the pictures with the highest and the lowest score of each group and model."""
+    """`association.top`: the images with the highest and the lowest score of each group and model."""
     found = gather_association_data(outcomes)
     rows: list[TidyRow] = []
     for group, signs in found.groups().items():
         net = metrics.net_association(*compute_sign_cosines(found.scored, signs))
         for model in found.scored.names():
             rows += extreme_rows(group, model, found.scored, net)
-    notes = ("A picture's number is that of its row; place 1 is the outermost.", *left_out(found))
+    notes = ("An image's number is that of its row; place 1 is the outermost.", *left_out(found))
     return TidyTable(TOP.name, TOP.version, TOP.columns, tuple(rows), notes)
 
 
 def extreme_rows(group: str, model: str, scored: Scored, net: metrics.Floats) -> Iterator[TidyRow]:
-    """Five pictures of either end, fewer where the model has fewer than ten."""
+    """Five images of either end, fewer where the model has fewer than ten."""
     mine = np.flatnonzero(scored.models == model)
     upwards = mine[np.argsort(net[mine], kind="stable")]
     most = min(EXTREMES, len(mine) // 2)
     for end, order in (("top", upwards[::-1]), ("bottom", upwards)):
-        for place, picture in enumerate(order[:most], 1):
+        for place, image in enumerate(order[:most], 1):
             groups = {"group": group, "model": model, "end": end, "place": str(place)}
-            value = Estimate(float(net[picture]), 1, 1, reason="a single picture: no interval is claimed")
-            yield TidyRow({**groups, "picture": str(scored.images[picture])}, "net", value)
+            value = Estimate(float(net[image]), 1, 1, reason="a single image: no interval is claimed")
+            yield TidyRow({**groups, "picture": str(scored.images[image])}, "net", value)

@@ -1,10 +1,10 @@
-"""Association (World Wide recipe §3.2.3, App. G): which descriptor words do pictures of a place lie near?
+"""Association (World Wide recipe §3.2.3, App. G): which descriptor words do images of a place lie near?
 
 Units of a run of study `association`, one `Result` with a `VectorResult` each:
 
 | unit | key | subject | payload | affinity | vector |
 |---|---|---|---|---|---|
-| a picture | `image_key(id)` | the picture's | `image_payload(id)` | the key | `VectorResult(image_id=id)` |
+| an image | `image_key(id)` | the image's | `image_payload(id)` | the key | `VectorResult(image_id=id)` |
 | a descriptor text | `text_key(payload)` | none | `text_payload(…)` | `"texts"` | `VectorResult(text=text)` |
 
 The payload of a text is `{"text": "A photo of clean food.", "descriptor": "clean", "group": "presentation",
@@ -62,7 +62,7 @@ def text_key(payload: Mapping[str, Any]) -> str:
 
 
 class AssociationConfig(StudyConfig):
-    """`images`: slug of the run whose pictures are scored; `encoder`: slug of the model that gives the vectors."""
+    """`images`: slug of the run whose images are scored; `encoder`: slug of the model that gives the vectors."""
 
     images: str
     encoder: str = "standin-encoder"
@@ -88,14 +88,14 @@ class Association(Study):
     batch_size: ClassVar[int] = 256
 
     def plan(self, config: AssociationConfig, catalogue: Catalogue) -> Plan:
-        """A unit per picture of the run `config.images`, and one per descriptor word of the set."""
+        """A unit per image of the run `config.images`, and one per descriptor word of the set."""
         encoder = catalogue.model(config.encoder)
         if encoder.role != "encoder":
             raise ConfigError(f"encoder: {config.encoder} is no image–text encoder but has the role {encoder.role}.")
         words = catalogue.descriptors(config.descriptors, config.descriptors_version)
         payloads = list(text_payloads(words))
         texts = [UnitPlan(text_key(payload), encoder, None, payload, "texts") for payload in payloads]
-        pictures = [_picture_plan(image) for image in catalogue.images(config.images)]
+        images = [_plan_image(image) for image in catalogue.images(config.images)]
         definition = {
             "encoder": encoder.identifier,
             "revision": encoder.revision,
@@ -103,11 +103,11 @@ class Association(Study):
             "descriptors": f"{words.slug} {words.version}",
             "prompt": words.prompt,
         }
-        units = [*texts, *(UnitPlan(key, encoder, image.subject, payload, key) for key, image, payload in pictures)]
+        units = [*texts, *(UnitPlan(key, encoder, image.subject, payload, key) for key, image, payload in images)]
         return Plan(units, definition)
 
     def execute(self, units: Sequence[Work], backend: Encoder) -> Iterator[Result]:
-        """Vectors of texts and pictures, those stored already taken as they are."""
+        """Vectors of texts and images, those stored already taken as they are."""
         todo = []
         for unit in units:
             if unit.stored_vector is not None:
@@ -115,17 +115,17 @@ class Association(Study):
             elif "text" in unit.payload or unit.image_bytes is not None:
                 todo.append(unit)
             else:
-                reason = "The picture is not held and no vector of it is stored."
+                reason = "The image is not held and no vector of it is stored."
                 yield Result(unit.key, "failed", reason=reason, asked=False)
         texts = [unit for unit in todo if "text" in unit.payload]
-        pictures = [unit for unit in todo if "text" not in unit.payload]
+        images = [unit for unit in todo if "text" not in unit.payload]
         told = getattr(backend, "circumstances", {})
         if texts:
             vectors = backend.encode_texts([unit.payload["text"] for unit in texts])
             yield from (_vector_result(*pair, backend.preprocessing, told) for pair in zip(texts, vectors, strict=True))
-        if pictures:
-            vectors = backend.encode_images([unit.image_bytes or b"" for unit in pictures])
-            pairs = zip(pictures, vectors, strict=True)
+        if images:
+            vectors = backend.encode_images([unit.image_bytes or b"" for unit in images])
+            pairs = zip(images, vectors, strict=True)
             yield from (_vector_result(*pair, backend.preprocessing, told) for pair in pairs)
 
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
@@ -135,7 +135,7 @@ class Association(Study):
         return TABLES[table](outcomes)
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
-        """The scores of single pictures; shares among the nearest ones are no means."""
+        """The scores of single images; shares among the nearest ones are no means."""
         return observe_association_scores(outcomes) if table == "scores" else None
 
 
@@ -147,7 +147,7 @@ def text_payloads(words: DescriptorData) -> Iterator[dict[str, Any]]:
                 yield text_payload(words.prompt.replace("{descriptor}", word), word, group, sign)
 
 
-def _picture_plan(image: ImageData) -> tuple[str, ImageData, dict[str, Any]]:
+def _plan_image(image: ImageData) -> tuple[str, ImageData, dict[str, Any]]:
     return image_key(image.id), image, image_payload(image.id)
 
 

@@ -32,15 +32,15 @@ SCORES = TableSpec(
     columns=("group", "continent", "model"),
     metrics={
         "normalised_score": (
-            "Mean over the pictures of: mean cosine with the positive words minus mean cosine with the negative words, "
-            "rescaled by min–max to [−1, 1] within the model, over all its pictures (the authors' scope). For looking "
-            "at only: it moves with every picture that is added, so models, runs and releases are never compared by it."
+            "Mean over the images of: mean cosine with the positive words minus mean cosine with the negative words, "
+            "rescaled by min–max to [−1, 1] within the model, over all its images (the authors' scope). For looking "
+            "at only: it moves with every image that is added, so models, runs and releases are never compared by it."
         ),
         "normalised_over_all": (
-            "The same rescaled over all pictures of all models. For looking at only, for the same reason."
+            "The same rescaled over all images of all models. For looking at only, for the same reason."
         ),
         "net": (
-            "Mean over the pictures of: mean cosine with the positive words minus mean cosine with the negative words, "
+            "Mean over the images of: mean cosine with the positive words minus mean cosine with the negative words, "
             "not rescaled. Used for every comparison and test."
         ),
         "as_printed": (
@@ -55,14 +55,14 @@ SCORES = TableSpec(
     worse={"net": "low"},
     rescaled=("normalised_score", "normalised_over_all"),
 )
-UNSCORED = "no picture of this group has a vector"
-FLAT = "all pictures that the range is taken from score the same, so there is no range to rescale to"
-COUNTED = "A picture that lies in several continents counts in each of them."
+UNSCORED = "no image of this group has a vector"
+FLAT = "all images that the range is taken from score the same, so there is no range to rescale to"
+COUNTED = "An image that lies in several continents counts in each of them."
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The pictures that have a vector: `models`, `clusters`, `images` (n,), `continents` n tuples, `vectors` (n, d)."""
+    """The images that have a vector: `models`, `clusters`, `images` (n,), `continents` n tuples, `vectors` (n, d)."""
 
     models: npt.NDArray[np.str_]
     clusters: npt.NDArray[np.str_]
@@ -71,11 +71,11 @@ class Scored:
     vectors: npt.NDArray[np.float32]
 
     def within(self, continent: str) -> npt.NDArray[np.bool_]:
-        """Which pictures (n,) lie in this continent; one may lie in several."""
+        """Which images (n,) lie in this continent; one may lie in several."""
         return np.array([continent in listed for listed in self.continents], dtype=bool)
 
     def cell(self, continent: str, model: str) -> npt.NDArray[np.bool_]:
-        """Which pictures (n,) lie in this continent and are by this model."""
+        """Which images (n,) lie in this continent and are by this model."""
         return self.within(continent) & (self.models == model)
 
     def names(self) -> list[str]:
@@ -88,7 +88,7 @@ Signs = Mapping[str, Sequence[Vector]]
 
 @dataclass(frozen=True)
 class Gathered:
-    """What a run holds: vectors of words by group and sign, and by their text; pictures with and without a vector."""
+    """What a run holds: vectors of words by group and sign, and by their text; images with and without a vector."""
 
     words: Mapping[str, Signs]
     texts: Mapping[str, Vector]
@@ -101,10 +101,10 @@ class Gathered:
 
 
 def gather_association_data(outcomes: Iterable[OutcomeData]) -> Gathered:
-    """Sorts a run's outcomes; `missing` counts pictures without a vector per continent and model."""
+    """Sorts a run's outcomes; `missing` counts images without a vector per continent and model."""
     words: dict[str, dict[str, list[Vector]]] = defaultdict(lambda: {"positive": [], "negative": [], "none": []})
     texts: dict[str, Vector] = {}
-    pictures: list[OutcomeData] = []
+    images: list[OutcomeData] = []
     missing: Counter[tuple[str, str]] = Counter()
     for outcome in outcomes:
         if "text" in outcome.payload:
@@ -114,23 +114,23 @@ def gather_association_data(outcomes: Iterable[OutcomeData]) -> Gathered:
         elif outcome.vector is None or not outcome.image_model:
             missing.update((continent, outcome.image_model) for continent in outcome.labels.get("continent", ("",)))
         else:
-            pictures.append(outcome)
-    return Gathered(dict(words), texts, scored_pictures(pictures), missing)
+            images.append(outcome)
+    return Gathered(dict(words), texts, score_images(images), missing)
 
 
-def scored_pictures(pictures: Sequence[OutcomeData]) -> Scored:
-    vectors = [picture.vector for picture in pictures if picture.vector is not None]
+def score_images(images: Sequence[OutcomeData]) -> Scored:
+    vectors = [image.vector for image in images if image.vector is not None]
     return Scored(
-        models=np.array([picture.image_model for picture in pictures], dtype=np.str_),
-        clusters=np.array([picture.cluster for picture in pictures], dtype=np.str_),
-        images=np.array([picture.image_id or 0 for picture in pictures], dtype=np.int64),
-        continents=tuple(tuple(picture.labels.get("continent", ())) for picture in pictures),
+        models=np.array([image.image_model for image in images], dtype=np.str_),
+        clusters=np.array([image.cluster for image in images], dtype=np.str_),
+        images=np.array([image.image_id or 0 for image in images], dtype=np.int64),
+        continents=tuple(tuple(image.labels.get("continent", ())) for image in images),
         vectors=np.array(vectors, dtype=np.float32),
     )
 
 
 def compute_sign_cosines(scored: Scored, signs: Signs) -> tuple[metrics.Floats, metrics.Floats]:
-    """Cosines of the pictures with the positive and with the negative words, (n, p) and (n, q)."""
+    """Cosines of the images with the positive and with the negative words, (n, p) and (n, q)."""
     positive, negative = (np.array(signs[sign]) for sign in ("positive", "negative"))
     if not len(scored.vectors):
         return np.empty((0, len(positive))), np.empty((0, len(negative)))
@@ -159,7 +159,7 @@ def build_association_scores(outcomes: Iterable[OutcomeData]) -> TidyTable:
 
 
 def observe_association_scores(outcomes: Iterable[OutcomeData]) -> Observations:
-    """The scores of the pictures, group after group; rescaled ones are never compared and left out."""
+    """The scores of the images, group after group; rescaled ones are never compared and left out."""
     found = gather_association_data(outcomes)
     scored = found.scored
     parts = [
@@ -184,7 +184,7 @@ def observe_association_scores(outcomes: Iterable[OutcomeData]) -> Observations:
 
 
 def list_continent_cells(found: Gathered) -> list[tuple[str, str]]:
-    """Every continent and model that has a picture, scored or not."""
+    """Every continent and model that has an image, scored or not."""
     held = {
         (continent, str(model))
         for listed, model in zip(found.scored.continents, found.scored.models, strict=True)
@@ -194,7 +194,7 @@ def list_continent_cells(found: Gathered) -> list[tuple[str, str]]:
 
 
 def group_rows(group: str, found: Gathered, columns: Mapping[str, metrics.Floats]) -> Iterator[TidyRow]:
-    """Rows of one descriptor group; `columns`: metric → score of each picture (n,)."""
+    """Rows of one descriptor group; `columns`: metric → score of each image (n,)."""
     table = np.column_stack([columns[metric] for metric in SCORES.metrics])
     for continent, model in list_continent_cells(found):
         inside = found.scored.cell(continent, model)
@@ -241,17 +241,17 @@ def build_score_notes(found: Gathered, extra: Mapping[str, float | str]) -> tupl
     sentences = [
         f"Words: {words or 'none'}.",
         COUNTED,
-        "Intervals are over dishes, or pictures where no dish is known; the range of the rescaling is held fixed.",
+        "Intervals are over dishes, or images where no dish is known; the range of the rescaling is held fixed.",
     ]
     if extra:
         ends = "; ".join(f"{name} {value:.6f}" for name, value in extra.items())
         sentences.append(f"Unscaled scores that became −1 (lowest) and 1 (highest): {ends}.")
     placeless = sum(1 for listed in found.scored.continents if not listed)
     if placeless:
-        sentences.append(f"{placeless} scored pictures have no continent: they count in the rescaling and in no row.")
+        sentences.append(f"{placeless} scored images have no continent: they count in the rescaling and in no row.")
     return (*sentences, *left_out(found))
 
 
 def left_out(found: Gathered) -> Iterator[str]:
     if found.missing:
-        yield f"Pictures without a vector, left out: {sum(found.missing.values())}."
+        yield f"Images without a vector, left out: {sum(found.missing.values())}."

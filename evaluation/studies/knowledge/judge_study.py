@@ -40,7 +40,7 @@ from evaluation.studies.knowledge.judged import judge_table, observe_judge
 from evaluation.studies.knowledge.specs import JUDGED
 
 # Question that is answered → what a judge is asked about the answer.
-ABOUT: Mapping[str, tuple[str, ...]] = {"country": ("country",), "ingredients": ("intersection", "union")}
+COMPARED_FIELDS: Mapping[str, tuple[str, ...]] = {"country": ("country",), "ingredients": ("intersection", "union")}
 PLACEHOLDERS = ("answer", "truth")
 LONGEST_ANSWER = 4_000
 
@@ -68,11 +68,13 @@ class Judging(Study):
     def plan(self, config: JudgingConfig, catalogue: Catalogue) -> Plan:
         """Every question about every answer that has words."""
         model = chat.chat_model(catalogue, config.model)
-        codes = [code for asked in ABOUT.values() for code in asked]
+        codes = [code for asked in COMPARED_FIELDS.values() for code in asked]
         asked = chat.check_chat_questions(
             catalogue.questions(config.questions, config.questions_version), codes, PLACEHOLDERS
         )
-        answers = [each for each in catalogue.answers(config.answers) if each.payload.get("question") in ABOUT]
+        answers = [
+            each for each in catalogue.answers(config.answers) if each.payload.get("question") in COMPARED_FIELDS
+        ]
         if not answers:
             raise ConfigError(f"answers: the run {config.answers} holds no answer about countries or ingredients.")
         return Plan(
@@ -100,7 +102,7 @@ def units_of(
     for answer in answers:
         about, text = answer.payload, answer.text[:LONGEST_ANSWER]
         words = {"answer": text, "truth": about["truth"]}
-        for code in ABOUT[about["question"]]:
+        for code in COMPARED_FIELDS[about["question"]]:
             payload = {
                 **{name: about[name] for name in ("question", "sample", "truth")},
                 "asked": code,
@@ -130,7 +132,7 @@ def attach_judge_verdicts(outcomes: Iterable[OutcomeData]) -> Iterator[OutcomeDa
 
 
 def answer_of(row: OutcomeData, numbers: Mapping[str, float]) -> OutcomeData:
-    complete = "match" in numbers or len(numbers) == len(ABOUT["ingredients"])
+    complete = "match" in numbers or len(numbers) == len(COMPARED_FIELDS["ingredients"])
     return replace(
         row,
         state="done",

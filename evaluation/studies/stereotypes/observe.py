@@ -1,4 +1,4 @@
-"""Answers of the study *stereotypes* as observations: a picture asked one question, and for shares one option of it.
+"""Answers of the study *stereotypes* as observations: an image asked one question, and for shares one option of it.
 
 `unread` is one number for a question and stands with `stereotypes.flattening`; the table of answers only repeats it
 beside every option.
@@ -26,9 +26,9 @@ from evaluation.studies.stereotypes.tables import (
     FLATTENING,
     FLATTENING_COUNTRY,
     READINGS,
-    Asked,
     Check,
     Floats,
+    QuestionOutcome,
     build_stereotype_notes,
     gather_stereotype_answers,
     mark_same_options,
@@ -36,7 +36,7 @@ from evaluation.studies.stereotypes.tables import (
 
 
 def observe_stereotype_answers(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
-    """Question after question and option after option, the option's share in each picture; NaN where none was read."""
+    """Question after question and option after option, the option's share in each image; NaN where none was read."""
     found, dimension = gather_stereotype_answers(outcomes), table.columns[2]
     parts = []
     for question, asked in found.by_question().items():
@@ -53,14 +53,14 @@ def observe_stereotype_answers(table: TableSpec, outcomes: Iterable[OutcomeData]
 
 
 def with_option(base: Observations, option: str, shares: Floats) -> Observations:
-    """The same pictures and question, with the share of one option."""
+    """The same images and question, with the share of one option."""
     groups = {**base.groups, "option": Labels.same(option, len(base))}
     rest = {name: getattr(base, name) for name in ("dishes", "raters", "images", "units", "reviews", "notes")}
     return Observations({"share": np.ascontiguousarray(shares)}, groups, **rest)
 
 
 def observe_unread_shares(table: TableSpec, outcomes: Iterable[OutcomeData]) -> Observations:
-    """Question after question, the share of its orders that was not read in each picture."""
+    """Question after question, the share of its orders that was not read in each image."""
     found, dimension = gather_stereotype_answers(outcomes), table.columns[1]
     parts = [
         build_question_observations(
@@ -76,13 +76,13 @@ def observe_unread_shares(table: TableSpec, outcomes: Iterable[OutcomeData]) -> 
 
 
 def build_question_observations(
-    asked: Sequence[Asked],
+    asked: Sequence[QuestionOutcome],
     values: Mapping[str, Floats],
     named: Mapping[str, str],
     dimension: str,
     told: tuple[str, ...],
 ) -> Observations:
-    """One question about pictures; `named`: columns in which all are alike."""
+    """One question about images; `named`: columns in which all are alike."""
     n = len(asked)
     return Observations(
         values=values,
@@ -101,7 +101,7 @@ def build_question_observations(
 
 
 def observe_reading_agreement(outcomes: Iterable[OutcomeData]) -> Observations:
-    """Pairs of picture and question that were answered in both ways."""
+    """Pairs of image and question that were answered in both ways."""
     found = gather_stereotype_answers(outcomes)
     checks: Sequence[Check] = found.checks
     if not checks:

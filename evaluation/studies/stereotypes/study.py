@@ -1,11 +1,11 @@
-"""Stereotypes (World Wide recipe §3.2.2, App. F): what do pictures of a place show again and again?
+"""Stereotypes (World Wide recipe §3.2.2, App. F): what do images of a place show again and again?
 
-A vision-language model is asked multiple-choice questions about every picture. Units of a run, one per picture,
+A vision-language model is asked multiple-choice questions about every image. Units of a run, one per image,
 question and order of the options:
 
 | payload | |
 |---|---|
-| `image` | id of the picture; all units of a picture share an affinity |
+| `image` | id of the image; all units of an image share an affinity |
 | `question` | code of the question in its set |
 | `ask`, `options` | its text and options as they stand in the set; no options for a free question |
 | `shift` | how many places the options were turned: letter i names option (i + shift) mod k |
@@ -56,10 +56,10 @@ CODE = re.compile(r"[\w-]{1,40}")
 
 
 class StereotypesConfig(StudyConfig):
-    """`images`: slug of the run whose pictures are asked about; `beside`: another one, such as real photographs.
+    """`images`: slug of the run whose images are asked about; `beside`: another one, such as real photographs.
 
     `reading` and `orders` as published: "generated", "as-asked". `check`: in a run of logits, about how many pairs of
-    picture and question are also answered in words, so that the agreement of the readings can stand beside. 500 are
+    image and question are also answered in words, so that the agreement of the readings can stand beside. 500 are
     needed; a few more leave room for those that fail.
     """
 
@@ -84,7 +84,7 @@ TABLES = {
 
 class Stereotypes(Study):
     slug: ClassVar[str] = "stereotypes"
-    title: ClassVar[str] = "Stereotypes in pictures, by questions about them"
+    title: ClassVar[str] = "Stereotypes in images, by questions about them"
     source: ClassVar[str] = "World Wide recipe §3.2.2, App. F"
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("vqa",)
@@ -93,21 +93,21 @@ class Stereotypes(Study):
     batch_size: ClassVar[int] = 512
 
     def plan(self, config: StereotypesConfig, catalogue: Catalogue) -> Plan:
-        """All questions about all pictures, in all orders of their options."""
+        """All questions about all images, in all orders of their options."""
         model = catalogue.model(config.model)
         if model.role not in self.needs:
-            raise ConfigError(f"model: {model.slug} answers no questions about pictures; it has the role {model.role}.")
+            raise ConfigError(f"model: {model.slug} answers no questions about images; it has the role {model.role}.")
         if config.reading not in readings_of(model):
             raise ConfigError(f"reading: {model.slug} gives words only. Probabilities need a model on a card of ours.")
         asked = check_image_questions(catalogue.questions(config.questions, config.questions_version))
-        pictures = [*catalogue.images(config.images), *(catalogue.images(config.beside) if config.beside else ())]
-        return Plan(units_of(config, model, asked, pictures), build_stereotypes_definition(config, model, asked))
+        images = [*catalogue.images(config.images), *(catalogue.images(config.beside) if config.beside else ())]
+        return Plan(units_of(config, model, asked, images), build_stereotypes_definition(config, model, asked))
 
     def execute(self, units: Sequence[Work], backend: VisualAnswerer) -> Iterator[Result]:
-        """Pictures one after the other, each with all its questions of one reading at once."""
+        """Images one after the other, each with all its questions of one reading at once."""
         for unit in units:
             if unit.image_bytes is None:
-                reason = "The picture is not held: nothing can be asked about it."
+                reason = "The image is not held: nothing can be asked about it."
                 yield Result(unit.key, "failed", reason=reason, asked=False)
         held = [unit for unit in units if unit.image_bytes is not None]
         for reading in READINGS:
@@ -136,7 +136,7 @@ def readings_of(model: ModelData) -> tuple[Reading, ...]:
 
 
 def check_image_questions(asked: QuestionsData) -> QuestionsData:
-    """The set, where it can be asked about pictures. Raises ConfigError that names the first question that cannot."""
+    """The set, where it can be asked about images. Raises ConfigError that names the first question that cannot."""
     codes: set[str] = set()
     for number, question in enumerate(asked.questions, start=1):
         if wrong := find_image_question_flaw(question, codes):
@@ -175,11 +175,11 @@ def build_stereotypes_definition(config: StereotypesConfig, model: ModelData, as
 
 
 def units_of(
-    config: StereotypesConfig, model: ModelData, asked: QuestionsData, pictures: Sequence[ImageData]
+    config: StereotypesConfig, model: ModelData, asked: QuestionsData, images: Sequence[ImageData]
 ) -> Iterator[UnitPlan]:
-    """Units picture by picture. A free question is always answered in words, and once."""
-    checked = pairs_to_check(config, asked, pictures)
-    for image in pictures:
+    """Units image by image. A free question is always answered in words, and once."""
+    checked = pairs_to_check(config, asked, images)
+    for image in images:
         for question in asked.questions:
             options = list(question["choices"].values())
             turns = range(len(options) if config.orders == "all-cyclic" else 1) if options else range(1)
@@ -201,13 +201,13 @@ def units_of(
 
 
 def pairs_to_check(
-    config: StereotypesConfig, asked: QuestionsData, pictures: Sequence[ImageData]
+    config: StereotypesConfig, asked: QuestionsData, images: Sequence[ImageData]
 ) -> set[tuple[int, str]]:
-    """Pairs of picture and question drawn by the hash of what they are, so that the same plan draws the same."""
+    """Pairs of image and question drawn by the hash of what they are, so that the same plan draws the same."""
     if config.reading != "logits":
         return set()
     pairs = [
-        (image, question["question_id"]) for image in pictures for question in asked.questions if question["choices"]
+        (image, question["question_id"]) for image in images for question in asked.questions if question["choices"]
     ]
     drawn = sorted(pairs, key=lambda pair: hashlib.sha256(f"{format_image_name(pair[0])} {pair[1]}".encode()).digest())
     return {(image.id, question) for image, question in drawn[: config.check]}

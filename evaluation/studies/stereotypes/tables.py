@@ -1,4 +1,4 @@
-"""Tables of the study *stereotypes*: what was answered about the pictures of a place, and how much alike they are."""
+"""Tables of the study *stereotypes*: what was answered about the images of a place, and how much alike they are."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,30 +20,30 @@ from evaluation.readers.choice import read_choice
 Floats = npt.NDArray[np.float64]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEAST_PAIRS = 500
-BIASED = "pictures by chance look more alike than they are, the fewer the more: no interval is claimed"
+BIASED = "images by chance look more alike than they are, the fewer the more: no interval is claimed"
 INPUTS = ("runs.stereotypes", "withdrawals")
 SOURCE = "World Wide recipe §3.2.2, App. F"
 
 UNREAD = "Share of the questions asked whose answer was ambiguous, none of the options, refused, or failed."
 ANSWER_METRICS = {
     "share": (
-        "Mean over the pictures of the share that an option has: of the orders of the options in which the answer was "
-        "read, or of the probability of the letters. Pictures without any answer that could be read are left out."
+        "Mean over the images of the share that an option has: of the orders of the options in which the answer was "
+        "read, or of the probability of the letters. Images without any answer that could be read are left out."
     ),
     "unread": UNREAD,
     "order_changes": (
-        "Share of the pictures whose likeliest option is not the same in every order of the options; not measured "
+        "Share of the images whose likeliest option is not the same in every order of the options; not measured "
         "where one order was asked."
     ),
 }
 FLATTENING_METRICS = {
     "entropy": (
-        "Entropy of the options' shares divided by the logarithm of their number: 0 where all pictures show the same, "
-        "1 where all options are as frequent. Low next to the real photographs: the pictures of a place are alike. The "
-        "fewer the pictures, the lower by chance: compare cells of the same size; no interval is claimed."
+        "Entropy of the options' shares divided by the logarithm of their number: 0 where all images show the same, "
+        "1 where all options are as frequent. Low next to the real photographs: the images of a place are alike. The "
+        "fewer the images, the lower by chance: compare cells of the same size; no interval is claimed."
     ),
     "largest_share": (
-        "Share of the most frequent option: by chance the higher the fewer the pictures; no interval is claimed."
+        "Share of the most frequent option: by chance the higher the fewer the images; no interval is claimed."
     ),
     "unread": UNREAD,
 }
@@ -75,21 +75,21 @@ def build_stereotypes_spec(
 
 ANSWERS = build_stereotypes_spec(
     "answers",
-    "Answers about pictures, by continent",
+    "Answers about images, by continent",
     ("question", "option", "continent", "model"),
     ANSWER_METRICS,
     observed=("share",),
 )
 ANSWERS_COUNTRY = build_stereotypes_spec(
     "answers_country",
-    "Answers about pictures, by country",
+    "Answers about images, by country",
     ("question", "option", "country", "model"),
     ANSWER_METRICS,
     observed=("share",),
 )
 FLATTENING = build_stereotypes_spec(
     "flattening",
-    "How much alike the pictures of a continent are",
+    "How much alike the images of a continent are",
     ("question", "continent", "model"),
     FLATTENING_METRICS,
     observed=("unread",),
@@ -97,7 +97,7 @@ FLATTENING = build_stereotypes_spec(
 )
 FLATTENING_COUNTRY = build_stereotypes_spec(
     "flattening_country",
-    "How much alike the pictures of a country are",
+    "How much alike the images of a country are",
     ("question", "country", "model"),
     FLATTENING_METRICS,
     observed=("unread",),
@@ -109,7 +109,7 @@ READINGS = build_stereotypes_spec(
     ("question",),
     {
         "agreement": (
-            "Share of pairs of picture and question in which the likeliest option by the probabilities is the option "
+            "Share of pairs of image and question in which the likeliest option by the probabilities is the option "
             "that the model names in words, both in the order as asked; pairs whose words could not be read count as "
             "disagreement."
         ),
@@ -121,8 +121,8 @@ READINGS = build_stereotypes_spec(
 
 
 @dataclass(slots=True)
-class Asked:
-    """One question about one picture by one reading: what its answers in all orders of the options come to.
+class QuestionOutcome:
+    """One question about one image by one reading: what its answers in all orders of the options come to.
 
     `total`: (k,) sum of the options' shares over the `read` orders whose answer was read; `likeliest`: the options
     that were so in any of them; `first`: the one in the order as asked; `unread`: what became of the other answers.
@@ -167,7 +167,7 @@ class Asked:
         return float(len(self.likeliest) > 1) if self.read > 1 else np.nan
 
 
-Pairs = dict[tuple[int, str], Asked]
+Pairs = dict[tuple[int, str], QuestionOutcome]
 
 
 @dataclass(frozen=True)
@@ -185,12 +185,12 @@ class Check:
 class Gathered:
     """All answers of a run, read. `logits`: how many of `asked` are probabilities."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[QuestionOutcome, ...]
     checks: tuple[Check, ...]
     logits: int
 
-    def by_question(self) -> dict[str, list[Asked]]:
-        found: dict[str, list[Asked]] = defaultdict(list)
+    def by_question(self) -> dict[str, list[QuestionOutcome]]:
+        found: dict[str, list[QuestionOutcome]] = defaultdict(list)
         for each in self.asked:
             found[each.question].append(each)
         return dict(found)
@@ -218,9 +218,9 @@ def gather_stereotype_answers(outcomes: Iterable[OutcomeData]) -> Gathered:
     return Gathered(tuple({**words, **logits}.values()), checks, len(logits))
 
 
-def asked_of(row: OutcomeData) -> Asked:
+def asked_of(row: OutcomeData) -> QuestionOutcome:
     options = tuple(row.payload["options"])
-    return Asked(
+    return QuestionOutcome(
         row.payload["question"],
         options,
         row.image_model,
@@ -259,9 +259,11 @@ def rotate_options(options: Sequence[str], shift: int) -> list[str]:
     return [*options[shift:], *options[:shift]]
 
 
-def group_asked_by_cell(asked: Sequence[Asked], dimension: str) -> dict[tuple[str, str], list[Asked]]:
-    """(place, model) → what was asked about its pictures; a picture of several places counts in each."""
-    found: dict[tuple[str, str], list[Asked]] = defaultdict(list)
+def group_asked_by_cell(
+    asked: Sequence[QuestionOutcome], dimension: str
+) -> dict[tuple[str, str], list[QuestionOutcome]]:
+    """(place, model) → what was asked about its images; an image of several places counts in each."""
+    found: dict[tuple[str, str], list[QuestionOutcome]] = defaultdict(list)
     for each in asked:
         for place in each.labels.get(dimension, ()):
             found[place, each.model].append(each)
@@ -288,8 +290,8 @@ def answer_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyTable
     return TidyTable(table.name, table.version, table.columns, tuple(rows), build_stereotype_notes(found))
 
 
-def answer_rows(named: Mapping[str, str], members: Sequence[Asked]) -> Iterator[TidyRow]:
-    """Rows of one question about the pictures of one place and model: an option after the other."""
+def answer_rows(named: Mapping[str, str], members: Sequence[QuestionOutcome]) -> Iterator[TidyRow]:
+    """Rows of one question about the images of one place and model: an option after the other."""
     options, clusters = members[0].options, np.array([each.cluster for each in members])
     shares = np.array([each.share for each in members])
     beside = np.array([[each.unread_share, each.changes] for each in members])
@@ -336,8 +338,8 @@ def flattening_table(table: TableSpec, outcomes: Iterable[OutcomeData]) -> TidyT
     return TidyTable(table.name, table.version, table.columns, tuple(rows), build_stereotype_notes(found))
 
 
-def estimate_flatness(members: Sequence[Asked]) -> dict[str, Estimate]:
-    """Entropy and largest share of the pictures that were answered, and the unread."""
+def estimate_flatness(members: Sequence[QuestionOutcome]) -> dict[str, Estimate]:
+    """Entropy and largest share of the images that were answered, and the unread."""
     clusters = np.array([each.cluster for each in members])
     unread = np.array([[each.unread_share] for each in members])
     [interval] = one_way(unread, clusters, bounds=SHARE)
@@ -393,7 +395,7 @@ def build_stereotype_notes(found: Gathered) -> tuple[str, ...]:
     why = "; ".join(f"{state} {n}" for state, n in sorted(unread.items()))
     sentences = [
         f"Answers asked for: {asked}; not read: {unread.total()}{f' ({why})' if why else ''}.",
-        "Intervals are over dishes, or pictures where no dish is known. A picture of several places counts in each.",
+        "Intervals are over dishes, or images where no dish is known. An image of several places counts in each.",
     ]
     if found.logits:
         sentences.append(beside_probabilities(estimate_reading_agreement(found)["agreement"]))

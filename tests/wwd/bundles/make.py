@@ -13,10 +13,10 @@ from evaluation.models import GeneratedImage, Unit
 from evaluation.subjects import subject_for
 from review.models import Campaign, Review, ReviewerBackground
 from tests.evaluation.make import make_dish
-from tests.evaluation.tables import make_association, make_place_in, picture_result
+from tests.evaluation.tables import image_result, make_association, make_place_in
 from tests.review.tables import make_campaign, make_cell, make_exclusion, make_maker, make_shown, make_skip
-from wwd.exchange.bundles import chosen, making
-from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles import build, table_views
+from wwd.exchange.bundles.build import Request
 
 # Planted where no bundle may hold them.
 SECRET = "Zanzibarina"
@@ -59,16 +59,16 @@ def make_world() -> Campaign:
         shown = make_shown(campaign, model=make_maker("Dalle2"), dish=dish, name=dish.local_name)
         GeneratedImage.objects.filter(pk=shown.image_id).update(prompt_sent=f"A photo of {dish.local_name}")
         Review.objects.create(image=shown, reviewer=people[0], food=True)
-    make_association(*(picture_result(make_place_in("Africa"), "painter", 1, number / 3) for number in range(12)))
+    make_association(*(image_result(make_place_in("Africa"), "painter", 1, number / 3) for number in range(12)))
     withdrawn = subject_for(Dish.objects.get(state=Dish.State.WITHDRAWN))
     Unit.objects.filter(pk=Unit.objects.latest("pk").pk).update(subject=withdrawn, key=f"about {SECRET}")
     return campaign
 
 
-def make_bundle(folder: Path, *views: str, name: str = "test", pictures: bool = False) -> Path:
+def make_bundle(folder: Path, *views: str, name: str = "test", images: bool = False) -> Path:
     """The bundle of these views, unpacked; its zip file lies beside it."""
     target = folder / f"{name}.zip"
-    making.write_bundle(Request(name, chosen.parse_views(views or VIEWS), pictures), target)
+    build.write_bundle(Request(name, table_views.parse_views(views or VIEWS), images), target)
     with zipfile.ZipFile(target) as packed:
         packed.extractall(folder)
     return folder / f"wwd-{name}"

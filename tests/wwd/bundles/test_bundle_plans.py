@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 
 from tests.evaluation.plans import listed, make_frozen, make_plan
 from tests.wwd.bundles.make import make_bundle, make_world, manifest
-from wwd.exchange.bundles import chosen, verifying
-from wwd.exchange.bundles.chosen import ChosenError
+from wwd.exchange.bundles import table_views, verification
+from wwd.exchange.bundles.table_views import ChosenError
 
 pytestmark = pytest.mark.django_db
 ABOUT = {"slug": "before", "title": "Before", "studies": ["association"], "campaigns": []}
@@ -29,14 +29,14 @@ def marks(folder: Path, table: str) -> dict[str, set[str]]:
 def test_a_plan_comes_with_its_hash_and_marks_what_it_lists(tmp_path: Path) -> None:
     plan = make_frozen(**ABOUT, tables=[listed("association.scores", "net")])
     make_world()
-    folder = make_bundle(tmp_path, *chosen.list_plan_views("before"), "generation.counts")
+    folder = make_bundle(tmp_path, *table_views.list_plan_views("before"), "generation.counts")
     document = json.loads((folder / "plans" / "before.json").read_text())
     text = json.dumps(document["plan"], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     assert document["sha256"] == plan.sha256 == hashlib.sha256(text.encode()).hexdigest()
     found = marks(folder, "association.scores")
     assert found.pop("net") == {"planned"}
     assert set().union(*found.values()) == {"exploratory"}
-    assert verifying.verify_bundle(tmp_path / "test.zip").equal
+    assert verification.verify_bundle(tmp_path / "test.zip").equal
 
 
 def test_without_a_plan_everything_is_exploratory_and_the_readme_says_so(tmp_path: Path) -> None:
@@ -58,4 +58,4 @@ def test_a_masked_table_is_in_no_bundle(tmp_path: Path) -> None:
 def test_only_frozen_plans_list_something(slug: str) -> None:
     make_plan(slug="draft")
     with pytest.raises(ChosenError, match="There is no frozen plan"):
-        chosen.list_plan_views(slug)
+        table_views.list_plan_views(slug)

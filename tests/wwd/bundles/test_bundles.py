@@ -32,12 +32,12 @@ from tests.evaluation.make import make_dish
 from tests.review.tables import make_campaign, make_cell
 from tests.wwd.bundles.make import READ, SECRET, VIEWS, lines, make_bundle, make_world, manifest
 from tests.wwd.processes import environment, snippet
-from wwd.exchange.bundles import arithmetic, chosen, gathering, listings, making, source, verifying
+from wwd.exchange.bundles import arithmetic, build, listings, row_selection, source, table_views, verification
 from wwd.exchange.bundles import recompute as recomputing
 from wwd.exchange.bundles.archive import Archive
-from wwd.exchange.bundles.chosen import ChosenError
-from wwd.exchange.bundles.making import DataChangedError
-from wwd.exchange.bundles.shapes import SHAPES
+from wwd.exchange.bundles.build import DataChangedError
+from wwd.exchange.bundles.row_columns import SHAPES
+from wwd.exchange.bundles.table_views import ChosenError
 from wwd.management.commands import bundle as bundle_command
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +50,7 @@ def world() -> Campaign:
 
 def test_a_bundle_gives_the_same_tables_byte_for_byte_in_a_process_of_its_own(world: Campaign, tmp_path: Path) -> None:
     make_bundle(tmp_path, *VIEWS, "review.quality?country=Kenya&interval=wilson")
-    verdict = verifying.verify_bundle(tmp_path / "test.zip")
+    verdict = verification.verify_bundle(tmp_path / "test.zip")
     assert verdict.trouble == ""
     assert [line.split()[0] for line in verdict.lines] == ["equal"] * 7
     assert verdict.equal
@@ -60,7 +60,7 @@ def test_a_changed_number_is_told(world: Campaign, tmp_path: Path) -> None:
     folder = make_bundle(tmp_path, "generation.counts", "review.skips")
     table = folder / "tables" / "review.skips.csv"
     table.write_text(table.read_text().replace("Kenya", "Kenia"))
-    done = subprocess.run([verifying.sys.executable, "recompute.py"], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run([verification.sys.executable, "recompute.py"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 1
     assert "DAMAGED    tables/review.skips.csv" in done.stdout
     assert "DIFFERENT  tables/review.skips.csv" in done.stdout
@@ -158,14 +158,14 @@ def test_runs_prompts_and_answers_can_be_read_by_people(world: Campaign, tmp_pat
 def test_a_run_that_a_filter_names_comes_alone(world: Campaign, tmp_path: Path) -> None:
     run = Run.objects.get(slug="vectors")
     other = Run.objects.create(study="association", study_version="1", slug="later", state=Run.State.DONE)
-    assert gathering.runs_of(chosen.parse_views(["association.scores?run=vectors"])) == [run]
-    assert gathering.runs_of(chosen.parse_views(["association.scores?run=later"])) == [other]
+    assert row_selection.runs_of(table_views.parse_views(["association.scores?run=vectors"])) == [run]
+    assert row_selection.runs_of(table_views.parse_views(["association.scores?run=later"])) == [other]
 
 
 def test_a_campaign_that_all_filters_name_comes_alone(world: Campaign, tmp_path: Path) -> None:
     other = make_world_of_another_campaign()
-    both = gathering.gather_needed_rows(chosen.parse_views(["review.quality"]))
-    alone = gathering.gather_needed_rows(chosen.parse_views([f"review.quality?campaign={other.slug}"]))
+    both = row_selection.gather_needed_rows(table_views.parse_views(["review.quality"]))
+    alone = row_selection.gather_needed_rows(table_views.parse_views([f"review.quality?campaign={other.slug}"]))
     assert both.of(Campaign) == [world.pk, other.pk]
     assert alone.of(Campaign) == [other.pk]
 
@@ -179,9 +179,9 @@ def make_world_of_another_campaign() -> Campaign:
 def test_a_table_of_rows_that_stay_comes_along_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = replace(lookup.find_table_spec("generation.counts"), inputs=("contributors", "runs.generation"))
     monkeypatch.setattr(lookup, "find_table_spec", lambda name: spec)
-    view = chosen.build_view("generation.counts", {})
-    assert gathering.unknown_inputs(view) == ["contributors"]
-    assert gathering.unknown_inputs(chosen.build_view("overview.totals", {})) == ["people and devices"]
+    view = table_views.build_view("generation.counts", {})
+    assert row_selection.unknown_inputs(view) == ["contributors"]
+    assert row_selection.unknown_inputs(table_views.build_view("overview.totals", {})) == ["people and devices"]
 
 
 def test_of_what_people_told_about_a_dish_only_its_names_leave(tmp_path: Path) -> None:
@@ -191,12 +191,12 @@ def test_of_what_people_told_about_a_dish_only_its_names_leave(tmp_path: Path) -
     [row] = lines(folder, "collection.dish")
     assert (row["local_name"], row["ingredients"], row["recipe"], row["kinds"]) == ("Waakye", "x", "x", ["x"])
     assert SECRET not in (folder / "data" / "collection.photolink.jsonl").read_text()
-    assert verifying.verify_bundle(tmp_path / "test.zip").equal
+    assert verification.verify_bundle(tmp_path / "test.zip").equal
 
 
 @pytest.mark.parametrize("model", [shape.model for shape in SHAPES], ids=lambda model: model.__name__)
 def test_every_column_is_kept_or_left_out_for_a_reason(model: type[Model]) -> None:
-    """Fails for a column that was added since: decide in wwd/exchange/bundles/shapes.py whether it may leave."""
+    """Fails for a column that was added since: decide in wwd/exchange/bundles/row_columns.py whether it may leave."""
     decided = {
         "Country": "code name aliases continents",
         "Dish": "id number source state local_name english_name regions cultures time_of_day kinds utensils drink "
@@ -259,31 +259,33 @@ def test_addresses_and_keys_of_providers_stay(world: Campaign, tmp_path: Path) -
 )
 def test_what_cannot_be_chosen_is_answered_with_a_sentence(text: str, says: str) -> None:
     with pytest.raises(ChosenError, match=says):
-        chosen.parse_views([text])
+        table_views.parse_views([text])
 
 
 @pytest.mark.parametrize("value", ["Côte d’Ivoire", "../x", "a/b\\c", "名前 & ?=#", "%2e%2e", " ", "'; drop--"])
 def test_filters_of_any_sign_have_a_plain_file_name_and_an_address_that_reads_back(value: str) -> None:
-    view = chosen.build_view("review.quality", {"country": value})
-    assert chosen.parse_view(view.address) == view
+    view = table_views.build_view("review.quality", {"country": value})
+    assert table_views.parse_view(view.address) == view
     assert set(view.stem) <= set("abcdefghijklmnopqrstuvwxyz._0123456789")
 
 
 @pytest.mark.parametrize("name", ["", "-", "A", "../up", "a b", "x" * 61, "a/b", "ü"])
 def test_hostile_names_are_refused(name: str) -> None:
     with pytest.raises(ChosenError, match="small letters"):
-        chosen.check_bundle_name(name)
+        table_views.check_bundle_name(name)
 
 
 def test_nothing_chosen_and_too_much_are_answered_with_a_sentence() -> None:
     with pytest.raises(ChosenError, match="at least one"):
-        chosen.parse_views([])
+        table_views.parse_views([])
     with pytest.raises(ChosenError, match="at most 100"):
-        chosen.parse_views([f"review.quality?country=c{number}" for number in range(101)])
+        table_views.parse_views([f"review.quality?country=c{number}" for number in range(101)])
 
 
 def test_views_stand_once_and_in_one_order() -> None:
-    found = chosen.parse_views(["review.skips", "review.quality?interval=wilson&country=K", "review.skips?country="])
+    found = table_views.parse_views(
+        ["review.skips", "review.quality?interval=wilson&country=K", "review.skips?country="]
+    )
     assert [view.address for view in found] == ["review.quality?country=K&interval=wilson", "review.skips"]
 
 
@@ -309,14 +311,14 @@ def test_data_that_changes_while_it_is_read_is_read_again(
     world: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes: Iterator[list[str]] = iter([["1"], ["2"], ["2"], ["2"]])
-    monkeypatch.setattr(making, "fingerprint_inputs", lambda views: next(changes))
+    monkeypatch.setattr(build, "fingerprint_inputs", lambda views: next(changes))
     make_bundle(tmp_path, "generation.counts")
     assert next(changes, None) is None
 
 
 def test_data_that_never_rests_is_told(world: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changes = iter(range(100))
-    monkeypatch.setattr(making, "fingerprint_inputs", lambda views: [str(next(changes))])
+    monkeypatch.setattr(build, "fingerprint_inputs", lambda views: [str(next(changes))])
     with pytest.raises(DataChangedError, match="three times"):
         make_bundle(tmp_path, "generation.counts")
     assert list(tmp_path.iterdir()) == []
@@ -329,7 +331,7 @@ def test_the_command_writes_a_bundle_and_tries_it(world: Campaign, tmp_path: Pat
     assert out.getvalue() == f"{digest}  {tmp_path / 'x.zip'}\nequal      tables/generation.counts.csv\n"
 
 
-def test_pictures_are_refused_to_nobody_in_particular(world: Campaign, tmp_path: Path) -> None:
+def test_images_are_refused_to_nobody_in_particular(world: Campaign, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="not for training"):
         call_command("bundle", "test", "generation.counts", images=True, output=tmp_path / "x.zip")
     assert list(tmp_path.iterdir()) == []
@@ -369,7 +371,7 @@ print("status", status)
 
 
 def recompute(folder: Path, into: Path | None = None, **changes: str) -> list[str]:
-    command = [verifying.sys.executable, "-c", RECOMPUTE, str(folder), *(["--into", str(into)] if into else [])]
+    command = [verification.sys.executable, "-c", RECOMPUTE, str(folder), *(["--into", str(into)] if into else [])]
     environ = environment(folder.parent / "var", **changes)
     done = subprocess.run(command, cwd=source.ROOT, env=environ, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -495,9 +497,9 @@ def test_a_folder_that_git_does_not_know_has_no_commit(
 
 def test_a_table_of_several_studies_names_the_runs_that_its_filters_name(world: Campaign) -> None:
     other = Run.objects.create(study="association", study_version="1", slug="later", state=Run.State.DONE)
-    every = gathering.runs_of([chosen.build_view("agreement.scores", {})])
+    every = row_selection.runs_of([table_views.build_view("agreement.scores", {})])
     assert {run.slug for run in every} == {"vectors", "later"}
-    assert gathering.runs_of([chosen.build_view("agreement.scores", {"run": "later"})]) == [other]
+    assert row_selection.runs_of([table_views.build_view("agreement.scores", {"run": "later"})]) == [other]
 
 
 def test_a_value_that_nothing_has_is_refused_with_the_near_ones(world: Campaign, tmp_path: Path) -> None:
@@ -517,7 +519,7 @@ def test_a_table_that_is_fresh_is_taken_as_it_is_stored(world: Campaign, tmp_pat
 
 
 def test_the_command_says_which_tables_differ(world: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    verdict = verifying.Verdict(False, ("DIFFERENT  tables/generation.counts.csv",), "It broke.")
+    verdict = verification.Verdict(False, ("DIFFERENT  tables/generation.counts.csv",), "It broke.")
     monkeypatch.setattr(bundle_command, "verify_bundle", lambda path: verdict)
     out = io.StringIO()
     with pytest.raises(CommandError, match=r"does not give the same tables\. It broke\."):

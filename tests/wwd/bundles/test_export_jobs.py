@@ -21,10 +21,10 @@ from evaluation import content_store
 from evaluation.models import ExportJob
 from tests.evaluation.make import make_dish
 from tests.wwd.bundles.make import make_world
-from wwd.exchange.bundles import chosen, jobs, making, safely, verifying
+from wwd.exchange.bundles import build, jobs, snapshot, table_views, verification
+from wwd.exchange.bundles.build import Request
 from wwd.exchange.bundles.jobs import announce_export_job
-from wwd.exchange.bundles.making import Request
-from wwd.exchange.bundles.verifying import Verdict
+from wwd.exchange.bundles.verification import Verdict
 from wwd.exchange.tasks import export
 from wwd.sweeper import remove_exports, sweep_exports
 
@@ -57,7 +57,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make_job(kind: str = "bundle", name: str = "test", **values: Any) -> ExportJob:
-    job = jobs.start_export_job(kind, Request(name, chosen.parse_views(REQUEST[1])), None)
+    job = jobs.start_export_job(kind, Request(name, table_views.parse_views(REQUEST[1])), None)
     ExportJob.objects.filter(pk=job.pk).update(**values)
     job.refresh_from_db()
     return job
@@ -140,13 +140,13 @@ def test_a_job_that_kills_its_worker_three_times_fails_and_says_so() -> None:
 
 def test_a_worker_whose_job_was_taken_over_leaves_nothing(tried: None, monkeypatch: pytest.MonkeyPatch) -> None:
     job = make_job()
-    real = making.write_bundle
+    real = build.write_bundle
 
     def slow(*arguments: Any) -> int:
         ExportJob.objects.filter(pk=job.pk).update(token=None)
         return real(*arguments)
 
-    monkeypatch.setattr(making, "write_bundle", slow)
+    monkeypatch.setattr(build, "write_bundle", slow)
     jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.sha256) == (State.WORKING, "")
@@ -172,14 +172,14 @@ def test_each_step_renews_the_lease(tried: None, monkeypatch: pytest.MonkeyPatch
     [
         (OSError(errno.ENOSPC, "No space left on device", "/secret/path"), "no space left where the file"),
         (OSError(errno.EACCES, "Permission denied", "/secret/path"), "could not be written (Permission denied)"),
-        (making.DataChangedError("The data changed."), "The data changed."),
+        (build.DataChangedError("The data changed."), "The data changed."),
         (ValueError("words of somebody"), "It failed (ValueError)"),
     ],
 )
 def test_what_goes_wrong_is_told_without_paths_and_words(
     error: Exception, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "write_bundle", failing(error))
+    monkeypatch.setattr(build, "write_bundle", failing(error))
     job = make_job()
     jobs.run_export_job(job.pk)
     job.refresh_from_db()
@@ -189,7 +189,7 @@ def test_what_goes_wrong_is_told_without_paths_and_words(
 
 
 def test_a_table_that_cannot_be_computed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making.tables_compute, "compute_table", failing(ZeroDivisionError()))
+    monkeypatch.setattr(build.tables_compute, "compute_table", failing(ZeroDivisionError()))
     job = make_job()
     jobs.run_export_job(job.pk)
     job.refresh_from_db()
@@ -243,28 +243,28 @@ def test_files_made_before_a_dish_was_withdrawn_go_with_it(
 
 
 def test_what_a_killed_worker_left_goes_after_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safely.tempfile, "tempdir", str(tmp_path))
-    old, other = tmp_path / f"{safely.WORKSHOP}old", tmp_path / "of somebody else"
+    monkeypatch.setattr(snapshot.tempfile, "tempdir", str(tmp_path))
+    old, other = tmp_path / f"{snapshot.WORKSHOP}old", tmp_path / "of somebody else"
     for folder in (old, other):
         (folder / "half").mkdir(parents=True)
         os.utime(folder, (0, 0))
-    with safely.open_temporary_folder() as new:
+    with snapshot.open_temporary_folder() as new:
         jobs.remove_old()
         assert new.exists()
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["of somebody else"]
 
 
 def test_a_script_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying, "SECONDS", 1)
-    monkeypatch.setattr(verifying, "BEAT", 1)
-    command = [verifying.sys.executable, "-c", "import time; time.sleep(60)"]
-    running = verifying.subprocess.Popen(command, stdout=-1, stderr=-1, text=True)
-    verdict = verifying.verdict_of(running, lambda: None)
+    monkeypatch.setattr(verification, "SECONDS", 1)
+    monkeypatch.setattr(verification, "BEAT", 1)
+    command = [verification.sys.executable, "-c", "import time; time.sleep(60)"]
+    running = verification.subprocess.Popen(command, stdout=-1, stderr=-1, text=True)
+    verdict = verification.verdict_of(running, lambda: None)
     assert "longer than" in verdict.trouble
     assert running.poll() is not None
 
 
-def test_a_report_is_made_by_its_task_and_says_how_many_pictures_it_holds(settings: Settings, tmp_path: Path) -> None:
+def test_a_report_is_made_by_its_task_and_says_how_many_images_it_holds(settings: Settings, tmp_path: Path) -> None:
     printing = tmp_path / "chromium"
     printing.write_text("""#!/bin/sh
 for word in "$@"; do case "$word" in --print-to-pdf=*) printf '%%PDF-1.7' > "${word#--print-to-pdf=}";; esac; done
@@ -281,14 +281,14 @@ def test_a_file_that_was_stored_after_somebody_else_took_the_job_over_goes_again
     tried: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = make_job()
-    store = content_store.keep_file
+    store = content_store.store_file
 
     def meanwhile(path: Path) -> str:
         """Another worker is given the job."""
         ExportJob.objects.filter(pk=job.pk).update(token=None)
         return store(path)
 
-    monkeypatch.setattr(content_store, "keep_file", meanwhile)
+    monkeypatch.setattr(content_store, "store_file", meanwhile)
     jobs.run_export_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.sha256) == (State.WORKING, "")
@@ -298,7 +298,7 @@ def test_a_file_that_was_stored_after_somebody_else_took_the_job_over_goes_again
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_a_bundle_is_made_of_one_moment_of_the_database() -> None:
-    with safely.hold_database_snapshot():
+    with snapshot.hold_database_snapshot():
         before = ExportJob.objects.count()
 
         def add() -> None:

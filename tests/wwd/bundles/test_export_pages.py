@@ -12,8 +12,8 @@ from evaluation.images import download_log
 from evaluation.models import ExportJob, ImageDownload, StoredTable
 from tests.evaluation.tables import make_staff
 from tests.wwd.bundles.make import make_world
-from wwd.exchange.bundles import jobs, making
-from wwd.exchange.bundles.chosen import ChosenError
+from wwd.exchange.bundles import build, jobs
+from wwd.exchange.bundles.table_views import ChosenError
 
 pytestmark = pytest.mark.django_db
 BUNDLE, REPORT = "/admin/evaluation/bundle/", "/admin/evaluation/report/"
@@ -33,7 +33,7 @@ def researcher(client: Client) -> Client:
     return client
 
 
-def allow_pictures() -> None:
+def allow_images() -> None:
     User.objects.get(username="researcher").user_permissions.add(
         Permission.objects.get(codename=download_log.PERMISSION)
     )
@@ -104,7 +104,7 @@ def test_masked_tables_are_in_no_bundle(researcher: Client, monkeypatch: pytest.
     def masked(views: Any) -> None:
         raise ChosenError("review.quality is masked by the plan “Before”.")
 
-    monkeypatch.setattr(making, "refuse_masked", masked)
+    monkeypatch.setattr(build, "refuse_masked", masked)
     assert "is masked by the plan" in researcher.post(BUNDLE, ASKED).content.decode()
     assert not ExportJob.objects.exists()
 
@@ -127,10 +127,10 @@ def test_a_file_that_is_gone_is_a_page_that_says_so(researcher: Client) -> None:
     assert researcher.get(f"/admin/evaluation/exports/{job.pk}/").status_code == 404
 
 
-def test_pictures_are_handed_out_under_their_terms_and_noted(researcher: Client) -> None:
+def test_images_are_handed_out_under_their_terms_and_noted(researcher: Client) -> None:
     address = f"/admin/evaluation/exports/{make_done(picture_count=7).pk}/"
     assert researcher.get(address).status_code == 403
-    allow_pictures()
+    allow_images()
     page = researcher.get(address)
     assert (page.status_code, "not for training" in page.content.decode()) == (200, True)
     assert researcher.post(address).status_code == 200
@@ -139,10 +139,10 @@ def test_pictures_are_handed_out_under_their_terms_and_noted(researcher: Client)
     assert ImageDownload.objects.get().number == 7
 
 
-def test_only_people_who_may_take_pictures_can_ask_for_them(researcher: Client) -> None:
+def test_only_people_who_may_take_images_can_ask_for_them(researcher: Client) -> None:
     researcher.post(BUNDLE, {**ASKED, "pictures": "on"})
     assert ExportJob.objects.get().pictures is False
-    allow_pictures()
+    allow_images()
     researcher.post(BUNDLE, {**ASKED, "pictures": "on"})
     assert ExportJob.objects.filter(pictures=True).count() == 1
 

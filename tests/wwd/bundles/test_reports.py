@@ -10,35 +10,35 @@ from pytest_django import Settings
 
 from evaluation import content_store
 from evaluation.models import GeneratedImage
-from evaluation.presentation.table import Cell, Line
+from evaluation.presentation.table import Line, ShownCell
 from evaluation.runner.catalogue import subject_data
 from evaluation.tables.read import read_stored_table as read_table
 from review.models import CampaignImage
 from tests.evaluation.make import make_dish, make_image, make_model
 from tests.evaluation.tables import make_place_in
-from tests.review.make import make_picture
+from tests.review.make import make_image_bytes
 from tests.review.tables import make_campaign, make_people, make_review, make_shown
 from tests.wwd.bundles.make import make_world
-from wwd.exchange.bundles import blurred, chosen, pdf, report
-from wwd.exchange.bundles.fitting import choose_page_layout
-from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles import blurred_images, pdf, report, table_views
+from wwd.exchange.bundles.build import Request
+from wwd.exchange.bundles.page_fit import choose_page_layout
 from wwd.exchange.bundles.pdf import PdfUnavailableError
 
 VIEWS = ("review.quality?country=Kenya", "colours.diversity")
 
 
-def make_request(*views: str, pictures: bool = False) -> Request:
-    return Request("kenya", chosen.parse_views(views or VIEWS), pictures)
+def make_request(*views: str, images: bool = False) -> Request:
+    return Request("kenya", table_views.parse_views(views or VIEWS), images)
 
 
-def cells(*values: str, interval: str | None = None) -> tuple[Cell, ...]:
-    return tuple(Cell(value, value, 40, 12, interval, False, "") for value in values)
+def cells(*values: str, interval: str | None = None) -> tuple[ShownCell, ...]:
+    return tuple(ShownCell(value, value, 40, 12, interval, False, "") for value in values)
 
 
 @pytest.mark.django_db
 def test_a_report_is_one_file_with_warning_numbers_methods_and_what_is_not_measured() -> None:
     make_world()
-    page, pictures = report.render_standalone_report(make_request(), report.read_fresh_view)
+    page, images = report.render_standalone_report(make_request(), report.read_fresh_view)
     assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page) == []
     assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in page
     assert "<script" not in page
@@ -48,7 +48,7 @@ def test_a_report_is_one_file_with_warning_numbers_methods_and_what_is_not_measu
     assert "country = <bdi" in page
     assert "Exploratory: no plan was made before the data." in page
     assert "Missing" not in page and "Board of Nairobi, 2026/17" in page
-    assert pictures == 0
+    assert images == 0
 
 
 @pytest.mark.django_db
@@ -76,24 +76,24 @@ def test_tables_lie_across_where_they_do_not_fit_upright() -> None:
 
 
 @pytest.mark.django_db
-def test_pictures_are_small_blurred_and_of_public_dishes_alone() -> None:
+def test_images_are_small_blurred_and_of_public_dishes_alone() -> None:
     painter = make_model("painter")
     shown = make_image(
-        make_place_in("Africa"), painter, sha256=content_store.store_content(make_picture("red", (900, 600)))
+        make_place_in("Africa"), painter, sha256=content_store.store_content(make_image_bytes("red", (900, 600)))
     )
-    found = blurred.blur_image(shown)
+    found = blurred_images.blur_image(shown)
     assert found is not None and found.address.startswith("data:image/jpeg;base64,")
     hidden = make_dish("Hidden", state="hidden").subjects.create(kind="dish", name="Hidden", source_key="hidden")
     GeneratedImage.objects.create(subject=hidden, model_id=painter.id, sha256="a" * 64, source_key="hidden")
     keys = list(GeneratedImage.objects.values_list("pk", flat=True))
-    assert blurred.select_public_images(keys) == [shown]
+    assert blurred_images.select_public_images(keys) == [shown]
     shown.sha256 = "f" * 64
-    assert blurred.blur_image(shown) is None
+    assert blurred_images.blur_image(shown) is None
 
 
-def test_pictures_come_from_the_whole_length_of_the_list() -> None:
-    assert list(blurred.sample_images_evenly(list(range(80)))) == [0, 10, 20, 30, 40, 50, 60, 70]  # type: ignore[arg-type]
-    assert list(blurred.sample_images_evenly([])) == []
+def test_images_come_from_the_whole_length_of_the_list() -> None:
+    assert list(blurred_images.sample_images_evenly(list(range(80)))) == [0, 10, 20, 30, 40, 50, 60, 70]  # type: ignore[arg-type]
+    assert list(blurred_images.sample_images_evenly([])) == []
 
 
 @pytest.mark.django_db
@@ -137,20 +137,20 @@ def test_chromium_prints_a_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_pictures_of_a_table_stand_in_the_report_where_no_plan_hides_who_made_them() -> None:
+def test_images_of_a_table_stand_in_the_report_where_no_plan_hides_who_made_them() -> None:
     painter = make_model("painter")
     dish = make_dish("Shown", state="accepted")
     subject = dish.subjects.create(kind="dish", name="Shown", source_key="shown", labels={"country": ["Kenya"]})
-    image = make_image(subject_data(subject), painter, sha256=content_store.store_content(make_picture("red")))
+    image = make_image(subject_data(subject), painter, sha256=content_store.store_content(make_image_bytes("red")))
     shown = make_shown(make_campaign())
     CampaignImage.objects.filter(pk=shown.pk).update(image=image)
     for person in make_people(shown.campaign, 2):
         make_review(shown, person, food=True, quality=3)
-    request = make_request("review.quality", "overview.totals", pictures=True)
-    page, pictures = report.render_standalone_report(request, report.read_fresh_view)
-    assert pictures == 1 and page.count("data:image/jpeg;base64,") == 1
+    request = make_request("review.quality", "overview.totals", images=True)
+    page, images = report.render_standalone_report(request, report.read_fresh_view)
+    assert images == 1 and page.count("data:image/jpeg;base64,") == 1
     read = read_table("review.quality", {"country": "Kenya"})
-    assert read.table is None and blurred.pictures_of(read) == []
+    assert read.table is None and blurred_images.select_blurred_images(read) == []
 
 
 @pytest.mark.django_db

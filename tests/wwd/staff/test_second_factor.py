@@ -22,8 +22,8 @@ from pytest_django import Settings
 from collection.models import Photo
 from evaluation import urls
 from tests.collection.make import make_dish, make_photo
+from tests.wwd.staff_rows import make_member
 from tests.wwd.test_groups import lists, page_of
-from tests.wwd.world import make_member
 from wwd.staff.second_factor import RECOVERY_CODES
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]

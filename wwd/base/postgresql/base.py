@@ -43,7 +43,7 @@ class Opened(NamedTuple):
         return bool(self.connection.info.transaction_status == extensions.TRANSACTION_STATUS_IDLE)
 
 
-class Kept:
+class IdleConnections:
     """Open connections that nobody uses now, at most `most`; the one that was used last is taken first."""
 
     def __init__(self) -> None:
@@ -81,17 +81,17 @@ class Kept:
         opened.connection.close()
 
 
-kept = Kept()
+idle_connections = IdleConnections()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Closing hands the connection over to `kept`; opening takes one from there first."""
+    """Closing hands the connection over to `idle_connections`; opening takes one from there first."""
 
     opened: Opened | None = None
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         key = repr(sorted((name, str(value)) for name, value in conn_params.items()))
-        self.opened = kept.take(key)
+        self.opened = idle_connections.take(key)
         if self.opened is None:
             self.opened = Opened(super().get_new_connection(conn_params), key, time.monotonic())
         else:
@@ -102,4 +102,4 @@ class DatabaseWrapper(base.DatabaseWrapper):
         opened, self.opened = self.opened, None
         if opened is None or opened.connection is not self.connection or self.in_atomic_block or self.errors_occurred:
             return super()._close()  # type: ignore[misc]
-        return kept.give(opened)
+        return idle_connections.give(opened)

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.handlers.wsgi import get_path_info
 from gunicorn.glogging import Logger
 
-from wwd.base.routes import UNKNOWN, route_of
+from wwd.base.routes import UNKNOWN_ROUTE, route_of
 
 
 class RouteLogger(Logger):
@@ -16,7 +16,7 @@ class RouteLogger(Logger):
         """m: method, U: route, s: status, B: bytes sent, M: milliseconds."""
         return {
             "m": environ.get("REQUEST_METHOD"),
-            "U": route_of(get_path_info(environ)) if "PATH_INFO" in environ else UNKNOWN,
+            "U": route_of(get_path_info(environ)) if "PATH_INFO" in environ else UNKNOWN_ROUTE,
             "s": str(resp.status).split(None, 1)[0],
             "B": getattr(resp, "sent", None),
             "M": int(request_time.total_seconds() * 1000),

@@ -130,7 +130,7 @@ class Arriving:
         if end >= 0:
             end += len(HEAD_END)
             self.content.write(self.head[:end])
-            self.body, self.expects_continue = body_behind(bytes(self.head[:end]))
+            self.body, self.expects_continue = parse_body_framing(bytes(self.head[:end]))
             return bytes(self.head[end:])
         if len(self.head) > MOST_HEAD:
             self.content.write(self.head)
@@ -146,7 +146,7 @@ class Arriving:
         return now - self.last > SILENCE or now - self.first > GRACE + self.size / LEAST_RATE
 
 
-def body_behind(head: bytes) -> tuple[Body, bool]:
+def parse_body_framing(head: bytes) -> tuple[Body, bool]:
     """What follows a head, and whether its sender waits for *100 Continue* first."""
     length, chunked, waits = 0, False, False
     for line in head.split(b"\r\n")[1:]:

@@ -25,12 +25,12 @@ from evaluation import content_store
 from evaluation.models import ExportJob
 from evaluation.queue import send_task
 from wwd.base.leases import Lease
-from wwd.exchange.bundles import chosen, making, pdf
-from wwd.exchange.bundles.chosen import ChosenError
-from wwd.exchange.bundles.making import DataChangedError, Request, TableComputationError
+from wwd.exchange.bundles import build, pdf, table_views
+from wwd.exchange.bundles.build import DataChangedError, Request, TableComputationError
 from wwd.exchange.bundles.pdf import PdfUnavailableError
-from wwd.exchange.bundles.safely import clear_workshops, open_temporary_folder
-from wwd.exchange.bundles.verifying import verify_bundle
+from wwd.exchange.bundles.snapshot import clear_workshops, open_temporary_folder
+from wwd.exchange.bundles.table_views import ChosenError
+from wwd.exchange.bundles.verification import verify_bundle
 
 LEASE = Lease(timedelta(minutes=10))
 MOST_DELIVERIES = 3
@@ -48,7 +48,7 @@ def start_export_job(kind: str, request: Request, by: AbstractBaseUser | None) -
         "kind": kind,
         "name": request.name,
         "views": [view.address for view in request.views],
-        "pictures": request.pictures,
+        "pictures": request.images,
         "language": translation.get_language() or "en",
     }
     asked = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
@@ -123,16 +123,16 @@ def describe_disk_error(error: OSError) -> str:
 def _made(job: ExportJob) -> dict[str, Any]:
     """Makes, tries and keeps the file; returns the columns to store."""
     step = partial(_step, job)
-    request = Request(job.name, chosen.parse_views(job.views), job.pictures)
+    request = Request(job.name, table_views.parse_views(job.views), job.pictures)
     with open_temporary_folder() as folder:
         path = folder / "file"
         found = MAKERS[job.kind](request, path, step)
         step("The file is being stored.")
-        return {**found, "sha256": content_store.keep_file(path), "size": path.stat().st_size}
+        return {**found, "sha256": content_store.store_file(path), "size": path.stat().st_size}
 
 
 def _bundle(request: Request, path: Path, step: Callable[[str], None]) -> dict[str, Any]:
-    count = making.write_bundle(request, path, step)
+    count = build.write_bundle(request, path, step)
     verdict = verify_bundle(path, partial(step, "The tables are being computed again from the bundle."))
     said = [*verdict.lines, *([verdict.trouble] if verdict.trouble else [])]
     return {"picture_count": count, "said": said, "equal": verdict.equal}

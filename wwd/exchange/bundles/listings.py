@@ -11,9 +11,9 @@ from django.db.models import Count, Exists, OuterRef
 from collection.models import Opening
 from evaluation.models import EarlierOutcome, GeneratedImage, Model, Outcome, Run, Unit
 from review.models import Campaign, Reviewer
-from wwd.exchange.bundles.chosen import View
-from wwd.exchange.bundles.gathering import Needed
+from wwd.exchange.bundles.row_selection import Needed
 from wwd.exchange.bundles.rows import without_address
+from wwd.exchange.bundles.table_views import View
 
 PROMPTS = (
     "image",
@@ -47,10 +47,10 @@ class Listing:
 
 
 def list_bundle_prompts(needed: Needed) -> Listing:
-    """Every picture with its prompt as sent and as the provider rewrote it."""
+    """Every image with its prompt as sent and as the provider rewrote it."""
     columns = ("pk", *PROMPTS[1:])
-    pictures = (row for part in needed.chunks(GeneratedImage) for row in part.order_by("pk").values_list(*columns))
-    return Listing([name.replace("__", "_") for name in PROMPTS], _shown(needed, pictures))
+    images = (row for part in needed.chunks(GeneratedImage) for row in part.order_by("pk").values_list(*columns))
+    return Listing([name.replace("__", "_") for name in PROMPTS], _shown(needed, images))
 
 
 def list_bundle_outcomes(needed: Needed) -> Listing:
@@ -156,8 +156,8 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def campaigns_behind(views: Iterable[View]) -> list[Campaign]:
-    """The campaigns that these views count: those that filters name, else all in which somebody judged a picture."""
+def list_counted_campaigns(views: Iterable[View]) -> list[Campaign]:
+    """The campaigns that these views count: those that filters name, else all in which somebody judged an image."""
     of_reviews = [view for view in views if "reviews" in view.spec.inputs]
     if not of_reviews:
         return []

@@ -16,17 +16,17 @@ from evaluation import content_store
 from evaluation.images import download_log
 from evaluation.models import ExportJob
 from evaluation.views.tables import build_admin_context, require_permission
-from wwd.exchange.bundles import chosen, jobs, report
-from wwd.exchange.bundles.asking import BundleForm, ExportForm
-from wwd.exchange.bundles.chosen import ChosenError
-from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles import jobs, report, table_views
+from wwd.exchange.bundles.build import Request
+from wwd.exchange.bundles.request_form import BundleForm, ExportForm
+from wwd.exchange.bundles.table_views import ChosenError
 
 RECENT = 30
 ENDINGS = {ExportJob.Kind.BUNDLE: "zip", ExportJob.Kind.REPORT: "pdf"}
 READ = "view_storedtable"
 
 
-def may_take_pictures(request: HttpRequest) -> bool:
+def may_download_images(request: HttpRequest) -> bool:
     return request.user.has_perm(f"evaluation.{download_log.PERMISSION}")
 
 
@@ -34,8 +34,8 @@ def may_take_pictures(request: HttpRequest) -> bool:
 @require_http_methods(["GET", "HEAD", "POST"])
 def request_bundle(request: HttpRequest) -> HttpResponse:
     """Ask for a bundle, and see those that were asked for."""
-    label = "Pictures too, those that may leave the platform" if may_take_pictures(request) else ""
-    form = BundleForm(get_post_data(request), views=request.GET.getlist("view"), pictures_label=label)
+    label = "Images too, those that may leave the platform" if may_download_images(request) else ""
+    form = BundleForm(get_post_data(request), views=request.GET.getlist("view"), images_label=label)
     return handle_export_form(request, ExportJob.Kind.BUNDLE, form, "Bundles")
 
 
@@ -43,8 +43,8 @@ def request_bundle(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def request_report(request: HttpRequest) -> HttpResponse:
     """Ask for a report as PDF, and see those that were asked for."""
-    label = "Some pictures behind each table, blurred" if may_take_pictures(request) else ""
-    form = ExportForm(get_post_data(request), views=request.GET.getlist("view"), pictures_label=label)
+    label = "Some images behind each table, blurred" if may_download_images(request) else ""
+    form = ExportForm(get_post_data(request), views=request.GET.getlist("view"), images_label=label)
     return handle_export_form(request, ExportJob.Kind.REPORT, form, "Reports")
 
 
@@ -75,19 +75,19 @@ def query_of(wanted: Request) -> str:
 @require_permission(READ)
 @require_http_methods(["GET", "HEAD", "POST"])
 def download_export(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The file of a job. Pictures are handed out to people who accept their terms, and that is noted."""
+    """The file of a job. Images are handed out to people who accept their terms, and that is noted."""
     job = get_object_or_404(ExportJob, pk=pk, state=ExportJob.State.DONE)
-    with_pictures = job.kind == ExportJob.Kind.BUNDLE and job.picture_count > 0
-    if with_pictures and not (may_take_pictures(request) and download_log.is_terms_accepted(request)):
+    with_images = job.kind == ExportJob.Kind.BUNDLE and job.picture_count > 0
+    if with_images and not (may_download_images(request) and download_log.is_terms_accepted(request)):
         more = build_admin_context(
-            request, job.name, job=job, may=may_take_pictures(request), **download_log.build_terms_context()
+            request, job.name, job=job, may=may_download_images(request), **download_log.build_terms_context()
         )
-        return render(request, "bundles/terms.html", more, status=200 if may_take_pictures(request) else 403)
+        return render(request, "bundles/terms.html", more, status=200 if may_download_images(request) else 403)
     try:
         file = default_storage.open(content_store.path_of(job.sha256))
     except FileNotFoundError:
         raise Http404 from None
-    if with_pictures:
+    if with_images:
         download_log.record_download(request.user, f"bundle {job.name} ({job.pk})", job.picture_count)
     name = f"wwd-{job.name}.{ENDINGS[ExportJob.Kind(job.kind)]}"
     return FileResponse(file, as_attachment=True, filename=name)
@@ -96,10 +96,11 @@ def download_export(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_permission(READ)
 @require_safe
 def show_report(request: HttpRequest) -> HttpResponse:
-    """A report on the screen, from what is stored; pictures are in the PDF only."""
+    """A report on the screen, from what is stored; images are in the PDF only."""
     try:
         wanted = Request(
-            chosen.check_bundle_name(request.GET.get("name", "report")), chosen.parse_views(request.GET.getlist("view"))
+            table_views.check_bundle_name(request.GET.get("name", "report")),
+            table_views.parse_views(request.GET.getlist("view")),
         )
         made = report.build_report_context(wanted, report.as_stored, on_site=True)
     except ChosenError as error:

@@ -9,8 +9,8 @@ from pathlib import Path
 from django.conf import settings
 
 from wwd.exchange.bundles import report
-from wwd.exchange.bundles.making import Request
-from wwd.exchange.bundles.safely import open_temporary_folder, write_new_file
+from wwd.exchange.bundles.build import Request
+from wwd.exchange.bundles.snapshot import open_temporary_folder, write_new_file
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SECONDS = 300
@@ -43,15 +43,15 @@ def find_chromium() -> str:
 
 
 def write_pdf_report(request: Request, target: Path, step: Callable[[str], None] = lambda text: None) -> int:
-    """Writes the report as PDF to `target`, whole or not at all; returns how many pictures it holds.
+    """Writes the report as PDF to `target`, whole or not at all; returns how many images it holds.
 
     Raises PdfUnavailableError.
     """
     find_chromium()
-    page, pictures = report.render_standalone_report(request, report.read_fresh_view, step)
+    page, images = report.render_standalone_report(request, report.read_fresh_view, step)
     step("The pages are being printed.")
     print_page(page, target)
-    return pictures
+    return images
 
 
 def print_page(page: str, target: Path) -> None:

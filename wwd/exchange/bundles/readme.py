@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import translation
 
 from evaluation.images.download_log import TERMS
-from wwd.base.csv_files import ABOUT_CSV
+from wwd.base.csv_files import CSV_NOTE
 from wwd.exchange.bundles.listings import NO_ETHICS
 
 DATA_TERMS = (
@@ -69,9 +69,9 @@ def write_readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, A
         "## What is in here",
         "\n".join(f"- `{name}`: {what}" for name, what in list_bundle_contents(manifest)),
         "## Read the files",
-        ABOUT_CSV,
+        CSV_NOTE,
         "## What is not",
-        "\n".join(f"- {sentence}" for sentence in (*LEFT_OUT, *_about_pictures(manifest))),
+        "\n".join(f"- {sentence}" for sentence in (*LEFT_OUT, *_describe_images(manifest))),
         "## Plan",
         f"{plans} frozen plan(s) in `plans/`. The column `plan` of each table says which numbers they list."
         if plans
@@ -87,16 +87,16 @@ def write_readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, A
 
 
 def list_bundle_contents(manifest: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    pictures = (
+    images = (
         (("pictures/", "pictures by their SHA-256; prompts.csv says which is which"),) if manifest["pictures"] else ()
     )
-    return (*CONTENTS, *pictures)
+    return (*CONTENTS, *images)
 
 
-def write_terms(pictures: int) -> str:
-    """The terms of the data, and of the pictures where there are some."""
+def write_terms(images: int) -> str:
+    """The terms of the data, and of the images where there are some."""
     with translation.override("en"):
-        sentences = [*DATA_TERMS, *(str(sentence) for sentence in (TERMS if pictures else ()))]
+        sentences = [*DATA_TERMS, *(str(sentence) for sentence in (TERMS if images else ()))]
     return "# Terms of use\n\n" + "\n".join(f"- {sentence}" for sentence in sentences) + "\n"
 
 
@@ -118,5 +118,5 @@ def _of_code(code: Mapping[str, Any]) -> str:
     return f"Commit {code['commit']}.{changed}"
 
 
-def _about_pictures(manifest: Mapping[str, Any]) -> Sequence[str]:
+def _describe_images(manifest: Mapping[str, Any]) -> Sequence[str]:
     return () if manifest["pictures"] else ("Pictures. prompts.csv holds their SHA-256.",)

@@ -26,10 +26,10 @@ from evaluation.tables import store
 from evaluation.tables.store import TableView
 from evaluation.views.tables import model_colours
 from wwd.exchange.bundles import listings, source
-from wwd.exchange.bundles.blurred import Picture, pictures_of
-from wwd.exchange.bundles.chosen import ChosenError, View
-from wwd.exchange.bundles.fitting import Fit, choose_page_layout
-from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles.blurred_images import BlurredImage, select_blurred_images
+from wwd.exchange.bundles.build import Request
+from wwd.exchange.bundles.page_fit import Fit, choose_page_layout
+from wwd.exchange.bundles.table_views import ChosenError, View
 
 STYLE = "report.css"
 # More lines than this are not read on paper; the bundle and the CSV hold all.
@@ -65,7 +65,7 @@ class Section:
     sheets_left_out: int
     reasons: Sequence[Reason]
     methods: Sequence[str]
-    pictures: Sequence[Picture]
+    images: Sequence[BlurredImage]
 
     @property
     def title(self) -> str:
@@ -102,7 +102,7 @@ def read_checked_view(read: Callable[[str, Mapping[str, str]], TableView], view:
         raise ChosenError(str(error)) from error
 
 
-def build_section(number: int, view: View, read: TableView, *, pictures: bool, on_site: bool) -> Section:
+def build_section(number: int, view: View, read: TableView, *, images: bool, on_site: bool) -> Section:
     """What is shown of one table. On the site its figure has an address of its own, and is drawn there."""
     table, spec = read.table, read.spec
     lines = presentation_table.build_table_lines(table, list(spec.metrics)) if table else []
@@ -119,7 +119,7 @@ def build_section(number: int, view: View, read: TableView, *, pictures: bool, o
         sheets_left_out=max(0, len(drawn) - MOST_SHEETS),
         reasons=list_missing_reasons(table) if table else [],
         methods=methods_text.write_methods_paragraph(spec, table, view.values, read.computed_at) if table else [],
-        pictures=pictures_of(read) if pictures else [],
+        images=select_blurred_images(read) if images else [],
     )
 
 
@@ -140,19 +140,19 @@ def select_drawable_rows(read: TableView) -> TidyTable | None:
     return shown if measured else None
 
 
-def split_figure_into_sheets(read: TableView) -> list[model.Plan]:
+def split_figure_into_sheets(read: TableView) -> list[model.FigurePlan]:
     """The figure in parts that fit on a printed page; none where there is nothing to draw."""
     shown = select_drawable_rows(read)
-    look = model.Look(colours=model_colours())
-    plan = layout.lay_out_figure(shown, read.spec.drawn, look) if shown else None
+    style = model.FigureStyle(colours=model_colours())
+    plan = layout.lay_out_figure(shown, read.spec.drawn, style) if shown else None
     if plan is None:
         return []
     pages = draw.split_into_pages(plan, SHEET_WIDTH, SHEET_HEIGHT)
     return [replace(plan, panels=tuple(panel for line, _height in page.lines for panel in line)) for page in pages]
 
 
-def as_address(plan: model.Plan) -> str:
-    """A figure as an address that holds the whole picture."""
+def as_address(plan: model.FigurePlan) -> str:
+    """A figure as an address that holds the whole image."""
     return f"data:image/svg+xml;base64,{base64.b64encode(draw.draw_figure(plan, 'svg', SHEET_WIDTH)).decode()}"
 
 
@@ -168,7 +168,7 @@ def build_report_context(
     sections = []
     for number, view in enumerate(request.views, start=1):
         step(f"{view.address} is being computed.")
-        sections.append(build_section(number, view, read(view), pictures=request.pictures, on_site=on_site))
+        sections.append(build_section(number, view, read(view), images=request.images, on_site=on_site))
     return {
         "name": request.name,
         "site": on_site,
@@ -179,14 +179,14 @@ def build_report_context(
         "code": source.describe_commit(),
         "language": get_language() or "en",
         "direction": "rtl" if get_language_bidi() else "ltr",
-        "picture_count": sum(len(one.pictures) for one in sections),
+        "image_count": sum(len(one.images) for one in sections),
     }
 
 
 def map_ethics_approvals(views: Iterable[View]) -> Mapping[str, str]:
     """Campaign → its approval, of the campaigns that the tables count; the collection's under no name."""
     found = {"": listings.collection_ethics()}
-    for campaign in listings.campaigns_behind(views):
+    for campaign in listings.list_counted_campaigns(views):
         found[campaign.slug] = campaign.ethics_reference.strip() or listings.NO_ETHICS
     return found
 
@@ -194,10 +194,10 @@ def map_ethics_approvals(views: Iterable[View]) -> Mapping[str, str]:
 def render_standalone_report(
     request: Request, read: Read, step: Callable[[str], None] = lambda text: None
 ) -> tuple[str, int]:
-    """The report as one file that names nothing outside of itself, and how many pictures it holds."""
+    """The report as one file that names nothing outside of itself, and how many images it holds."""
     made = build_report_context(request, read, step)
     page = render_to_string("bundles/report.html", {**made, "style": build_style_element(made)})
-    return page, int(made["picture_count"])
+    return page, int(made["image_count"])
 
 
 def build_style_element(made: Mapping[str, Any]) -> SafeString:

@@ -20,9 +20,9 @@ from review import models as review
 from review.redacted_words import redact_text
 from review.unappetising import text_codes
 from wwd.base.planner_statistics import refresh_statistics
-from wwd.exchange.bundles.gathering import Needed
-from wwd.exchange.bundles.people import pseudonymise_reviewers
-from wwd.exchange.bundles.shapes import SHAPES, Shape
+from wwd.exchange.bundles.pseudonyms import pseudonymise_reviewers
+from wwd.exchange.bundles.row_columns import SHAPES, Shape
+from wwd.exchange.bundles.row_selection import Needed
 
 Row = dict[str, Any]
 Change = Callable[[Row], Row]
@@ -31,8 +31,18 @@ REACHED_BY = ("base_url", "key", "url", "token")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 INSERT_AT_ONCE = 500
 # Of what people told about a dish only its names leave; of the rest, whether they told anything.
-TOLD = ["regions", "cultures", "time_of_day", "kinds", "utensils", "drink", "ingredients", "recipe", "more_details"]
-TOLD_SIGN = "x"
+FREE_TEXT_FIELDS = [
+    "regions",
+    "cultures",
+    "time_of_day",
+    "kinds",
+    "utensils",
+    "drink",
+    "ingredients",
+    "recipe",
+    "more_details",
+]
+FREE_TEXT_MARK = "x"
 
 
 def write_table_rows(shape: Shape, needed: Needed, change: Change, target: IO[str]) -> None:
@@ -67,7 +77,7 @@ def build_row_changes(needed: Needed) -> dict[type[Model], Change]:
 
     return {
         Dish: of_dish,
-        PhotoLink: lambda row: {**row, "url": TOLD_SIGN if row["url"] else ""},
+        PhotoLink: lambda row: {**row, "url": FREE_TEXT_MARK if row["url"] else ""},
         Photo: lambda row: {**row, "id": UUID(int=next(photos))},
         evaluation.Model: lambda row: {**row, "parameters": without_address(row["parameters"])},
         review.Reviewer: reviewer,
@@ -78,7 +88,11 @@ def build_row_changes(needed: Needed) -> dict[type[Model], Change]:
 
 
 def of_dish(row: Row) -> Row:
-    told = {name: [TOLD_SIGN] if isinstance(row[name], list) else TOLD_SIGN for name in TOLD if row[name]}
+    told = {
+        name: [FREE_TEXT_MARK] if isinstance(row[name], list) else FREE_TEXT_MARK
+        for name in FREE_TEXT_FIELDS
+        if row[name]
+    }
     occasions = {"occasions": Occasion.BOTH.value} if row["occasions"] else {}
     return {**row, **told, **occasions}
 

@@ -1,4 +1,4 @@
-"""Demonstration data: dishes written for this project from general knowledge, placeholder pictures, made-up reviews.
+"""Demonstration data: dishes written for this project from general knowledge, placeholder images, made-up reviews.
 
 Every row is marked as a demonstration and all of it goes with `manage.py demo clear`.
 """

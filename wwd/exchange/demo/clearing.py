@@ -53,7 +53,7 @@ def clear_demo() -> dict[str, int]:
 
 
 def file_hashes() -> set[str]:
-    """SHA-256 of every picture and review copy of the demonstration."""
+    """SHA-256 of every image and review copy of the demonstration."""
     images = GeneratedImage.objects.filter(subject__in=select_demo_subjects())
     shown = CampaignImage.objects.filter(Q(image__in=images) | Q(campaign__source=Source.DEMONSTRATION))
     found = {*images.values_list("sha256", flat=True), *shown.values_list("copy_sha256", flat=True)}

@@ -57,7 +57,7 @@ RUNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         },
     ),
 }
-# Three people each about more than 30 pictures of more than 10 dishes: enough to compare them with one another and
+# Three people each about more than 30 images of more than 10 dishes: enough to compare them with one another and
 # with the stand-ins. The campaign wants more, so that a visitor is asked about these countries too.
 REVIEWED = (
     *("Ethiopia", "Morocco", "Nigeria", "Senegal", "Georgia", "India", "Sri Lanka", "Vietnam", "Ukraine"),
@@ -79,7 +79,7 @@ class Loaded:
     """What was added now; `invitation` is the link to the open campaign."""
 
     dishes: int
-    pictures: int
+    images: int
     reviews: int
     invitation: Invitation
 
@@ -91,7 +91,7 @@ def read_demo_dishes() -> list[dict[str, Any]]:
 
 
 def load_demo() -> Loaded:
-    """Adds what is missing. Writes pictures and commits in steps, so that a load that was cut short goes on."""
+    """Adds what is missing. Writes images and commits in steps, so that a load that was cut short goes on."""
     added = add_dishes()
     import_reference(
         REFERENCE, KEY, "plain", title="Demonstration", source="Written for this project", demonstration=True
@@ -158,7 +158,7 @@ def invitation_to(campaign: Campaign) -> Invitation:
 
 
 def add_reviews(campaign: Campaign) -> int:
-    """Made-up opinions on the pictures of some countries, the same on every machine; returns how many are new."""
+    """Made-up opinions on the images of some countries, the same on every machine; returns how many are new."""
     if not campaign.is_open():
         return 0
     added = 0

@@ -130,7 +130,7 @@ def build_dish_languages(row: Row, dish: Dish) -> list[DishLanguage]:
 
 
 def build_photo_links(row: Row, dish: Dish) -> list[PhotoLink]:
-    """Links to pictures, or the statement that no free picture exists. Addresses stay as written, `data:` ones too."""
+    """Links to images, or the statement that no free image exists. Addresses stay as written, `data:` ones too."""
     url, caption = row["public_cc_image_url"], row["public_cc_image_caption"]
     none_exists = url == NONE_EXISTS
     found = []

@@ -1,6 +1,6 @@
-"""CLIP vectors of pictures and descriptor words, made elsewhere: a run of the study *association* that is done.
+"""CLIP vectors of images and descriptor words, made elsewhere: a run of the study *association* that is done.
 
-The vectors are of pictures of continents, 50 for each continent and model, not of dishes. Names of pictures repeat
+The vectors are of images of continents, 50 for each continent and model, not of dishes. Names of images repeat
 over models.
 """
 
@@ -24,8 +24,8 @@ from wwd.exchange.published.writing import by_key, insert_new
 
 KEY = "world-wide-dishes-2024"
 RUN = f"{KEY}-clip"
-PICTURES = "clip/continents"
-PICTURE_FILE = "image_embeddings.csv"
+IMAGE_FOLDER = "clip/continents"
+IMAGE_VECTOR_FILE = "image_embeddings.csv"
 WORDS_FILE = "clip/descriptors_embeddings.csv"
 COMPARISON_FILE = "clip/descriptors_embeddings_16.csv"
 CONFIG: Mapping[str, str] = {
@@ -43,8 +43,8 @@ Given = list[tuple[UnitPlan, Result]]
 
 
 @dataclass(frozen=True)
-class Picture:
-    """The vector of one picture; `key` is unique over continents and models."""
+class EmbeddedImage:
+    """The vector of one image; `key` is unique over continents and models."""
 
     continent: str
     model: str
@@ -87,14 +87,14 @@ class VectorParser:
         return vector
 
 
-def picture_files(folder: Path) -> list[str]:
-    """The files of the pictures' vectors, `clip/continents/<continent>/<model>/image_embeddings.csv`."""
-    found = sorted((folder / PICTURES).glob(f"*/*/{PICTURE_FILE}"))
+def list_vector_files(folder: Path) -> list[str]:
+    """The files of the images' vectors, `clip/continents/<continent>/<model>/image_embeddings.csv`."""
+    found = sorted((folder / IMAGE_FOLDER).glob(f"*/*/{IMAGE_VECTOR_FILE}"))
     return [path.relative_to(folder).as_posix() for path in found]
 
 
-def read_pictures(folder: Path, parse: VectorParser, report: Report) -> Iterator[Picture]:
-    for file in picture_files(folder):
+def read_embedded_images(folder: Path, parse: VectorParser, report: Report) -> Iterator[EmbeddedImage]:
+    for file in list_vector_files(folder):
         continent, model = file.split("/")[-3:-1]
         if continent not in Continent.values or model not in GENERATORS.values():
             report.problem(file, 1, f"{continent} is no continent or {model} no model that is known")
@@ -102,7 +102,7 @@ def read_pictures(folder: Path, parse: VectorParser, report: Report) -> Iterator
         for name, vector in parse_rows(
             read_wellformed_rows(folder, file, ("", "0"), report), parse, report, f"{continent} {model}"
         ):
-            yield Picture(continent, model, name, vector)
+            yield EmbeddedImage(continent, model, name, vector)
 
 
 def read_words(folder: Path, parse: VectorParser, report: Report) -> dict[str, Vector]:
@@ -146,33 +146,35 @@ def word_payloads(folder: Path) -> Iterator[dict[str, str]]:
                 yield text_payload(DESCRIPTOR_PROMPT.replace("{descriptor}", word), word, group, sign)
 
 
-def store_pictures(pictures: Sequence[Picture], report: Report) -> dict[str, GeneratedImage]:
-    """The pictures by key, none of them held. Their subjects are the continents."""
+def store_embedded_images(embedded_images: Sequence[EmbeddedImage], report: Report) -> dict[str, GeneratedImage]:
+    """The images by key, none of them held. Their subjects are the continents."""
     continents = {subject.name: subject for subject in subjects.select_place_subjects("continent", [])}
     models = by_key(Model.objects.all(), "slug", GENERATORS.values())
     wanted = [
         GeneratedImage(
-            subject=continents[picture.continent],
-            model=models[picture.model],
+            subject=continents[embedded.continent],
+            model=models[embedded.model],
             state=GeneratedImage.State.NOT_HELD,
-            source_key=picture.key,
+            source_key=embedded.key,
         )
-        for picture in pictures
+        for embedded in embedded_images
     ]
     same, counts = ("subject_id", "model_id"), report.count("embedded images")
     found = insert_new(GeneratedImage.objects.all(), wanted, "source_key", same, counts, "embedded images")
     return {str(key): image for key, image in found.items()}
 
 
-def picture_units(pictures: Sequence[Picture], images: Mapping[str, GeneratedImage], encoder: Model) -> Given:
+def plan_embedded_images(
+    embedded_images: Sequence[EmbeddedImage], images: Mapping[str, GeneratedImage], encoder: Model
+) -> Given:
     data = model_data(encoder)
     places = Subject.objects.in_bulk({image.subject_id for image in images.values()})
     given = []
-    for picture in pictures:
-        image = images[picture.key]
+    for embedded in embedded_images:
+        image = images[embedded.key]
         key = image_key(image.pk)
         plan = UnitPlan(key, data, subject_data(places[image.subject_id]), image_payload(image.pk), key)
-        vector = VectorResult(picture.vector, PREPROCESSING, image_id=image.pk)
+        vector = VectorResult(embedded.vector, PREPROCESSING, image_id=image.pk)
         given.append((plan, Result(key, vector=vector)))
     return given
 
@@ -205,7 +207,7 @@ def count_vectors(given: Given, encoder: Model, kind: str, report: Report) -> No
 def import_embeddings(folder: Path, report: Report) -> None:
     """Adds vectors and their run. Needs the models. Commits in steps: a run that was cut short goes on next time."""
     parse, encoder = VectorParser(), Model.objects.get(slug=ENCODER)
-    pictures = list(read_pictures(folder, parse, report))
+    embedded_images = list(read_embedded_images(folder, parse, report))
     vectors = read_words(folder, parse, report)
     compared = read_compared(folder, parse, report)
     import_descriptors(folder, compared, report)
@@ -214,7 +216,9 @@ def import_embeddings(folder: Path, report: Report) -> None:
         text_payload(text, word, "comparison", "none") for text, word in zip(ranked, compared, strict=True)
     ]
     parts = {
-        "image embeddings": picture_units(pictures, store_pictures(pictures, report), encoder),
+        "image embeddings": plan_embedded_images(
+            embedded_images, store_embedded_images(embedded_images, report), encoder
+        ),
         "descriptor embeddings": word_units(list(word_payloads(folder)), vectors, encoder),
         "comparison embeddings": word_units(ranked_payloads, ranked, encoder),
     }

@@ -39,8 +39,8 @@ def check_folder(folder: Path) -> Path:
     if not inner.is_dir():
         raise SourceError(f"{folder} holds no folder {FOLDER}. Name the folder that holds it.")
     missing = [name for name in FILES if not (inner / name).is_file()]
-    if not embeddings.picture_files(inner):
-        missing.append(f"{embeddings.PICTURES}/*/*/{embeddings.PICTURE_FILE}")
+    if not embeddings.list_vector_files(inner):
+        missing.append(f"{embeddings.IMAGE_FOLDER}/*/*/{embeddings.IMAGE_VECTOR_FILE}")
     if missing:
         raise SourceError(f"{inner} lacks: {', '.join(missing)}.")
     return inner

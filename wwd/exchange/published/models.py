@@ -1,4 +1,4 @@
-"""The models behind the published data. Their pictures, vectors and answers were made elsewhere."""
+"""The models behind the published data. Their images, vectors and answers were made elsewhere."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +23,7 @@ ANSWERER_TITLES: Mapping[str, tuple[str, str]] = {
     "llama-3-70b": ("Llama 3 70B", "meta-llama/Meta-Llama-3-70B-Instruct"),
 }
 ENCODER = "clip-vit-base-patch32"
-# Nobody said how the authors decoded their pictures.
+# Nobody said how the authors decoded their images.
 PREPROCESSING = IMPORTED
 
 

@@ -22,7 +22,7 @@ from wwd.exchange.published import release_form
 from wwd.exchange.published.models import GENERATORS
 from wwd.exchange.published.source import InvalidRowError, Report, Row
 
-ABOUT = ("Country", "Rater_id", "Dish name", "Model", "Generation_count")
+KEY_COLUMNS = ("Country", "Rater_id", "Dish name", "Model", "Generation_count")
 ASKED = (
     "associates",
     "familiarity",
@@ -36,14 +36,14 @@ ASKED = (
 )
 FOUND = (*release_form.WORDS, "Disturbing", "Unappetising_combined")
 HEADER = (
-    *ABOUT,
+    *KEY_COLUMNS,
     *(release_form.COLUMN_OF[code] for code in ASKED),
     "Familiarity_level",
     "Image_match",
     "Good_quality",
     *FOUND,
 )
-READ = (*ABOUT, *(release_form.COLUMN_OF[code] for code in ASKED))
+READ = (*KEY_COLUMNS, *(release_form.COLUMN_OF[code] for code in ASKED))
 LEAST_PEOPLE = 5
 LEVELS = {"not": "Not familiar", "somewhat": "Somewhat familiar", "very": "Very familiar"}
 FORM = ("e2", "1")
@@ -86,7 +86,7 @@ def random_numbers(keys: Iterable[Any]) -> dict[Any, int]:
 
 
 def generation_numbers(reviews: Iterable[Review]) -> dict[int, int]:
-    """Pictures of a dish of one name by one model, numbered from 1 in the order of their making."""
+    """Images of a dish of one name by one model, numbered from 1 in the order of their making."""
     shown = {review.image.image_id: review.image for review in reviews}
     seen: Counter[tuple[str, int | None]] = Counter()
     numbers: dict[int, int] = {}
@@ -188,7 +188,7 @@ def import_row(row: Row, campaign: Campaign) -> bool:
 
 
 def image_in(row: Row, campaign: Campaign) -> CampaignImage:
-    """The picture of a row, which is not held here."""
+    """The image of a row, which is not held here."""
     slug = GENERATORS.get(row["Model"], "")
     model = Model.objects.filter(slug=slug).first() or Model.objects.filter(title=row["Model"]).first()
     if model is None:

@@ -1,6 +1,6 @@
 """Community reviews of World Wide Dishes as a closed campaign with the questionnaire of the release.
 
-The pictures were never released: each becomes a `GeneratedImage` that is not held. Reviewers are numbered within
+The images were never released: each becomes a `GeneratedImage` that is not held. Reviewers are numbered within
 their country only.
 """
 
@@ -26,9 +26,9 @@ from wwd.exchange.published.writing import by_key, insert_new
 FILE = "Community_Review_Generated_Dish_Images.csv"
 KEY = "published-2024"
 WORDING = "en-x-published"
-ABOUT = ("Country", "Rater_id", "Dish name", "Model", "Generation_count")
+KEY_COLUMNS = ("Country", "Rater_id", "Dish name", "Model", "Generation_count")
 FLAGS = (*release_form.FLAGS.values(), *release_form.WORDS)
-COLUMNS = (*ABOUT, *release_form.COLUMN_OF.values(), *FLAGS)
+COLUMNS = (*KEY_COLUMNS, *release_form.COLUMN_OF.values(), *FLAGS)
 NUMBERED_DISH = re.compile(r"(\d+)\s*:\s*(.+)")
 COMPARED_REVIEW = (
     "answers",
@@ -65,7 +65,7 @@ class Opinion:
 
     @property
     def image_key(self) -> str:
-        """Whoever lacks model or generation may have seen any picture: it is then a picture of this row alone."""
+        """Whoever lacks model or generation may have seen any image: it is then an image of this row alone."""
         if self.model and self.generation is not None:
             return f"{self.subject_key}/{self.model}/{self.generation}"
         return f"{self._image_as_written}/seen by {self.rater}"
@@ -89,7 +89,7 @@ def parse_whole_number(cell: str, column: str) -> int:
 
 
 class OpinionParser:
-    """Makes opinions of rows; one person says something about one picture once."""
+    """Makes opinions of rows; one person says something about one image once."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
@@ -97,7 +97,7 @@ class OpinionParser:
     def __call__(self, row: Row) -> Opinion:
         opinion = self._opinion(row)
         if opinion.key in self._seen:
-            raise InvalidRowError("this person's judgement of this picture stands twice in the file")
+            raise InvalidRowError("this person's judgement of this image stands twice in the file")
         self._seen.add(opinion.key)
         return opinion
 
@@ -148,7 +148,7 @@ def dish_name(written: str) -> str:
 
 
 def import_reviews(folder: Path, report: Report) -> None:
-    """Adds reviews, reviewers and pictures that are not here yet. Needs the models; links to dishes that are here."""
+    """Adds reviews, reviewers and images that are not here yet. Needs the models; links to dishes that are here."""
     opinions = list(parse_rows(read_wellformed_rows(folder, FILE, COLUMNS, report), OpinionParser(), report, "reviews"))
     campaign = published_campaign()
     subjects = store_subjects(opinions, report)
@@ -195,7 +195,7 @@ def store_subjects(opinions: Iterable[Opinion], report: Report) -> dict[Any, Sub
 def store_images(
     opinions: Iterable[Opinion], subjects: dict[Any, Subject], campaign: Campaign, report: Report
 ) -> dict[str, CampaignImage]:
-    """The picture of each opinion in the campaign, by `Opinion.image_key`."""
+    """The image of each opinion in the campaign, by `Opinion.image_key`."""
     models = by_key(ModelRow.objects.all(), "slug", GENERATORS.values())
     first = {opinion.image_key: opinion for opinion in opinions}
     wanted = [

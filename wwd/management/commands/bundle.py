@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.images import download_log
-from wwd.exchange.bundles import chosen, making
-from wwd.exchange.bundles.chosen import ChosenError
-from wwd.exchange.bundles.making import DataChangedError, Request, TableComputationError
-from wwd.exchange.bundles.verifying import verify_bundle
+from wwd.exchange.bundles import build, table_views
+from wwd.exchange.bundles.build import DataChangedError, Request, TableComputationError
+from wwd.exchange.bundles.table_views import ChosenError
+from wwd.exchange.bundles.verification import verify_bundle
 
 
 class Command(BaseCommand):
@@ -22,18 +22,18 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        chosen.add_arguments(parser)
+        table_views.add_arguments(parser)
         parser.add_argument("--output", type=Path, help="the file to write; NAME.zip where it is left out")
-        parser.add_argument("--images", action="store_true", help="pictures too, those that may leave the platform")
-        parser.add_argument("--accept-terms", metavar="USER", help="who takes the pictures and keeps to their terms")
+        parser.add_argument("--images", action="store_true", help="images too, those that may leave the platform")
+        parser.add_argument("--accept-terms", metavar="USER", help="who takes the images and keeps to their terms")
         parser.add_argument("--no-check", action="store_true", help="do not compute the tables again to try the bundle")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            request = Request(*chosen.read_command_options(options), options["images"])
+            request = Request(*table_views.read_command_options(options), options["images"])
             target = options["output"] or Path(f"{request.name}.zip")
             taker = self.taker(options)
-            making.write_bundle(request, target, self.stderr.write, lambda count: self.note(taker, request, count))
+            build.write_bundle(request, target, self.stderr.write, lambda count: self.note(taker, request, count))
         except (ChosenError, DataChangedError, TableComputationError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
@@ -44,20 +44,20 @@ class Command(BaseCommand):
             self.check_bundle(target)
 
     def taker(self, options: dict[str, Any]) -> User | None:
-        """Who takes pictures along; None where there are none. Raises CommandError, with the terms."""
+        """Who takes images along; None where there are none. Raises CommandError, with the terms."""
         if not options["images"]:
             return None
         found = User.objects.filter(username=options["accept_terms"] or "", is_active=True).first()
         if found is None or not found.has_perm(f"evaluation.{download_log.PERMISSION}"):
             terms = "\n".join(f"- {sentence}" for sentence in download_log.TERMS)
             raise CommandError(
-                f"{terms}\nPictures are handed out to somebody who keeps to these terms: --accept-terms USER, a user "
-                "who may take pictures."
+                f"{terms}\nImages are handed out to somebody who keeps to these terms: --accept-terms USER, a user "
+                "who may take images."
             )
         return found
 
     def note(self, taker: User | None, request: Request, count: int) -> None:
-        """Writes down who takes pictures, before the file has its name."""
+        """Writes down who takes images, before the file has its name."""
         if taker:
             download_log.record_download(taker, f"bundle {request.name}", count)
 

@@ -1,4 +1,4 @@
-"""`manage.py demo load|status|clear`: dishes, pictures and reviews that show the site and mean nothing."""
+"""`manage.py demo load|status|clear`: dishes, images and reviews that show the site and mean nothing."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -11,7 +11,7 @@ from wwd.exchange.demo.loading import load_demo
 
 class Command(BaseCommand):
     help = (
-        "Demonstration data: load adds what is missing and prints a link to judge pictures, status counts it, "
+        "Demonstration data: load adds what is missing and prints a link to judge images, status counts it, "
         "clear removes all of it with its files and leaves everything else as it is."
     )
 
@@ -23,8 +23,8 @@ class Command(BaseCommand):
 
     def load(self) -> None:
         done = load_demo()
-        self.stdout.write(f"Added {done.dishes} dishes, {done.pictures} pictures and {done.reviews} reviews.")
-        self.stdout.write(f"Link to judge pictures: {done.invitation.get_absolute_url()}")
+        self.stdout.write(f"Added {done.dishes} dishes, {done.images} images and {done.reviews} reviews.")
+        self.stdout.write(f"Link to judge images: {done.invitation.get_absolute_url()}")
 
     def status(self) -> None:
         self.stdout.write(f"Demonstration data here: {listed(count_demo_rows())}.")

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from wwd.exchange.bundles import chosen, pdf, report
-from wwd.exchange.bundles.chosen import ChosenError
-from wwd.exchange.bundles.making import Request
+from wwd.exchange.bundles import pdf, report, table_views
+from wwd.exchange.bundles.build import Request
 from wwd.exchange.bundles.pdf import PdfUnavailableError
-from wwd.exchange.bundles.safely import write_new_file
+from wwd.exchange.bundles.snapshot import write_new_file
+from wwd.exchange.bundles.table_views import ChosenError
 
 ENDINGS = (".pdf", ".html")
 
@@ -22,13 +22,13 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        chosen.add_arguments(parser)
+        table_views.add_arguments(parser)
         parser.add_argument("--output", type=Path, help="a file ending in .pdf or .html; NAME.pdf where it is left out")
-        parser.add_argument("--pictures", action="store_true", help="some pictures behind each table, blurred")
+        parser.add_argument("--pictures", action="store_true", help="some images behind each table, blurred")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            request = Request(*chosen.read_command_options(options), options["pictures"])
+            request = Request(*table_views.read_command_options(options), options["pictures"])
             self.write(request, options["output"] or Path(f"{request.name}.pdf"))
         except (ChosenError, PdfUnavailableError) as error:
             raise CommandError(str(error)) from error

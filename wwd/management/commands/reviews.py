@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluation.suggestions import describe_unknown_name
 from review.models import Campaign
 from wwd.base.atomic_files import write_atomically, write_text_atomically
-from wwd.base.csv_files import ABOUT_CSV, csv_text, json_lines
+from wwd.base.csv_files import CSV_NOTE, csv_text, json_lines
 from wwd.exchange.published.review_rows import HEADER, READ, export_campaign_rows, import_rows
 from wwd.exchange.published.source import InvalidFileError, Report, read_wellformed_rows
 
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         write_text_atomically(file.with_suffix(".spreadsheet.csv"), spreadsheet)
         write_text_atomically(file.with_suffix(".jsonl"), "".join(json_lines(HEADER, found.rows)))
         self.stdout.write(f"{len(found.rows)} reviews written, beside it a file for spreadsheets and JSON Lines.")
-        self.stdout.write(ABOUT_CSV)
+        self.stdout.write(CSV_NOTE)
         for country, people in sorted(found.left_out.items()):
             self.stdout.write(f"Left out: {country}, {people} reviewers are too few.")
 
