@@ -18,6 +18,7 @@ from collection import urls as collection_urls
 from evaluation.registry.names import TABLES
 from evaluation.studies import STUDIES
 from review import urls as review_urls
+from tests import scheduling
 from tests.import_graph import (
     Graph,
     against_the_grain,
@@ -319,6 +320,11 @@ def test_tests_of_their_own_processes_ask_no_database_of_the_run() -> None:
     marked = [path for path, text in texts.items() if "mark.own_processes" in text]
     assert len(marked) >= 4
     assert [path.name for path in marked if database.search(texts[path])] == []
+
+
+def test_what_runs_in_one_process_exists() -> None:
+    starts = [start for starts in scheduling.TOGETHER.values() for start in starts]
+    assert [start for start in (*starts, *scheduling.ORDER) if not [*ROOT.glob(f"{start}*")]] == []
 
 
 def test_a_planted_test_of_a_database_is_found(tmp_path: Path) -> None:

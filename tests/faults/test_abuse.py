@@ -44,6 +44,7 @@ def all_answered(others: Others) -> None:
 
 
 def test_eight_pixel_bombs_take_little_memory_and_keep_nobody_out(site: Site) -> None:
+    """Slow: the memory of a real process is what a bomb takes."""
     found: Counter[str] = Counter()
     _, others = meanwhile(site, lambda there: str(found.update(send_photos(there, there.photos[:8], bomb()))), least=4)
     assert found.total() == 8
@@ -63,7 +64,7 @@ def test_sixty_photos_at_once_take_little_memory_and_keep_nobody_out(site: Site)
 
 
 def test_five_hundred_slow_senders_keep_nobody_out(tmp_path: Path) -> None:
-    """Against script/server as it is started by hand, without a proxy."""
+    """Against script/server as it is started by hand, without a proxy. Slow: only a real server has threads to take."""
     server = Server(tmp_path, free_port()).ready()
     try:
         there, seen = Site(server.port, server.process.pid, {}), threading.Event()

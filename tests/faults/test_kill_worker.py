@@ -66,6 +66,7 @@ def in_postgres(statement: str) -> None:
 
 
 def test_units_of_a_killed_worker_are_each_done_once_without_any_service(embedded: Site) -> None:
+    """Slow: a worker is really killed. Nothing done twice and nothing lost is what a run costs money for."""
     embedded.plan(UNITS)
     embedded.kill_in_the_middle()
     embedded.start_worker()

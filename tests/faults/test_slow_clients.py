@@ -27,7 +27,10 @@ async def open_the_site_while_all_are_sending(port: int) -> list[int]:
 
 
 def test_fifty_slow_phones_all_arrive_and_the_start_page_answers_meanwhile(tmp_path: Path) -> None:
-    """On one process: with two, chance may send them all to one and the visitor to the other."""
+    """On one process: with two, chance may send them all to one and the visitor to the other.
+
+    Slow because phones are: a server that waits for one of them keeps everybody out, which no unit test shows.
+    """
     port = free_port()
     with server(tmp_path, port, WWD_WEB_PROCESSES="1"):
         statuses = run(open_the_site_while_all_are_sending(port))
@@ -46,6 +49,7 @@ def test_fifty_photos_of_300_kilobytes_at_6_kilobytes_a_second_all_arrive(tmp_pa
 
 
 def test_a_phone_that_loses_its_line_leaves_no_error_behind(tmp_path: Path) -> None:
+    """Slow: only the log of a real server shows what a torn connection leaves."""
     port = free_port()
 
     async def lose_the_line() -> None:

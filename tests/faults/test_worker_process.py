@@ -94,6 +94,7 @@ def test_a_model_is_loaded_once_per_process(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_process_is_replaced_after_its_slices_or_once_it_has_grown(
     tmp_path: Path, setting: str, value: str, processes: int
 ) -> None:
+    """Slow: real processes are started and end, which is what keeps a worker's memory in bounds."""
     site = Site(tmp_path)
     site.environ[setting] = value
     try:

@@ -26,6 +26,7 @@ def dump() -> dict[str, list[tuple[object, ...]]]:
 
 @pytest.mark.django_db
 def test_a_second_import_changes_no_row(published: Path, answered: Report) -> None:
+    """Slow: the whole release is imported, with all answers, as a reader of the paper would do it."""
     assert {kind: answered.count(kind).created for kind in COUNTS} == COUNTS
     before = dump()
     again = import_all(published)

@@ -100,6 +100,7 @@ def test_dishes_stand_in_the_scripts_of_their_languages() -> None:
 
 
 def test_clearing_removes_every_row_and_file_and_what_people_did_with_it_and_nothing_else() -> None:
+    """Slow: the whole demonstration beside real rows, because clearing must never take one of those."""
     make_real_things()
     before, held = dump(), stored_files()
     demo("load")

@@ -132,6 +132,7 @@ def addresses(run: Run) -> Iterator[str]:
 
 
 def test_no_address_of_staff_names_a_masked_model(run: Run) -> None:
+    """Slow, for it opens every page of staff: one name on one page ends a blind analysis."""
     client, opened = reader(), 0
     for address in addresses(run):
         response = client.get(address)

@@ -165,6 +165,7 @@ def figure_is_drawn_or_nothing_to_draw(client: Client, table: TidyTable, draw: b
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_of_little_or_nothing_answers_and_says_why(name: str, scene: tuple[str, Client]) -> None:
+    """Slow, for it computes every table in every scene: a table that fails on little is found by the first pilot."""
     title, client = scene
     for each in (name, *derived.names_of(name, lookup.find_table_spec)):
         made = compute.compute_and_store(each, {}).table
