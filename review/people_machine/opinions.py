@@ -12,7 +12,7 @@ from evaluation.metrics.human_ceiling import HeldOut, Label, community_label_wei
 from evaluation.metrics.observations import ALL
 from review.people_machine.registry import PeopleQuestion, asked_of_people
 from review.tables.selection import Opinion, Pool, iterate_opinions, select_reviews
-from review.tables.selection import QuestionOpinions as LazyAnswers
+from review.tables.selection import Said as LazyAnswers
 
 Codes = npt.NDArray[np.intp]
 # Levels of so many opinions become one array: as lists, millions of them would take many times the memory.
