@@ -52,7 +52,7 @@ def save_further_answers(request: HttpRequest, sent: Sent) -> HttpResponse:
         return more_page(request, contributor, dish, typed, proof=sent.proof)
     form = MoreForm(request.POST)
     if not form.is_valid():
-        # The code stood on the page before. A page with it is not compressed, and with all its errors too large then.
+        # The code was on the page before. A page with it is not compressed, and with all its errors too large then.
         return more_page(request, contributor, dish, form, proof=sent.proof, by_token=False)
     submit_more(sent.proof, contributor, dish, form.content)
     return photo_page(request, contributor, dish)
@@ -198,7 +198,7 @@ def save_personal_details(request: HttpRequest, sent: Sent) -> HttpResponse:
     contributor, dish = author_and_dish(sent)
     form = PersonalDetailsForm(request.POST)
     if not form.is_valid():
-        # As in `more`: the code stood on the page before, and would keep this one from being compressed.
+        # As in `more`: the code was on the page before, and would keep this one from being compressed.
         return thanks_page(request, contributor, dish, form, by_token=False)
     try:
         store_personal_details(contributor, form.cleaned_data)

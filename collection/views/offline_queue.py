@@ -35,8 +35,8 @@ DAY = 60 * 60 * 24
 @require_safe
 def show_offline_page(request: HttpRequest) -> HttpResponse:
     """The dishes of this phone, the consent and the four questions. Nothing here is about anybody: phones keep this
-    page, and whoever holds one without a network may agree on it and describe a dish. Its token, which belongs to no
-    turn, says which texts stood there."""
+    page, and anyone who holds one without a network may agree on it and describe a dish. Its token, which belongs to no
+    turn, says which texts was there."""
     shown = consent_for([request.LANGUAGE_CODE])
     context = {
         "form": DishForm(asks_consent=True),
@@ -56,7 +56,7 @@ def show_offline_page(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def serve_service_worker(request: HttpRequest) -> HttpResponse:
-    """The service worker. It stands at the root because it may only answer for what lies below its own address."""
+    """The service worker. It is at the root because it may only answer for what lies below its own address."""
     script = (Path(settings.BASE_DIR) / "static" / "worker.js").read_bytes()
     response = HttpResponse(script, content_type="text/javascript")
     response.headers["Cache-Control"] = f"max-age={DAY}"

@@ -175,7 +175,7 @@ def more_page(
 def way_back(request: HttpRequest, contributor: Contributor, dish: Dish) -> dict[str, Any]:
     """How this person comes back to their dishes: the code beside the receipt of their first one.
 
-    For somebody beside a helper it stands on the paper slip alone, to which the page leads.
+    For somebody beside a helper it is on the paper slip alone, to which the page leads.
     """
     if contributor.consent_way == Contributor.Way.SPOKEN:
         return {"next_person": next_person(contributor), "go": Proof.new("go", contributor.pk, dish.pk)}
@@ -191,7 +191,7 @@ def forbid_storing(response: HttpResponse, code: str | None) -> HttpResponse:
 
 
 def next_person(contributor: Contributor) -> Proof | None:
-    """For whoever writes for several people: on to the next one. Only on the day itself, so that somebody who comes
+    """For anyone who writes for several people: on to the next one. Only on the day itself, so that somebody who comes
     back with their own code does not write in the name of the one who helped them."""
     today = contributor.created_at >= timezone.now() - COOKIE_REACH
     spoken = contributor.consent_way == Contributor.Way.SPOKEN
@@ -222,7 +222,7 @@ def thanks_page(
     notice: str = "",
     by_token: bool = True,
 ) -> HttpResponse:
-    """The end of one dish. `told`: the personal details have just been kept; `by_token` as for `more_page`."""
+    """The end of one dish. `told`: the personal details have just been stored; `by_token` as for `more_page`."""
     code = way_back(request, contributor, dish) if by_token else {}
     context = {
         "go": Proof.new("go", contributor.pk, dish.pk),

@@ -3,7 +3,7 @@
 One line per language: code; names in English, in the language itself and in some widely used ones. Made from the IANA
 language subtag registry (CC0) and CLDR (Unicode licence), by way of langcodes (MIT) and Babel (BSD), with everyday
 names written for this project ("Pidgin", "Darija"). Where a name means several languages, the better known comes first.
-What languages are called in those of the public pages stands in `data/language_names.tsv`, from CLDR too.
+What languages are called in those of the public pages is in `data/language_names.tsv`, from CLDR too.
 """
 
 import csv

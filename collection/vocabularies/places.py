@@ -1,6 +1,6 @@
 """Countries and territories as people write them: `data/countries.tsv`, version 1, written for this project.
 
-Their names in the other languages of the public pages stand in `data/country_names.tsv`: from CLDR (Unicode licence) by
+Their names in the other languages of the public pages are in `data/country_names.tsv`: from CLDR (Unicode licence) by
 way of Babel (BSD), with a few corrected by hand where a name holds a comma or means two places.
 
 Places that many people name as their country without being a state of their own (England, Zanzibar, Kurdistan) have

@@ -78,7 +78,7 @@ def rows_of_cell(groups: dict[str, str], held: Observations, measure: str) -> It
 
 
 def get_component_value(parts: Components | None, metric: str, *, judged: bool) -> tuple[float | None, str]:
-    """A component with the reason that stands beside it."""
+    """A component with the reason that is beside it."""
     if metric == PARTS[-1] and not judged:
         return None, "no people judged"
     if parts is None:

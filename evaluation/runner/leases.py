@@ -93,7 +93,7 @@ def renew_lease(batch: Batch) -> bool:
 
 
 def close_batches(batches: Iterable[UUID]) -> int:
-    """Ends open batches. Whoever ends a batch holds its row until the transaction is over: nobody else can."""
+    """Ends open batches. Anyone who ends a batch holds its row until the transaction is over: nobody else can."""
     return Batch.objects.filter(pk__in=list(batches), finished_at=None).update(finished_at=Now())
 
 

@@ -1,4 +1,4 @@
-"""Announcing runs, working through them, and the sweep that heals what was lost on the way."""
+"""Announcing runs, working through them, and the sweep that repairs what was lost on the way."""
 
 import logging
 import time

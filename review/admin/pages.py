@@ -72,7 +72,7 @@ def _lines(text: str) -> list[str]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def add_images(request: HttpRequest, pk: int) -> HttpResponse:
-    """Asks workers to prepare images; how far they are stands on the campaign's page."""
+    """Asks workers to prepare images; how far they are is on the campaign's page."""
     campaign = _campaign(request, pk)
     form = AddImages(request.POST or None, initial={"run": Run.objects.order_by("-pk").first()})
     if request.method == "POST" and form.is_valid():

@@ -1,4 +1,4 @@
-"""What stands behind a cell of `agreement.*`: the images that people and the run have in common, with all answers."""
+"""What is behind a cell of `agreement.*`: the images that people and the run have in common, with all answers."""
 
 from collections.abc import Iterator, Sequence
 

@@ -61,7 +61,7 @@ def written(formatter: logging.Formatter) -> Iterator[io.StringIO]:
 
 
 def keys_on(pages: Iterator[str]) -> set[str]:
-    """Tokens that stand in pages: of images, of ways back, of forms."""
+    """Tokens that are in pages: of images, of ways back, of forms."""
     return {key for page in pages for match in KEY.findall(page) for key in match if len(key) > 7}
 
 

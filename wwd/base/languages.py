@@ -30,7 +30,7 @@ ASKED = re.compile(r"(?<![A-Za-z0-9-])([A-Za-z]{2,3})(?![A-Za-z0-9])")
 
 
 class Spoken(NamedTuple):
-    """A language of public pages by its own name; `code` stands in addresses."""
+    """A language of public pages by its own name; `code` is in addresses."""
 
     code: str
     name: str

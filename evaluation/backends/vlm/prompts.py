@@ -12,7 +12,7 @@ REMEMBERED = 4096
 
 
 class Wording:
-    """Tokens of questions. `before`: what stands before the image, whatever is asked."""
+    """Tokens of questions. `before`: what is before the image, whatever is asked."""
 
     def __init__(self, tokenizer: Any, template: str, image_token: int) -> None:
         self.tokenizer = tokenizer
@@ -78,7 +78,7 @@ class Wording:
 def find_distinct_tokens(letters: Sequence[str], forms: Sequence[Sequence[int | None]]) -> tuple[tuple[int, ...], ...]:
     """The tokens of each letter, written with or without a space.
 
-    A token with which several letters begin (a lone space) tells nothing and is left out. Raises BackendError where
+    A token with which several letters begin (a lone space) reveals nothing and is left out. Raises BackendError where
     a letter has no token of its own.
     """
     found = [{token for token in tokens if token is not None} for tokens in forms]

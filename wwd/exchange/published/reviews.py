@@ -65,7 +65,7 @@ class Opinion:
 
     @property
     def image_key(self) -> str:
-        """Whoever lacks model or generation may have seen any image: it is then an image of this row alone."""
+        """Anyone who lacks model or generation may have seen any image: it is then an image of this row alone."""
         if self.model and self.generation is not None:
             return f"{self.subject_key}/{self.model}/{self.generation}"
         return f"{self._image_as_written}/seen by {self.rater}"
