@@ -87,7 +87,7 @@ class ConsentTextAdmin(StaffList):
         except recordings.RecordingError as error:
             self.message_user(request, str(error), messages.ERROR)
         else:
-            self.message_user(request, "The recording is kept.", messages.SUCCESS)
+            self.message_user(request, "The recording is stored.", messages.SUCCESS)
         return redirect("admin:collection_consenttext_change", pk)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

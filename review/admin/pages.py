@@ -82,7 +82,7 @@ def add_images(request: HttpRequest, pk: int) -> HttpResponse:
             preparation = form.save(commit=False)
             preparation.campaign = campaign
             prepare_job.start_preparation(preparation)
-            messages.info(request, "Images are being prepared. Progress stands below.")
+            messages.info(request, "Images are being prepared. Progress is shown below.")
             return redirect("admin:review_campaign_change", campaign.pk)
     context = {**admin.site.each_context(request), "form": form, "campaign": campaign, "opts": Campaign._meta}
     return render(request, "review/admin/images.html", context)

@@ -85,5 +85,5 @@ def find_distinct_tokens(letters: Sequence[str], forms: Sequence[Sequence[int | 
     counted = Counter(token for tokens in found for token in tokens)
     ways = tuple(tuple(sorted(token for token in tokens if counted[token] == 1)) for tokens in found)
     if not all(ways):
-        raise BackendError(f"The letters {', '.join(letters)} cannot be told apart by their first token.")
+        raise BackendError(f"The letters {', '.join(letters)} cannot be distinguished by their first token.")
     return ways

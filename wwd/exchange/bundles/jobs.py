@@ -116,7 +116,7 @@ def _work(job: ExportJob) -> None:
 def describe_disk_error(error: OSError) -> str:
     """What a researcher may know of a trouble with the disk: never a path."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "There is no space left where the file was being written. Nothing of it was kept. Ask the operator."
+        return "There is no space left where the file was being written. Nothing of it was stored. Ask the operator."
     return "The file could not be written ({reason}). Ask the operator.".format(reason=error.strerror or "?")
 
 

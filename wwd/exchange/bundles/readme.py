@@ -12,9 +12,9 @@ from wwd.exchange.bundles.listings import NO_ETHICS
 DATA_TERMS = (
     "The rows are for checking and reusing the numbers. Nobody tries to find out who a reviewer or contributor is.",
     "No model is trained, tuned or adapted with them.",
-    "Dishes may be withdrawn after this bundle was made: whoever keeps it looks at the list of withdrawn dishes of the "
-    "platform (/withdrawn/), and deletes what stands there.",
-    "Code: see LICENSE. Who publishes numbers cites the sources that stand with each table, and this bundle by the "
+    "Dishes may be withdrawn after this bundle was made. Anyone who stores it reads the list of withdrawn dishes of the "
+    "platform (/withdrawn/), and deletes what is listed there.",
+    "Code: see LICENSE. Who publishes numbers cites the sources named with each table, and this bundle by the "
     "SHA-256 of its file.",
 )
 CONTENTS = (
@@ -38,10 +38,10 @@ CONTENTS = (
     ("SHA256SUMS", "a checksum of every file: sha256sum --check SHA256SUMS"),
 )
 LEFT_OUT = (
-    "Contributors, personal details, what reviewers told about themselves, accounts of staff, times of reviews. "
-    "Reviewers are numbers that stand nowhere else.",
+    "Contributors, personal details, what reviewers said about themselves, accounts of staff, times of reviews. "
+    "Reviewers are numbers that are used nowhere else.",
     "Everything about dishes that were withdrawn. Words of dishes that are not shown to the public say “withdrawn”.",
-    "What people told about their dishes, but for names, places, languages: of the rest an x says that it was told.",
+    "What people said about their dishes, but for names, places, languages: of the rest an x says that it was given.",
     "What reviewers wrote in their own words and nobody of the staff has read yet: of it only function words and the "
     "words that a table counts are left, the others are an x. The tables come out the same.",
     "Addresses and keys of providers.",

@@ -105,7 +105,7 @@ class SampleParser:
     def key(self, row: Row) -> tuple[int, int]:
         found = parse_digits(row, "id"), parse_digits(row, "seed")
         if (row.file, *found) in self.seen:
-            raise InvalidRowError(f"sample {found[1]} of dish {found[0]} stands twice in the file")
+            raise InvalidRowError(f"sample {found[1]} of dish {found[0]} is twice in the file")
         self.seen.add((row.file, *found))
         return found
 

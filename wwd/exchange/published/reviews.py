@@ -97,7 +97,7 @@ class OpinionParser:
     def __call__(self, row: Row) -> Opinion:
         opinion = self._opinion(row)
         if opinion.key in self._seen:
-            raise InvalidRowError("this person's judgement of this image stands twice in the file")
+            raise InvalidRowError("this person's judgement of this image is twice in the file")
         self._seen.add(opinion.key)
         return opinion
 
