@@ -262,4 +262,4 @@ def test_behind_a_gap_stand_the_images_of_the_group_at_its_end(
     query = {**{f"cell.{name}": value for name, value in groups.items()}, "metric": metric}
     page = client.get("/admin/evaluation/tables/disparity.review.quality/drilldown/", query).content.decode()
     assert seen in page
-    assert ('class="picture"' in page) == any(ends)
+    assert ('class="image"' in page) == any(ends)

@@ -24,7 +24,7 @@ from tests.public_pages import walk
 from tests.wwd.processes import environment, gunicorn, snippet
 from tests.wwd.test_logs import FORMATTERS, status_of
 
-KEY = re.compile(r"/review/(?:image|back)/([^/\"?]+)|name=\"proof\" value=\"([^\"]+)\"")
+KEY = re.compile(r"/review/(?:picture|back)/([^/\"?]+)|name=\"proof\" value=\"([^\"]+)\"")
 # What comes before a key in an address; a mistyped address holds the key too.
 WRONG = ("{}x/y", "/fr{}", "{}?next={}", "//{}", "{}/", "{}%00")
 MAKE = """

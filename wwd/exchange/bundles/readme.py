@@ -58,7 +58,7 @@ def write_readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, A
             if manifest["demonstration"]
             else []
         ),
-        "Content warning: what reviewers and models say of pictures can be offensive.",
+        "Content warning: what reviewers and models say of images can be offensive.",
         "## Tables",
         "\n".join(_of_view(view) for view in manifest["views"]),
         "## Compute them again",
@@ -88,7 +88,7 @@ def write_readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, A
 
 def list_bundle_contents(manifest: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     images = (
-        (("pictures/", "pictures by their SHA-256; prompts.csv says which is which"),) if manifest["pictures"] else ()
+        (("pictures/", "images by their SHA-256; prompts.csv says which is which"),) if manifest["pictures"] else ()
     )
     return (*CONTENTS, *images)
 
@@ -119,4 +119,4 @@ def _of_code(code: Mapping[str, Any]) -> str:
 
 
 def _describe_images(manifest: Mapping[str, Any]) -> Sequence[str]:
-    return () if manifest["pictures"] else ("Pictures. prompts.csv holds their SHA-256.",)
+    return () if manifest["pictures"] else ("Images. prompts.csv holds their SHA-256.",)
