@@ -222,7 +222,7 @@ def mark_shown(assignment: Assignment) -> None:
 
 
 def store_first_page(assignment: Assignment, chosen: dict[str, str | list[str]]) -> None:
-    """Remembers what was chosen on the first page of questions, so that whoever loads anew is asked the second one."""
+    """Stores what was chosen on the first page of questions, so that a reload asks the second one."""
     Assignment.objects.filter(pk=assignment.pk, state=State.RESERVED).update(begun=chosen)
 
 

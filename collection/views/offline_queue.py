@@ -103,7 +103,7 @@ def save_queued_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 
 def author_of(request: HttpRequest, token: Proof) -> uuid.UUID | None:
-    """Whose dish this is: the token's person; for somebody who agreed without a network, whoever has the phone's code.
+    """Whose dish this is: the token's person; after an agreement without a network, the one who has the phone's code.
 
     None where such a dish came without the code that lets its author withdraw it.
     """

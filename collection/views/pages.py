@@ -245,7 +245,7 @@ def show_unsaved_page(request: HttpRequest, form: forms.Form | None = None) -> H
 
 
 def typed_by_another(request: HttpRequest, form: forms.Form) -> bool:
-    """The browser sends again (Back, reload) what somebody who has finished sent: not for whoever has the phone now."""
+    """The browser sends again (Back, reload) what somebody who has finished sent: not for the phone's next user."""
     finished = finished_form(request)
     if finished is None:
         return False

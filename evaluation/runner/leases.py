@@ -68,7 +68,7 @@ def lock_undelivered_units(run: Run, size: int, start: str) -> list[int]:
 
 
 def lock_whole_affinities(rows: Iterable[tuple[str, int]], among: QuerySet[Unit]) -> list[int]:
-    """Locks those affinities of `rows` whose lowest unit can be locked: whoever holds that has the whole affinity."""
+    """Locks those affinities of `rows` whose lowest unit can be locked: its holder has the whole affinity."""
     heads: dict[str, int] = {}
     for affinity, pk in rows:
         heads.setdefault(affinity, pk)

@@ -71,7 +71,7 @@ def repair_address(path: str) -> str:
 def add_language_context(request: HttpRequest) -> dict[str, Any]:
     """For templates: the languages of public pages, and whether the one of this page is a draft.
 
-    `home` is the start page in this language, `page_address` this page for whoever it is sent to, `same_page` the rest
+    `home` is the start page in this language, `page_address` this page for its recipient, `same_page` the rest
     of this address, without a language, where it can be asked for in another one.
     """
     return {

@@ -1,4 +1,4 @@
-"""Bundles and reports made by workers. The row is the record: whoever works holds a lease and renews it with each step.
+"""Bundles and reports made by workers. The row is the record: a worker holds a lease and renews it with each step.
 
 A killed worker's job is begun again once its lease ran out, three times at most. Asked twice, a thing is made once.
 """
