@@ -33,8 +33,8 @@ def compute_lease_expiry() -> CombinedExpression:
 def lease_units(run: Run, worker: str, size: int, after: str = "") -> Batch | None:
     """Leases about `size` units to `worker`, whole affinities; None where nothing waits.
 
-    The search begins at the affinity `after`, and from the first one where nothing is found there: whoever says where
-    the last lease ended is spared what the index still holds of all that was done before.
+    The search begins at the affinity `after`, and from the first one where nothing is found. A worker that says where
+    the last lease ended need not read what the index still holds of all that was done before.
     """
     with transaction.atomic():
         found = (

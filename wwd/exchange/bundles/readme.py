@@ -12,8 +12,8 @@ from wwd.exchange.bundles.listings import NO_ETHICS
 DATA_TERMS = (
     "The rows are for checking and reusing the numbers. Nobody tries to find out who a reviewer or contributor is.",
     "No model is trained, tuned or adapted with them.",
-    "Dishes may be withdrawn after this bundle was made. Anyone who stores it reads the list of withdrawn dishes of the "
-    "platform (/withdrawn/), and deletes what is listed there.",
+    "Dishes may be withdrawn after this bundle was made. Anyone who stores it reads the list of withdrawn dishes of "
+    "the platform (/withdrawn/), and deletes what is listed there.",
     "Code: see LICENSE. Who publishes numbers cites the sources named with each table, and this bundle by the "
     "SHA-256 of its file.",
 )
