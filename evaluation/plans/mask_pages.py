@@ -30,7 +30,7 @@ STEERS = "evaluation.change_run"
 BY_THEMSELVES = frozenset(
     {
         *(f"evaluation:{name}" for name in ("table", "csv", "json", "figure", "pdf", "png", "drilldown", "gallery")),
-        *(f"evaluation:{name}" for name in ("picture", "subject-images", "take-cell", "take-image")),
+        *(f"evaluation:{name}" for name in ("image", "subject-images", "take-cell", "take-image")),
         # A plan is in its writers' words, and a form must give back what it was given.
         *(f"evaluation:{name}" for name in ("plans", "plan", "plan-new", "plan-edit", "plan-freeze", "plan-json")),
         *(f"bundles:{name}" for name in ("read", "fetch")),
