@@ -158,7 +158,7 @@ def made(
 
 
 def cells(name: str) -> Iterator[Page]:
-    """What stands behind the first and the last cell of every table, each with its second page."""
+    """What is behind the first and the last cell of every table, each with its second page."""
     for table in names():
         stored = read.read_stored_table(table, {}).table
         for row in (stored.rows[0], stored.rows[-1]) if stored and stored.rows else ():

@@ -1,4 +1,4 @@
-"""Dishes told at once, here and at 6cce026: `python -m bench.submission --throughput`, on the PostgreSQL of
+"""Dishes described at once, here and at 6cce026: `python -m bench.submission --throughput`, on the PostgreSQL of
 `DATABASE_URL`.
 
 Both sites run as shipped (gunicorn with deploy/gunicorn.conf.py) on databases of their own. They are measured in turn,

@@ -41,7 +41,7 @@ class Heard:
 
 
 class Phone:
-    """One connection that is kept open, as browsers do, and opened anew where the server closed it."""
+    """One connection that is stored open, as browsers do, and opened anew where the server closed it."""
 
     def __init__(self, port: int, cookie: str = "") -> None:
         self.port = port

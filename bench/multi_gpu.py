@@ -26,7 +26,7 @@ def card() -> str:
 
 
 def about() -> str:
-    """The line that stands above the figures: card, cores, versions."""
+    """The line that is above the figures: card, cores, versions."""
     import torch
     import transformers
 

@@ -2,7 +2,7 @@
 
     DATABASE_URL=postgres://… python -m bench.review_simulation [--large] [--wanted 2]
 
-Real web server, a database of its own. Prints what happened and whether every promise was kept.
+Real web server, a database of its own. Prints what happened and whether every promise was stored.
 """
 
 import argparse

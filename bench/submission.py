@@ -6,7 +6,7 @@ Then a full leaderboard over the same line, in every language, by a phone that w
 
 Starts the real web server with the product's configuration on SQLite in a folder of its own, opens the collection,
 and exits with 1 where the journey or the leaderboard needs more than is allowed. With `--throughput` it measures
-dishes told at once instead (`bench/dish_throughput.py`).
+dishes described at once instead (`bench/dish_throughput.py`).
 """
 
 import argparse

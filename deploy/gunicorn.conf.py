@@ -13,7 +13,7 @@ from django.conf import settings
 wsgi_app = "wwd.wsgi:application"
 bind = os.environ.get("WWD_BIND", "127.0.0.1:8000")
 worker_class = "wwd.base.web_server.web_worker.PatientWorker"
-# Slow senders are only connections; half of these may be waiting, and then the oldest of whoever holds most goes.
+# Slow senders are only connections; half of these may be waiting, and then the oldest of anyone who holds most goes.
 worker_connections = 2000
 workers = settings.WEB_PROCESSES
 threads = settings.WEB_THREADS

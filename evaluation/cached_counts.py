@@ -52,7 +52,7 @@ def is_large(rows: QuerySet[Any], key: str) -> Exists:
 def read_cached_counts(
     kind: str, pks: list[int], *, settled: Mapping[int, datetime | None] | None = None
 ) -> dict[int, CachedCount]:
-    """What is kept of these, in one query; asks a worker for what is missing or old.
+    """What is stored of these, in one query; asks a worker for what is missing or old.
 
     `settled`: when something last changed of those that change no more: counted after that, they are never old.
     """

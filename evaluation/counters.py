@@ -8,7 +8,7 @@ from evaluation.models import InputCounter
 def bump_input_counters(*names: str) -> None:
     """Counts a change of the inputs `names` ("reviews", "runs.association"), inside the change's own transaction.
 
-    The counter moves if and only if the change is kept, so no table can look fresh that is not. Names are locked
+    The counter moves if and only if the change is stored, so no table can look fresh that is not. Names are locked
     in one order: two transactions that bump the same ones cannot wait for each other.
     """
     for name in sorted(set(names)):

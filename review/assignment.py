@@ -76,7 +76,7 @@ def reserve_image(reviewer: Reviewer) -> Assignment | None:
         with transaction.atomic():
             if _load_once_held(chosen) <= load:
                 return _give(reviewer, chosen, now, repeat=False)
-            # Lets go of the image's row: whoever waits for it must not wait for the next choice.
+            # Lets go of the image's row: anyone who waits for it must not wait for the next choice.
             transaction.set_rollback(True)
     return None
 
@@ -178,7 +178,7 @@ def due_repeat(reviewer: Reviewer, campaign: Campaign) -> CampaignImage | None:
 def share_due(reviewer: Reviewer, total: int, had: int, percent: int) -> bool:
     """Whether one more of a kind is due after `total` images, `had` of them of the kind.
 
-    Each person starts at another place of the cycle, so that the number of an image tells nothing.
+    Each person starts at another place of the cycle, so that the number of an image reveals nothing.
     """
     if not percent:
         return False
@@ -222,7 +222,7 @@ def mark_shown(assignment: Assignment) -> None:
 
 
 def store_first_page(assignment: Assignment, chosen: dict[str, str | list[str]]) -> None:
-    """Remembers what was chosen on the first page of questions, so that whoever loads anew is asked the second one."""
+    """Stores what was chosen on the first page of questions, so that a reload asks the second one."""
     Assignment.objects.filter(pk=assignment.pk, state=State.RESERVED).update(begun=chosen)
 
 
@@ -237,7 +237,7 @@ def skip_assignment(assignment: Assignment) -> None:
 
 @transaction.atomic
 def report_assignment(assignment: Assignment) -> None:
-    """Hides the image in this campaign until staff have looked at it. An answer given before is kept."""
+    """Hides the image in this campaign until staff have looked at it. An answer given before is stored."""
     Assignment.objects.filter(pk=assignment.pk).update(state=State.REPORTED, handled_at=Now(), begun={})
     counters.bump_input_counters(SKIPS)
 

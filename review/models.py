@@ -129,7 +129,7 @@ class FirstLook(models.Model):
 
 
 class CampaignImage(models.Model):
-    """An image in a campaign, judged for one country. `id` is random: it tells nothing of model or order."""
+    """An image in a campaign, judged for one country. `id` is random: it reveals nothing of model or order."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="images")
@@ -472,7 +472,7 @@ class Review(models.Model):
 
 
 class ReviewChange(models.Model):
-    """One correction of a review by its reviewer: the answers that stood there before."""
+    """One correction of a review by its reviewer: the answers that was there before."""
 
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="changes")
     at = models.DateTimeField(auto_now_add=True)

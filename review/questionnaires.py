@@ -32,7 +32,7 @@ class DefinitionError(ValueError):
 
 
 class InvalidAnswersError(ValueError):
-    """Answers that cannot be kept. `errors`: question code → a sentence; the code is "" for the whole form."""
+    """Answers that cannot be stored. `errors`: question code → a sentence; the code is "" for the whole form."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"{code}: {sentence}" for code, sentence in errors.items()))
@@ -92,7 +92,7 @@ def clean_text(value: str) -> str:
 
 
 def validate_answers(definition: Mapping[str, Any], answers: Mapping[str, Any], page: int = 2) -> Answers:
-    """What is to be kept of `answers`; raises InvalidAnswersError with a sentence for each question that cannot be
+    """What is to be stored of `answers`; raises InvalidAnswersError with a sentence for each question that cannot be
     kept.
 
     With `page` 1 only what is always asked is required, and answers of the second page, which travel along where
@@ -118,11 +118,11 @@ def validate_answers(definition: Mapping[str, Any], answers: Mapping[str, Any], 
 
 
 class _InvalidAnswerError(ValueError):
-    """One answer that cannot be kept; its text is the sentence to show."""
+    """One answer that cannot be stored; its text is the sentence to show."""
 
 
 def _belongs(question: Question, value: str | list[str], earlier: Answers) -> bool:
-    """Whether `value` is to be kept, given what was answered before it."""
+    """Whether `value` is to be stored, given what was answered before it."""
     if not question.applies(earlier):
         if value:
             raise _InvalidAnswerError(

@@ -50,7 +50,7 @@ def _hour() -> int:
 
 
 def back_address(reviewer: Reviewer) -> str:
-    """The reviewer's personal way back: whoever has it goes on as this person."""
+    """The reviewer's personal way back: anyone who has it goes on as this person."""
     return reverse("review:back", args=[BACK.sign(reviewer.pk.hex)])
 
 

@@ -99,7 +99,7 @@ def reads_as_english(text: str) -> bool:
 
 
 def _affirmed(words: list[str], forms: tuple[str, ...]) -> bool:
-    """Whether one of `forms` stands in `words` without a denial shortly before it."""
+    """Whether one of `forms` is in `words` without a denial shortly before it."""
     return any(
         word in forms and not NEGATIONS & set(words[max(0, at - NEGATION_REACH) : at]) for at, word in enumerate(words)
     )

@@ -25,7 +25,7 @@ NO_SOURCES = ("bench", "docs", "script", "shared", "tests", "var")
 REVIEW, REVIEWED = "review", frozenset({"ar"})
 # Django's own catalogues name the months.
 MONTHS = "month_names.py"
-# Plural forms by the CLDR, as gettext writes them; two where nothing stands here.
+# Plural forms by the CLDR, as gettext writes them; two where nothing is here.
 PLURALS = {
     "ar": "nplurals=6; plural=n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : "
     "n%100>=11 && n%100<=99 ? 4 : 5;",

@@ -58,7 +58,7 @@ def collect_static() -> None:
 
 
 def load_demonstration() -> None:
-    """Once, into an empty database: whoever cleared the demonstration does not get it back."""
+    """Once, into an empty database: anyone who cleared the demonstration does not get it back."""
     from django.contrib.auth import get_user_model
     from django.core.management import call_command
 

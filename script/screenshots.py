@@ -184,7 +184,7 @@ def show_researcher(page: Page, site: Site, camera: Camera) -> None:
     page.locator("table.numbers").first.evaluate("table => table.scrollIntoView()")
     camera.shoot(page, "researcher-numbers")
     page.locator("table.numbers tbody td a").first.click()
-    page.locator("ol.pictures").first.wait_for()
+    page.locator("ol.images").first.wait_for()
     camera.shoot(page, "researcher-cell")
 
 

@@ -102,7 +102,7 @@ def long_sentences(path: Path) -> list[str]:
 
 
 def vague_words(path: Path) -> list[str]:
-    """Words that have a standard term: *image* for an image, *stored* or *sent* for kept."""
+    """Words that have a standard term: *image* for a picture, *stored* or *sent* for kept."""
     found = []
     for number, line, code in numbered_lines(path.read_text()):
         words = [] if code else VAGUE.findall(NAMES.sub("", line))
@@ -205,7 +205,7 @@ def test_every_command_that_a_document_names_exists() -> None:
 OFFENCES = {
     long_lines: ("word " * 30, "has 150 letters"),
     long_sentences: ("\n".join(["one two three four five six"] * 6) + ".", "has a sentence of 36 words"),
-    vague_words: ("Whoever asks gets `image` and *images*.", "says Whoever"),
+    vague_words: ("Whoever asks gets `picture` and *pictures*.", "says Whoever"),
     swallowed_lines: ("% to 62 % of the answers.", "is a comment"),
     missing_files: ("See `evaluation/nowhere.py`.", "names evaluation/nowhere.py"),
     dead_links: ("See [this](nowhere.md#there).", "links to nowhere.md#there"),

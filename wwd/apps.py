@@ -17,9 +17,9 @@ def exports_go(dishes: Sequence[int], **signal: Any) -> None:
 
 
 def limit_decoded_pixels() -> None:
-    """No decoder of this process touches an image of more than 128 million pixels, whoever opens it.
+    """No decoder of this process touches an image of more than 128 million pixels, anyone who opens it.
 
-    Whoever reads images of strangers says from 64 million on, in words, that they are too large.
+    Anyone who reads images of strangers says from 64 million on, in words, that they are too large.
     """
     # Pillow warns above its limit and refuses above twice as much.
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS

@@ -29,7 +29,7 @@ class Channel(filesystem.Channel):
             super()._queue_bind(exchange, routing_key, pattern, queue)
 
     def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> list[str]:
-        """A queue with an exchange of its own name, as all of ours have, stands in no file."""
+        """A queue with an exchange of its own name, as all of ours have, is in no file."""
         if exchange == routing_key:
             return [routing_key]
         return list(super()._lookup(exchange, routing_key, default))

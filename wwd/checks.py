@@ -71,7 +71,7 @@ def check_bucket(**_: Any) -> list[CheckMessage]:
     if not settings.GS_BUCKET_NAME:
         if not key:
             return []
-        text = "GOOGLE_APPLICATION_CREDENTIALS is set, but no bucket: files are kept on this host's disk."
+        text = "GOOGLE_APPLICATION_CREDENTIALS is set, but no bucket: files are stored on this host's disk."
         return [checks.Warning(text, hint="Set GS_BUCKET_NAME.", id="wwd.W004")]
     if emulator:
         text = f"STORAGE_EMULATOR_HOST is set: files go to {emulator} and not to Google Cloud Storage."

@@ -1,4 +1,4 @@
-"""Who on the staff may do what: four groups, written after each migration exactly as they stand here.
+"""Who on the staff may do what: four groups, written after each migration exactly as they are here.
 
 A person may be in several. For other rights make a group of your own: these four are set back to this list.
 docs/operations/staff.md explains them, docs/privacy.md says who reads what about people.

@@ -32,7 +32,7 @@ def read_secret(path: Path) -> str:
 
 
 def refuse_weak(name: str, keys: Iterable[str]) -> None:
-    """Raises EnvError for a key that can be guessed: whoever has it opens what people told and what staff may do."""
+    """Raises EnvError for a key that can be guessed: anyone who has it opens what people told and what staff may do."""
     for key in keys:
         if len(key) < 32 or len(set(key)) < 8 or key.startswith("django-insecure-"):
             raise EnvError(
@@ -48,7 +48,7 @@ SECRET_KEY_FALLBACKS = env.items("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.items("WWD_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.items("WWD_TRUSTED_ORIGINS")
 BEHIND_TLS_PROXY = env.flag("WWD_BEHIND_TLS_PROXY", False)
-# How many proxies of ours stand before the web server, each of which adds the address that it saw.
+# How many proxies of ours are before the web server, each of which adds the address that it saw.
 # 0: none, or the one that speaks TLS.
 TRUSTED_PROXIES = env.whole("WWD_TRUSTED_PROXIES", 0)
 if not DEBUG:
@@ -226,7 +226,7 @@ STAFF_IDLE_MINUTES = env.whole("WWD_STAFF_IDLE_MINUTES", 120, least=5)
 OTP_TOTP_ISSUER = "World Wide Dishes"
 
 LANGUAGE_CODE = "en"
-# Each by its own name: whoever looks for a language reads that one.
+# Each by its own name: anyone who looks for a language reads that one.
 LANGUAGES = [
     ("en", "English"),
     ("ar", "العربية"),

@@ -1,4 +1,4 @@
-"""The sweep: a thread in every worker's main process that heals what brokers and killed workers lose.
+"""The sweep: a thread in every worker's main process that repairs what brokers and killed workers lose.
 
 It needs neither a broker nor a clock service. What is due is found by asking the database.
 """

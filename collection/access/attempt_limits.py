@@ -1,7 +1,7 @@
 """Counted tries as rows: no page needs a cache server, and nobody's tries can refuse what is right.
 
 A failure is counted for the network that it came from (`circumstances.network_of`). After some free ones the answer
-asks for a wait that grows with each further failure. Whoever calls this decides what the wait applies to: a right
+asks for a wait that grows with each further failure. Anyone who calls this decides what the wait applies to: a right
 return code is always taken, a password of a device that is not known is not looked at meanwhile.
 """
 

@@ -36,7 +36,7 @@ PRESENT = RawSQL(
     (),
     output_field=BooleanField(),
 )
-# The consent's form is for somebody who becomes a person with it: whoever its token names is nobody yet.
+# The consent's form is for somebody who becomes a person with it: the person whom its token names does not exist yet.
 FOR_NOBODY_YET = ("consent",)
 UNREADABLE = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError, UnreadablePostError)
 

@@ -1,6 +1,6 @@
 """How a dish arrived: what helps stewards to see abuse, and nothing that tells who somebody is.
 
-A network is kept as a keyed hash of its prefix, with a random key of the month that is thrown away later. Nobody is
+A network is stored as a keyed hash of its prefix, with a random key of the month that is thrown away later. Nobody is
 refused for anything here: many people share one address, and a helper may be quick.
 """
 
@@ -48,7 +48,7 @@ class Circumstances:
 
 
 def collect_request_circumstances(request: HttpRequest, proof: Proof) -> Circumstances:
-    """What is kept of a request that brings a dish."""
+    """What is stored of a request that brings a dish."""
     flags = []
     if request.POST.get(TRAP, "").strip():
         flags.append(FILLED_TRAP)

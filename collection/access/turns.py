@@ -1,7 +1,7 @@
 """Turns: what one person, or several with one helper, do at one browser until somebody says *finish*.
 
 Every token and every cookie names the turn in which it was made, and the server keeps which turns are over. What a turn
-made proves nothing after its end, whoever it was made for and on whichever page *Finish* was pressed. A person's id
+made proves nothing after its end, whomever it was made for and on whichever page *Finish* was pressed. A person's id
 ends too, so that pages of another turn of theirs (a browser without cookies has no memory of it) end with it.
 """
 
@@ -150,7 +150,7 @@ def this_turn() -> uuid.UUID:
 
 
 def finish_turn(*ended: uuid.UUID) -> None:
-    """These turns are over. A person's id: whoever comes as this person proves it anew, with the return code."""
+    """These turns are over. A person's id: anyone who comes as this person proves it anew, with the return code."""
     at = read_logical_clock()
     for pk in ended:
         FinishedTurn.objects.update_or_create(person=pk, defaults={"at": convert_to_datetime(at)})

@@ -76,7 +76,7 @@ class ConsentTextAdmin(StaffList):
 
     def upload(self, request: HttpRequest, pk: int) -> HttpResponse:
         """A recording for one text. A view of its own, because the change form works inside a transaction."""
-        # Asked before anything is looked up: whoever may not change texts learns nothing of which there are.
+        # Asked before anything is looked up: anyone who may not change texts learns nothing of which there are.
         if not self.has_change_permission(request):
             raise PermissionDenied
         text = get_object_or_404(ConsentText, pk=pk)
@@ -88,7 +88,7 @@ class ConsentTextAdmin(StaffList):
         except recordings.RecordingError as error:
             self.message_user(request, str(error), messages.ERROR)
         else:
-            self.message_user(request, "The recording is kept.", messages.SUCCESS)
+            self.message_user(request, "The recording is stored.", messages.SUCCESS)
         return redirect("admin:collection_consenttext_change", pk)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

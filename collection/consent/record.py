@@ -1,4 +1,4 @@
-"""Which consent text stands on a page, in which language, and what is recorded when somebody agrees to it."""
+"""Which consent text is on a page, in which language, and what is recorded when somebody agrees to it."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ ISOLATE, END = "\u2068", "\u2069"
 
 @dataclass(frozen=True)
 class ConsentWording:
-    """One text as it stands on the page, the open places filled in."""
+    """One text as it is on the page, the open places filled in."""
 
     text: ConsentText
     opening: Opening | None
@@ -99,7 +99,7 @@ class Shown:
 
     @property
     def mark(self) -> str:
-        """What a form's token carries to say which texts stand on the page."""
+        """What a form's token carries to say which texts are on the page."""
         rows = (self.text, self.draft, self.opening)
         return MARK + ".".join(str(row.pk if row else 0) for row in rows)
 
@@ -151,7 +151,7 @@ def is_mark(about: str) -> bool:
 
 
 def shown_consent(proof: Proof) -> Shown | None:
-    """What stood on the page of this form. None where nothing did, or where it cannot be agreed to any more: a text
+    """What was on the page of this form. None where nothing did, or where it cannot be agreed to any more: a text
     that nobody confirmed or that names nobody responsible, once the collection is open."""
     if not is_mark(proof.target):
         return None
@@ -171,7 +171,7 @@ def shown_consent(proof: Proof) -> Shown | None:
 
 
 def opening_of(pk: int) -> Opening | None:
-    """The opening that stood on a page: mostly the current one, which was asked for already."""
+    """The opening that was on a page: mostly the current one, which was asked for already."""
     current = current_opening()
     return current if current and current.pk == pk else Opening.objects.filter(pk=pk).first()
 
@@ -185,7 +185,7 @@ def register_contributor(
     understood: Sequence[bool | None] = (),
     crowd: bool = False,
 ) -> Contributor:
-    """A contributor who has just agreed to `shown`, with which texts stood there and what was answered.
+    """A contributor who has just agreed to `shown`, with which texts was there and what was answered.
 
     `person`: the id that their form names, None for a new one. `crowd`: many others of the same network agreed within
     the same minute (`circumstances.in_a_crowd`).

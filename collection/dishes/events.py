@@ -12,7 +12,7 @@ from collection.vocabularies.ingredients import index_dishes
 
 @transaction.atomic
 def propagate_dish_changes(pks: Sequence[int]) -> None:
-    """Ingredients, counters, and whoever listens, in the transaction of the change itself."""
+    """Ingredients, counters, and anyone who listens, in the transaction of the change itself."""
     index_dishes(list(Dish.objects.filter(pk__in=pks)))
     update_leaderboard_counters(pks)
     dishes_changed.send(Dish, dishes=list(pks))

@@ -2,7 +2,7 @@
 
 On PostgreSQL a sequence gives them, so that nobody waits for the dish of somebody else to be stored; a number whose
 dish is not stored after all stays unused. SQLite has one writer at a time in any case and counts in a row. That row
-(`Counter`) also holds the sequence up on PostgreSQL: no number up to it is given, whoever has moved it.
+(`Counter`) also holds the sequence up on PostgreSQL: no number up to it is given, anyone who has moved it.
 """
 
 from django.db import connection, transaction

@@ -1,7 +1,7 @@
 """The brake on hiding: how much strangers may take out of public view before a steward has looked.
 
 Reports of the first three reasons and receipt numbers hide at once. One network hides a few things a day so, all
-together a small share of what is public. What comes after that is kept and waits for a steward: nobody is refused,
+together a small share of what is public. What comes after that is stored and waits for a steward: nobody is refused,
 and nobody can empty the site.
 """
 

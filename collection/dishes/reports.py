@@ -1,6 +1,6 @@
 """Reports on public dishes and images. The first three reasons hide at once; a steward decides about all of them.
 
-Whoever reports stays unknown. How much may be hidden at once is decided by `hiding`; what comes beyond waits, shown,
+Anyone who reports stays unknown. How much may be hidden at once is decided by `hiding`; what comes beyond waits, shown,
 for a steward. After `MOST_OPEN` open reports of one network about one thing another one adds nothing, and what a
 steward has looked at and kept is not hidden again by the same reason.
 """

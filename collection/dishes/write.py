@@ -112,7 +112,7 @@ def change_dish(
     by_contributor: Contributor | None = None,
     by_steward: Any = None,
 ) -> DishChange | None:
-    """Writes new words; what stood there before is kept in a DishChange. None where nothing differs."""
+    """Writes new words; what was there before is stored in a DishChange. None where nothing differs."""
     dish = Dish.objects.select_for_update().get(pk=dish.pk)
     before = {field: getattr(dish, field) for field in words if getattr(dish, field) != words[field]}
     old_places = [place.name for place in dish.places.all()]

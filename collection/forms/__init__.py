@@ -89,7 +89,7 @@ class CaptionForm(forms.Form):
 
 
 class PersonalDetailsForm(forms.Form):
-    """Personal details. All optional; they are kept only with a consent of their own."""
+    """Personal details. All optional; they are stored only with a consent of their own."""
 
     alias = LineField(
         60, required=False, label=_("A name to show beside your dishes"), help_text=_("This one is public.")

@@ -50,7 +50,7 @@ class ConsentForm(forms.Form):
 
 
 class AloudForm(forms.Form):
-    """The two ticks of whoever read the text aloud to somebody beside them."""
+    """The two ticks of anyone who read the text aloud to somebody beside them."""
 
     heard = build_required_checkbox(
         _("A person of 18 years or older sits beside me, heard this and agreed."),

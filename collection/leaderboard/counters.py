@@ -75,7 +75,7 @@ def update_leaderboard_counters(dishes: Iterable[int]) -> None:
         _recount(wanted[start : start + CHUNK])
 
 
-# Without a savepoint: whoever changed the dish fails with its counters.
+# Without a savepoint: anyone who changed the dish fails with its counters.
 @transaction.atomic(savepoint=False)
 def _recount(pks: Sequence[int]) -> None:
     counted = {dish.pk: dish for dish in select_countable_dishes(pks)}

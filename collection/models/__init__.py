@@ -290,7 +290,7 @@ class DishContinent(models.Model):
 
 
 class DishChange(models.Model):
-    """One change of a dish: what stood there before, who changed it."""
+    """One change of a dish: what was there before, who changed it."""
 
     dish = models.ForeignKey(Dish, on_delete=models.CASCADE, related_name="changes")
     at = models.DateTimeField(auto_now_add=True)
@@ -366,7 +366,7 @@ class PhotoLink(models.Model):
 
 
 class PhotoPart(models.Model):
-    """A piece of a photo on its way: whoever sends it goes on where it stopped. A sweep removes it after a day."""
+    """A piece of a photo on its way: anyone who sends it goes on where it stopped. A sweep removes it after a day."""
 
     dish = models.ForeignKey(Dish, on_delete=models.CASCADE, related_name="parts")
     sha256 = models.CharField(max_length=64, help_text="Of the whole photo, as its sender states it.")

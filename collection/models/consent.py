@@ -124,7 +124,7 @@ class ConsentText(models.Model):
 
 class Opening(models.Model):
     """What must be known before anything is collected. A change is a new row: the newest one counts, and each
-    consent names the row whose values stood in its text."""
+    consent names the row whose values was in its text."""
 
     controller = models.CharField(max_length=200, blank=True, help_text="Who is responsible for the collection.")
     contact = models.CharField(

@@ -1,4 +1,4 @@
-"""Photos that arrive in pieces: whoever sends one over a bad line goes on where it stopped, also after a reload.
+"""Photos that arrive in pieces: anyone who sends one over a bad line goes on where it stopped, also after a reload.
 
 A part is a file of its own with a row that names it. Sending a part twice changes nothing. Rows keep the limits:
 what one dish may hold, and what all unfinished photos together may hold.

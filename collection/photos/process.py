@@ -102,7 +102,7 @@ def open_photo(file: IO[bytes]) -> Image.Image:
 
 
 def encode_photo(image: Image.Image, sha256: str) -> Prepared:
-    """What is kept of a photo. Nothing as large as its pixels outlives this call."""
+    """What is stored of a photo. Nothing as large as its pixels outlives this call."""
     small = convert_to_upright_rgb(image)
     return Prepared(
         image=encode_jpeg(small, 82),

@@ -34,8 +34,8 @@ DAY = 60 * 60 * 24
 @require_safe
 def show_offline_page(request: HttpRequest) -> HttpResponse:
     """The dishes of this phone, the consent and the four questions. Nothing here is about anybody: phones keep this
-    page, and whoever holds one without a network may agree on it and describe a dish. Its token, which belongs to no
-    turn, says which texts stood there."""
+    page, and anyone who holds one without a network may agree on it and describe a dish. Its token, which belongs to no
+    turn, says which texts was there."""
     shown = consent_for([request.LANGUAGE_CODE])
     context = {
         "form": build_dish_form(asks_consent=True),
@@ -55,7 +55,7 @@ def show_offline_page(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def serve_service_worker(request: HttpRequest) -> HttpResponse:
-    """The service worker. It stands at the root because it may only answer for what lies below its own address."""
+    """The service worker. It is at the root because it may only answer for what lies below its own address."""
     script = (Path(settings.BASE_DIR) / "static" / "worker.js").read_bytes()
     response = HttpResponse(script, content_type="text/javascript")
     response.headers["Cache-Control"] = f"max-age={DAY}"
@@ -102,7 +102,7 @@ def save_queued_dish(request: HttpRequest, sent: Sent) -> HttpResponse:
 
 
 def author_of(request: HttpRequest, token: Proof) -> uuid.UUID | None:
-    """Whose dish this is: the token's person; for somebody who agreed without a network, whoever has the phone's code.
+    """Whose dish this is: the token's person; after an agreement without a network, the one who has the phone's code.
 
     None where such a dish came without the code that lets its author withdraw it.
     """

@@ -29,7 +29,7 @@ def show_takeback_page(request: HttpRequest) -> HttpResponse:
         except takeback.TakeBackError as error:
             context["problem"] = str(error)
     rows = TakeBack.objects.select_related("asked_by", "done_by", "undone_by")[:MOST_ROWS]
-    # Whoever agrees looks at the same dishes first.
+    # Anyone who agrees looks at the same dishes first.
     context["rows"] = [(row, urlencode(row.choice)) for row in rows]
     return render(request, "collection/admin/takeback.html", context)
 

@@ -1,4 +1,4 @@
-"""The public list of what was withdrawn: ids only, so that whoever holds a release can remove these rows."""
+"""The public list of what was withdrawn: ids only, so that anyone who holds a release can remove these rows."""
 
 from collections import defaultdict
 from typing import Any

@@ -111,7 +111,7 @@ def _build_exported_dish(dish: Dish, addresses: dict[Any, str]) -> ExportedDish:
 
 
 def _earlier(before: dict[str, Any]) -> list[tuple[str, str]]:
-    """What stood there before a change, as (question, words)."""
+    """The values before a change, as (question, words)."""
     asked = {field: (label, choices) for field, label, choices in QUESTIONS}
     rows = [(*asked.get(name, (name, None)), value) for name, value in before.items()]
     return [(label, in_words(value, choices)) for label, choices, value in rows]

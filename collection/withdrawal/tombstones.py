@@ -1,4 +1,4 @@
-"""The list of withdrawals as data, to be kept apart from backups: whoever restores one applies the list again."""
+"""The list of withdrawals as data, to be stored apart from backups: anyone who restores one applies the list again."""
 
 import uuid
 from collections.abc import Iterable, Mapping

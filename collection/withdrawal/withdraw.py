@@ -19,7 +19,7 @@ from collection.signals import dish_restored, dish_withdrawn
 from collection.text import fold_spelling
 
 UNDO = timedelta(days=7)
-# Whoever decides about withdrawals sees the dishes; nobody else on the staff does until they are erased.
+# Anyone who decides about withdrawals sees the dishes; nobody else on the staff does until they are erased.
 MAY_WITHDRAW = "collection.change_withdrawal"
 # So many wrong answers about one receipt, or of one network, within an hour: after them even a right answer waits for a
 # steward, since names can be guessed. It is never refused.
@@ -136,7 +136,7 @@ def forget_name(contributors: QuerySet[Contributor]) -> None:
 
 @transaction.atomic
 def remove_details(contributor: Contributor) -> None:
-    """Personal details and the public name go at once; nothing of them is kept."""
+    """Personal details and the public name go at once; nothing of them is stored."""
     AboutYou.objects.filter(contributor=contributor).delete()
     forget_name(Contributor.objects.filter(pk=contributor.pk))
 

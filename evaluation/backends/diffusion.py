@@ -3,7 +3,7 @@
 Parameters of a model: `steps`, `guidance` and `size` (pixels of a side), which have no default; `scheduler`, a class of
 diffusers, without it the one beside the weights; `prompt_tokens`, how many tokens of a prompt are read, without it
 what the family's pipeline reads; `precision`. All of these are part of the definition. `at_once`, images per pass, is
-none: an image is the same in any batch. A safety filter's verdict is a result, and no image of it is kept.
+none: an image is the same in any batch. A safety filter's verdict is a result, and no image of it is stored.
 """
 
 import inspect

@@ -47,7 +47,7 @@ def pixels_of(content: bytes, read: Header) -> Pixels:
 
 
 def decode_stacks(contents: Sequence[bytes], at_once: int, device: str) -> Iterator[list[Stack]]:
-    """The images in parts of `at_once`, each as stacks of one size, decoded ahead of whoever takes them.
+    """The images in parts of `at_once`, each as stacks of one size, decoded ahead of anyone who takes them.
 
     Stacks lie in page-locked memory where a card will read them. Raises ImageError for what is no image.
     """

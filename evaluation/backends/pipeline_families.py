@@ -36,7 +36,7 @@ def after_its_system_prompt(pipeline: Any, prompt: str) -> tuple[str, int]:
 
 
 def after_its_instruction(pipeline: Any, prompt: str) -> tuple[str, int]:
-    """Sana's instruction stands in the signature of its call; all but two of its tokens come on top."""
+    """Sana's instruction is in the signature of its call; all but two of its tokens come on top."""
     lines = inspect.signature(type(pipeline).__call__).parameters["complex_human_instruction"].default
     before = "\n".join(lines)
     return f"{before}{prompt.lower().strip()}", len(pipeline.tokenizer.encode(before)) - 2

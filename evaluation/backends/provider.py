@@ -162,7 +162,7 @@ def compute_backoff(tries: int, timeout: float) -> float:
 
 
 def extract_request_id(reply: Reply) -> dict[str, str]:
-    """The provider's own number of the call, where it gives one: whoever asks the provider needs it."""
+    """The provider's own number of the call, where it gives one: anyone who asks the provider needs it."""
     number = next((value for name, value in reply.headers.items() if name.lower() == "x-request-id"), "")
     return {"request": text_cleaning.clean_foreign_text(number, MOST_HEADER)}
 

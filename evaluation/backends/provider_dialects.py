@@ -3,7 +3,7 @@
 An answer leaves *signs*, short words made from its known fields: `code:…` (every code, type or status of an error, in
 whichever depth), `finish:…`, `param:content` or `param:option` (whether the prompt or something that we set is said to
 be wrong), `part:filtered`, `block` and the like. A row of the table fits where one of its `signs` is there, one of its
-`says` stands in the words, and the status is among its `status`, as far as it names these. The first that fits counts.
+`says` is in the words, and the status is among its `status`, as far as it names these. The first that fits counts.
 """
 
 import json

@@ -90,7 +90,7 @@ class QuestionsData:
 
 @dataclass(frozen=True)
 class ImageData:
-    """A held image. Whoever executes a unit reads its bytes through `Work.image_bytes`."""
+    """A held image. Anyone who executes a unit reads its bytes through `Work.image_bytes`."""
 
     id: int
     subject: SubjectData
@@ -113,7 +113,7 @@ class DishData:
 
 @dataclass(frozen=True)
 class AnswerData:
-    """A text that a unit of another run gave, to be asked about. `model` is the slug of whoever answered."""
+    """A text that a unit of another run gave, to be asked about. `model` is the slug of anyone who answered."""
 
     key: str
     subject: SubjectData

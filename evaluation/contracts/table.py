@@ -14,7 +14,7 @@ TableMetadata = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class PValue:
-    """A metric that is a p-value `p`, the number that it tests (`tested`), and the metric that corrects it."""
+    """A metric that is a p-value: `p`, the metric that it tests, and the metric that corrects it for all tests."""
 
     p: str
     tested: str

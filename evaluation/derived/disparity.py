@@ -86,7 +86,7 @@ def spec_of(base: TableSpec) -> TableSpec | None:
 
 
 def with_chance(table: TidyTable) -> TidyTable:
-    """Gaps with what chance alone gives below each of them; the groups' names stand in the table."""
+    """Gaps with what chance alone gives below each of them; the groups' names are in the table."""
     columns = tuple(column for column in table.columns if column not in ENDS)
     rows = [
         replace(

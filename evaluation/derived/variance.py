@@ -19,7 +19,7 @@ METRICS = {
     "residual": "Variance that is left: between opinions of one person on images of one dish.",
 }
 NO_INTERVAL = "no interval: a variance component of a pilot, to plan from"
-NOTHING = "components cannot be told apart: too few observations, or all are equal"
+NOTHING = "components cannot be separated: too few observations, or all are equal"
 NOTES = (
     "Method of moments (Henderson 1953; Gao & Owen 2017) within each cell. A component that comes out below 0 is "
     "taken as 0, so small pilots say little.",
@@ -78,7 +78,7 @@ def rows_of_cell(groups: dict[str, str], held: Observations, measure: str) -> It
 
 
 def get_component_value(parts: Components | None, metric: str, *, judged: bool) -> tuple[float | None, str]:
-    """A component with the reason that stands beside it."""
+    """A component with the reason that is beside it."""
     if metric == PARTS[-1] and not judged:
         return None, "no people judged"
     if parts is None:

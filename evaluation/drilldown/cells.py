@@ -1,4 +1,4 @@
-"""From a number to what stands behind it: which images and answers a cell of a table counted, page by page.
+"""From a number to what is behind it: which images and answers a cell of a table counted, page by page.
 
 `evaluation/registry/names.py` names, by the beginning of a table's name, a function `(Cell) → Behind`. It gives the ids
 of what the page lists as a queryset, in their order, and for the ids of one page what the cell counted of each. Nothing
@@ -71,7 +71,7 @@ class Cell:
 class Observed:
     """What the cell counted of one listed row. `value` None: not counted, and `why`; `said`: the value in words.
 
-    `who` is an opaque label of whoever answered, empty for machines.
+    `who` is an opaque label of anyone who answered, empty for machines.
     """
 
     of: int
@@ -162,7 +162,7 @@ def unmask_groups(view: store.TableView, shown: Mapping[str, str]) -> dict[str, 
 
 
 def load_drilldown(cell: Cell) -> Drilldown:
-    """What stands behind a cell; where its table has no way of its own to say it, the images of its groups."""
+    """What is behind a cell; where its table has no way of its own to say it, the images of its groups."""
     best = max((start for start in DRILLDOWNS if cell.spec.name.startswith(start)), key=len)
     found: Drilldown = import_string(DRILLDOWNS[best].replace(":", "."))(cell)
     return found

@@ -1,4 +1,4 @@
-"""What stands behind gaps and differences: images of the groups at their ends, in the table that they come from."""
+"""What is behind gaps and differences: images of the groups at their ends, in the table that they come from."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -32,7 +32,7 @@ def drill_down_comparison(cell: Cell) -> Drilldown:
 
 
 def of_base(cell: Cell, groups: Mapping[str, str], note: str) -> Drilldown:
-    """What stands behind the cell of these groups, and of the groups that it shares, in the table it comes from."""
+    """What is behind the cell of these groups, and of the groups that it shares, in the table it comes from."""
     name = derived.base_of(cell.spec.name)
     base = lookup.find_table_spec(name)
     filters = {key: value for key, value in cell.filters.items() if key in base.filters and key not in base.columns}

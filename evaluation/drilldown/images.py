@@ -1,4 +1,4 @@
-"""What stands behind the tables of association, stereotypes and colours: images, with what was measured of each."""
+"""What is behind the tables of association, stereotypes and colours: images, with what was measured of each."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan

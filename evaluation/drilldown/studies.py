@@ -1,4 +1,4 @@
-"""What stands behind the tables of studies: images or units of their run, each read by the study itself."""
+"""What is behind the tables of studies: images or units of their run, each read by the study itself."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""What stands behind tables that count what was asked for: single units, with an image or without."""
+"""What is behind tables that count what was asked for: single units, with an image or without."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan

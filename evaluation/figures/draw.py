@@ -16,7 +16,7 @@ ROW, BETWEEN, LINE, AXIS, GAP, EDGE = 0.125, 0.05, 0.125, 0.2, 0.12, 0.04
 NAMES, NUMBERS, SMALL = 7, 6, 6
 NAMES_SHARE = 0.36  # of a panel's width, at most
 PAGE = 9.6  # height of a printed page
-WIDE = 5.0  # from here on panels stand in two columns
+WIDE = 5.0  # from here on panels are in two columns
 QUIET = "#5f5348"
 METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": "World Wide Dishes"},
@@ -69,7 +69,7 @@ def build_figure_style(plan: FigurePlan) -> Any:
 
 
 def count_panel_columns(plan: FigurePlan, width: float) -> int:
-    """How many panels stand beside one another."""
+    """How many panels are beside one another."""
     return 2 if width > WIDE and len(plan.panels) > 1 else 1
 
 

@@ -84,7 +84,7 @@ def _panels(table: TidyTable, metrics: Sequence[str]) -> Iterator[Panel]:
 
 
 def along_of(table: TidyTable) -> str:
-    """The column whose values stand at the side: a place where there is one, of which there are several."""
+    """The column whose values are at the side: a place where there is one, of which there are several."""
     places = [column for column in PLACES if column in table.columns]
     others = [column for column in table.columns if column not in (*places, "model")]
     listed = [*places, *others] or ["model"]

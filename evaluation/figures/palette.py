@@ -1,6 +1,6 @@
 """Colours of models: one for each, the same in every figure and on every page, whatever subset is shown.
 
-All twelve are told apart by people who see few colours: simulated for protanopia, deuteranopia and tritanopia
+All twelve are distinguished by people who see few colours: simulated for protanopia, deuteranopia and tritanopia
 (Machado, Oliveira & Fernandes 2009) any two lie at least 20 apart in CIE Lab, where those of Okabe & Ito lie 16.
 They differ in lightness too, for print in grey: those of the published models by 20 or more. A test holds both.
 """

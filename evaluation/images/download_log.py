@@ -1,4 +1,4 @@
-"""Images that leave the platform: the terms that stand before each download, and the log of who took what.
+"""Images that leave the platform: the terms that are before each download, and the log of who took what.
 
 A page that hands out images includes `evaluation/terms.html` in a form that is sent by POST, asks `accepted`, and
 calls `record` before the first byte leaves. The permission is `evaluation.add_imagedownload`.

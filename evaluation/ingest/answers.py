@@ -97,7 +97,7 @@ class Parser:
         sample = parse_sample_number(row["sample"])
         key = answer_key(subject.id, model.slug, question, sample)
         if key in self.seen:
-            raise ConfigError("this answer stands twice in the file")
+            raise ConfigError("this answer is twice in the file")
         self.seen.add(key)
         payload = answer_payload(question, sample, get_expected_answer(self.dishes[subject.id], question))
         plan = UnitPlan(key, model, subject, payload, f"subject:{subject.id}")

@@ -44,7 +44,7 @@ def pattern_of(text: str) -> re.Pattern[str]:
         if name not in FIELDS:
             raise ConfigError("pattern: " + describe_unknown_name("part", name, FIELDS))
     if "subject" not in names or len(set(names)) != len(names):
-        raise ConfigError("pattern: {subject} is needed, and every part may stand once.")
+        raise ConfigError("pattern: {subject} is needed, and every part may occur once.")
     if "seed" in names and "sample" in names:
         raise ConfigError("pattern: an image has a seed or a sample number, not both.")
     pieces = PART.split(text)

@@ -1,7 +1,7 @@
 """How far groups of dishes lie apart: the gap between the lowest and the highest, and what chance alone would give.
 
 The gap of several groups is never 0; the more groups there are and the smaller they are, the larger it is where
-nothing differs at all. So its mean under chance stands beside it, and a p-value. Both, and the interval, come from the
+nothing differs at all. So its mean under chance is beside it, and a p-value. Both, and the interval, come from the
 groups' variances over whole dishes and whole people, see `people_tests`: a dish with all its images and opinions is
 one cluster, and so is a person with all judgements. A dish in k groups counts 1/k in each of them.
 

@@ -37,7 +37,7 @@ class Components:
 def estimate_components(values: Floats, levels: Mapping[str, npt.NDArray[np.generic]]) -> Components | None:
     """Components of `values` (n,) without NaN; `levels`: part → (n,) labels, parts of `PARTS`, those that were seen.
 
-    A part that another one determines (one image for each dish) or that is the same for all cannot be told apart:
+    A part that another one determines (one image for each dish) or that is the same for all cannot be distinguished:
     it is left out, and what it adds is in the other. None where nothing can vary.
     """
     n = len(values)

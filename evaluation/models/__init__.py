@@ -196,7 +196,7 @@ class RunLabel(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "subject", "dimension", "value"], name="one_run_label")]
-        # From a label to its subjects: what stands behind a cell of a table.
+        # From a label to its subjects: what is behind a cell of a table.
         indexes = [models.Index(fields=["run", "dimension", "value", "subject"], name="subjects_of_labels")]
 
     def __str__(self) -> str:
@@ -204,7 +204,7 @@ class RunLabel(models.Model):
 
 
 class Batch(models.Model):
-    """The lease: a worker holds units until `until`; whoever holds the token may finish them, once."""
+    """The lease: a worker holds units until `until`; anyone who holds the token may finish them, once."""
 
     token = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(Run, on_delete=models.CASCADE)
@@ -296,7 +296,7 @@ class GeneratedImage(models.Model):
 
 
 def hash_of(text: str) -> str:
-    """By what a text is found and told apart, SHA-256 in hexadecimal digits; empty for none."""
+    """By what a text is found and distinguished, SHA-256 in hexadecimal digits; empty for none."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if text else ""
 
 

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 class ExportJob(models.Model):
     """One file that somebody asked for: what goes into it, how far it is, and where it lies until it is removed.
 
-    Whoever works on it holds `token` until `leased_until`, by the database's clock.
+    Anyone who works on it holds `token` until `leased_until`, by the database's clock.
     """
 
     class Kind(models.TextChoices):

@@ -12,7 +12,7 @@ LONGEST_CELL = 50_000
 MOST = 200
 LONGEST_NAME = 300
 DEEPEST = 4
-# What stands in lists where there is no name: words for nothing, and the labels of a form that was not filled in.
+# What is in lists where there is no name: words for nothing, and the labels of a form that was not filled in.
 NOTHING = frozenset(
     (
         *("no_alias", "not_stated", "none", "nan", "null", "true", "false", "n/a", "unknown"),
@@ -24,7 +24,7 @@ NOTHING = frozenset(
 NO_NAME = "no_alias"
 LABELS = frozenset(("name", "alternative_name", "alias", "term"))
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[\w-]+)? - ")
-# A quoted word that opens after a bracket, brace or comma, and what stands after its colon, if anything.
+# A quoted word that opens after a bracket, brace or comma, and what is after its colon, if anything.
 PAIR = re.compile(r"[\[{,]\s*(['\"])(?P<key>.+?)\1\s*(?=[:,\]}])(?::\s*(['\"])(?P<value>.*?)\3\s*(?=[,\]}]))?")
 BETWEEN = re.compile(r"[;|\n]")
 

@@ -94,13 +94,13 @@ def filled_there(found: Compared) -> dict[str, Estimate]:
 
 TABLE = TableSpec(
     name="novelty.fields",
-    title="What is told of a dish, here and in a reference list",
+    title="What is said of a dish, here and in a reference list",
     source="World Wide recipe App. D, Table D.6",
     version="2",
     columns=("field",),
     metrics={
-        "ours": "Share of our dishes of which this is told.",
-        "reference": "Share of the entries of the list of which this is told; not measured where it has no such field.",
+        "ours": "Share of our dishes that say this.",
+        "reference": "Share of the entries of the list that say this; not measured where it has no such field.",
     },
     inputs=INPUTS,
     filters=("reference", "field"),

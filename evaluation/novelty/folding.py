@@ -66,7 +66,7 @@ def words_of(text: str) -> list[str]:
 
 
 def by_script(words: list[str]) -> Iterator[Form]:
-    """Consecutive words of one script as one name; digits go with what stands before them."""
+    """Consecutive words of one script as one name; digits go with what is before them."""
     held: list[str] = []
     script = ""
     for word in words:

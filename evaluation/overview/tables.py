@@ -193,7 +193,7 @@ def compute_device_shares(filters: Filters) -> TidyTable:
     told = (Submission.Device.MOBILE, Submission.Device.DESKTOP)
     known = list(sent.filter(device__in=told).order_by("pk").values_list("device", "contributor"))
     notes = [
-        "Decided by the browser's hint or name when the dish was first sent; neither is kept.",
+        "Decided by the browser's hint or name when the dish was first sent; neither is stored.",
         f"Sent from a device that is not known: {sent.filter(device=Submission.Device.UNKNOWN).count()}.",
         f"The paper reports {PAPER_MOBILE:.0%} of its contributions from phones.",
     ]

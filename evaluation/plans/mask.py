@@ -24,7 +24,7 @@ LIFTED = (PlanAct.Kind.UNMASKED, PlanAct.Kind.EARLY)
 
 
 class MaskedNameNotFound(ValueError):
-    """A value that the mask does not know; the text tells nothing of what it knows."""
+    """A value that the mask does not know; the text reveals nothing of what it knows."""
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ class Names:
         return next((key for (of, key), name in self.names.items() if of == kind and name == shown), None)
 
     def learn(self, groups: Iterable[Mapping[str, str]]) -> None:
-        """Gives names to all values of a table at once, so that the order in which they are met tells nothing."""
+        """Gives names to all values of a table at once, so that the order in which they are met reveals nothing."""
         met: dict[Kind, set[str]] = {kind: set() for column in KINDS if (kind := kind_of(column, places=self.places))}
         for row in groups:
             for column, kind in KINDS.items():

@@ -1,4 +1,4 @@
-"""A mask on every page of staff: whoever may not steer runs reads no name that a masked plan hides.
+"""A mask on every page of staff: anyone who may not steer runs reads no name that a masked plan hides.
 
 One place for all addresses under `/admin/`, so that a new page cannot forget it. Names become one sign, `[masked]`, and
 not the letters of the tables: what somebody types into a search is shown again, and would otherwise be told its letter.
@@ -20,7 +20,7 @@ from evaluation.plans.mask_names import Names
 from evaluation.plans.mask_text import Words
 
 PAGES = "/admin/"
-# What people told, and accounts: nothing of models stands there, and stewards read it as it is written.
+# What people told, and accounts: nothing of models is there, and stewards read it as it is written.
 WITHOUT_MODELS = tuple(f"/admin/{name}/" for name in ("collection", "takeback", "undo-reports", "auth", "translations"))
 # Only there places are part of what came out.
 WITH_PLACES = "/admin/evaluation/"
@@ -30,7 +30,7 @@ STEERS = "evaluation.change_run"
 BY_THEMSELVES = frozenset(
     {
         *(f"evaluation:{name}" for name in ("table", "csv", "json", "figure", "pdf", "png", "drilldown", "gallery")),
-        *(f"evaluation:{name}" for name in ("picture", "subject-images", "take-cell", "take-image")),
+        *(f"evaluation:{name}" for name in ("image", "subject-images", "take-cell", "take-image")),
         # A plan is in its writers' words, and a form must give back what it was given.
         *(f"evaluation:{name}" for name in ("plans", "plan", "plan-new", "plan-edit", "plan-freeze", "plan-json")),
         *(f"bundles:{name}" for name in ("read", "fetch")),
@@ -112,7 +112,7 @@ class Redaction:
         return value
 
     def page(self, page: str) -> str:
-        """The same of a page: what it says and where it leads; not what stands in a form that somebody sends."""
+        """The same of a page: what it says and where it leads; not what is in a form that somebody sends."""
         parts, typed = TAG.split(page), False
         for place, part in enumerate(parts):
             if place % 2:
@@ -126,7 +126,7 @@ class Redaction:
         return f"{found['start']}{found['sign']}{self._escaped(found['text'])}{found['sign']}"
 
     def _escaped(self, text: str) -> str:
-        """Of text as it stands in a page."""
+        """Of text as it is in a page."""
         plain = html.unescape(text)
         shown = self.text(plain)
         return text if shown == plain else html.escape(shown)

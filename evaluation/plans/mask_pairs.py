@@ -1,4 +1,4 @@
-"""Comparisons of two masked models: which of them comes first must not tell the order of their real names."""
+"""Comparisons of two masked models: which of them comes first must not reveal the order of their real names."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -35,7 +35,7 @@ class Words:
 
     @cached_property
     def spellings(self) -> dict[str, tuple[Kind, str]]:
-        """What is looked for, in small letters → its kind, and what stands there instead."""
+        """What is looked for, in small letters → its kind, and what is there instead."""
         found: dict[str, tuple[Kind, str]] = {}
         for model in self._names.models:
             if model.role in MASKED_ROLES:

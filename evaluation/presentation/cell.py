@@ -111,4 +111,4 @@ def build_cell_number_context(cell: Cell) -> dict[str, Any]:
 
 def title_of(cell: Cell) -> str:
     groups = ", ".join(cell.shown.values())
-    return "Behind “{metric}” of {groups}".format(metric=cell.metric.replace("_", " "), groups=groups)
+    return "Drill-down: “{metric}” of {groups}".format(metric=cell.metric.replace("_", " "), groups=groups)

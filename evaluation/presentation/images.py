@@ -146,7 +146,7 @@ def rows_for(
 
     A handful of queries however many images: keep to a page of them. Nothing but the fact is told of an image
     whose dish was withdrawn. Without a `mask`, names are masked as any plan wishes it; without `beside`, nothing of
-    what machines and people said stands beside the images.
+    what machines and people said is beside the images.
     """
     rows = GeneratedImage.objects.select_related("subject__dish", "model", "run")
     found = rows.in_bulk(list(image_ids))
@@ -199,7 +199,7 @@ def build_image_list_context(
 
 
 def build_image_controls(request: HttpRequest, asked: RequestedImages) -> dict[str, Any]:
-    """What stands above a list of images: show all of them, cover all, or why neither is offered."""
+    """What is above a list of images: show all of them, cover all, or why neither is offered."""
     return {
         "may_see": request.user.has_perm(SEE),
         "show_all": asked.query(ALL),

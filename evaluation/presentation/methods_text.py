@@ -53,7 +53,7 @@ def _chosen(filters: Filters) -> Iterator[str]:
 
 
 def _run(run: Mapping[str, Any]) -> Iterator[str]:
-    """Which run it was made from; what defines the run stands in the notes of the table."""
+    """Which run it was made from; what defines the run is in the notes of the table."""
     if run.get("finished"):
         yield "The run {slug} of the study {study} (version {version}) ended on {date}.".format(
             slug=run["slug"],
@@ -73,14 +73,14 @@ def _notes(table: TidyTable) -> Iterator[str]:
 
 
 def _place(name: str) -> tuple[int, str]:
-    """Where a count stands in its sentence: databases keep the names of stored values in orders of their own."""
+    """Where a count is in its sentence: databases keep the names of stored values in orders of their own."""
     if name in COUNTED_FIRST:
         return 0, name
     return (2 + COUNTED_LAST.index(name), name) if name in COUNTED_LAST else (1, name)
 
 
 def _counts(table: TidyTable) -> Iterator[str]:
-    """How much stands behind the table, and behind its cells."""
+    """How much is behind the table, and behind its cells."""
     if counted := {name: number for name, number in table.about.get("counted", {}).items() if number}:
         listed = ", ".join(f"{counted[name]} {name}" for name in sorted(counted, key=_place))
         yield f"Counted: {listed}."

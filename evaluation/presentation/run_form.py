@@ -152,7 +152,7 @@ def steps_of(forms_given: Sequence[StepForm]) -> list[Step]:
         raise ConfigError("Take at least one study.")
     # Every form is checked, so that all reasons are shown at once.
     if not min([form.is_valid() for form in taken]):
-        raise ConfigError("Some fields are not right yet; the reason stands at each of them.")
+        raise ConfigError("Some fields are not right yet; the reason is beside each of them.")
     return [(form.study.slug, form.config) for form in taken]
 
 

@@ -48,7 +48,7 @@ class Grid:
 
 
 def photos_of(subject: Subject, user: User, asked: RequestedImages) -> list[Shot]:
-    """The contributor's photos that consent and moderation make public, for whoever may see images."""
+    """The contributor's photos that consent and moderation make public, for anyone who may see images."""
     if subject.dish_id is None or not user.has_perm(SEE):
         return []
     rows = shared_photos(demonstration=subject.demonstration).filter(dish=subject.dish_id).exclude(thumbnail="")

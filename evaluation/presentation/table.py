@@ -104,7 +104,7 @@ def add_line_heads(line: Line, columns: Sequence[str], colours: Palette) -> Line
 
 
 def add_drilldown_links(line: Line, columns: Sequence[str], metrics: Sequence[str], filters: Mapping[str, str]) -> Line:
-    """The line with the way to what stands behind each of its cells, under the same `filters`."""
+    """The line with the way to what is behind each of its cells, under the same `filters`."""
     groups = dict(zip(columns, line.groups, strict=True))
     pairs = zip(line.cells, metrics, strict=True)
     # All but the metric is the same along a line.

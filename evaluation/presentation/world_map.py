@@ -1,7 +1,7 @@
 """The world map by dishes: one inline SVG from `data/world.json` (Natural Earth, made by `script/world_map.py`).
 
 Five shades on a scale of powers of ten, because one country may have a hundred times what another has; the numbers
-themselves stand in each country's title and in the table beside the map.
+themselves are in each country's title and in the table beside the map.
 """
 
 import json

@@ -1,6 +1,6 @@
 """From what a model wrote to the option it chose. Pure; nothing is ever guessed.
 
-A letter counts where it stands alone and nothing denies or contradicts it; the words of an option count where they
+A letter counts where it is alone and nothing denies or contradicts it; the words of an option count where they
 are the answer, or one plain sentence says them. Everything else is ambiguous, or no answer.
 """
 
@@ -75,7 +75,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Place:
-    """A letter that stands alone, and where."""
+    """A letter that is alone, and where."""
 
     letter: str
     start: int
@@ -174,7 +174,7 @@ def with_words(line: str, choices: Mapping[str, str]) -> set[str]:
 def compile_letter_pattern(others: str) -> "re.Pattern[str]":
     """Capitals of the Latin script, and `others`, that are no part of a longer word.
 
-    Scripts without spaces write words next to a Latin letter, which still stands alone.
+    Scripts without spaces write words next to a Latin letter, which still is alone.
     """
     latin = CASELESS.format(latin=LATIN)
     return re.compile(rf"{latin}|(?<!\w)[{re.escape(others)}](?!\w)" if others else latin)
@@ -259,7 +259,7 @@ def by_words(text: str, choices: Mapping[str, str]) -> Choice:
 
 
 def yes_or_no(option: str) -> bool:
-    """Words so short that they stand in sentences which say something else."""
+    """Words so short that they are in sentences which say something else."""
     return extract_spoken_words(option) in ("yes", "no", "other", "none")
 
 

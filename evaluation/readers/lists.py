@@ -166,7 +166,7 @@ def read_escape_sequence(text: str, place: int) -> tuple[str, int]:
 
 
 def read_unquoted_item(text: str, start: int) -> tuple[str, int]:
-    """The item that begins at `start`: up to the next comma or bracket, what stands in parentheses included."""
+    """The item that begins at `start`: up to the next comma or bracket, what is in parentheses included."""
     place, inner = start, 0
     while place < len(text):
         char = text[place]
@@ -180,7 +180,7 @@ def read_unquoted_item(text: str, start: int) -> tuple[str, int]:
 
 
 def in_prose(text: str) -> list[str]:
-    """Items of an enumeration in a sentence: what stands after a colon or *are*, *include*, up to the full stop."""
+    """Items of an enumeration in a sentence: what is after a colon or *are*, *include*, up to the full stop."""
     if NOTHING_KNOWN.search(text):
         return []
     tail = text.partition(":")[2].strip() or text
@@ -207,7 +207,7 @@ def strip_item(item: str) -> str:
 
 
 def named_in(item: str, options: Mapping[str, Sequence[str]], most: int = 4 * LONGEST_ITEM) -> set[str]:
-    """Codes of the options whose words stand in `item`, those left out that stand only within a longer one."""
+    """Codes of the options whose words are in `item`, those left out that are only within a longer one."""
     text = f" {fold_words(item[:most].replace('_', ' '))} "
     codes = set()
     words = [(fold_words(word), code) for code, names in options.items() for word in names]

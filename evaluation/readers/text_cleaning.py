@@ -8,7 +8,7 @@ from typing import Any
 MOST_WORDS = 2000
 MOST_ITEMS = 100
 DEEPEST = 6
-# Whole numbers beyond this are kept as text: JavaScript and SQLite lose digits of larger ones.
+# Whole numbers beyond this are stored as text: JavaScript and SQLite lose digits of larger ones.
 LARGEST = 2**53
 
 

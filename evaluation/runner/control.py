@@ -45,7 +45,7 @@ def set_run_priority(run: Run, priority: int) -> None:
 
 
 def retry_units(run: Run, states: Collection[str] = (Unit.State.FAILED,)) -> int:
-    """Has the failed or refused units of a run tried again; returns how many. What they gave before is kept.
+    """Has the failed or refused units of a run tried again; returns how many. What they gave before is stored.
 
     Each outcome moves to `EarlierOutcome` with the number of its try, and the record of a refused image keeps
     its row under a name with that number. Units about withdrawn dishes stay as they are.

@@ -143,7 +143,7 @@ def compute_results(
     except BatchStoppedError:
         logger.info("A batch of %s was stopped after %d of %d units.", study.slug, len(results), len(units))
     except LOST as error:
-        # Nothing of that says anything about a unit: what came before is kept, the rest waits again.
+        # Nothing of that says anything about a unit: what came before is stored, the rest waits again.
         logger.warning("A batch of %s lost its database (%s).", study.slug, type(error).__name__)
     return Computed(results.pairs(), problem)
 
@@ -172,7 +172,7 @@ def execute_works(study: Study, works: Sequence[Work], found: Loaded, results: R
             execute_in_halves(study, works, found, results)
     except Exception as error:  # Whatever a study or a provider's client raises: it must not end the worker.
         reason = describe_error(error)
-        # The reason is kept with the units: it may quote what a person wrote, and logs never do.
+        # The reason is stored with the units: it may quote what a person wrote, and logs never do.
         logger.warning("A batch of %d units of %s went wrong.", len(works), study.slug, exc_info=True)
     for work in works:
         if work.key in results:

@@ -68,7 +68,7 @@ def import_chunk(run: Run, given: Given) -> int:
         return 0
     for plan, result in fresh:
         if plan.key != result.key:
-            raise ConfigError(f"The result {result.key!r} stands beside the unit {plan.key!r}.")
+            raise ConfigError(f"The result {result.key!r} is paired with the unit {plan.key!r}.")
     hashes = storing.store_image_files(result for _, result in fresh)
     plans, results = [plan for plan, _ in fresh], [result for _, result in fresh]
     with transaction.atomic():

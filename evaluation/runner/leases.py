@@ -33,8 +33,8 @@ def compute_lease_expiry() -> CombinedExpression:
 def lease_units(run: Run, worker: str, size: int, after: str = "") -> Batch | None:
     """Leases about `size` units to `worker`, whole affinities; None where nothing waits.
 
-    The search begins at the affinity `after`, and from the first one where nothing is found there: whoever says where
-    the last lease ended is spared what the index still holds of all that was done before.
+    The search begins at the affinity `after`, and from the first one where nothing is found. A worker that says where
+    the last lease ended need not read what the index still holds of all that was done before.
     """
     with transaction.atomic():
         found = (
@@ -68,7 +68,7 @@ def lock_undelivered_units(run: Run, size: int, start: str) -> list[int]:
 
 
 def lock_whole_affinities(rows: Iterable[tuple[str, int]], among: QuerySet[Unit]) -> list[int]:
-    """Locks those affinities of `rows` whose lowest unit can be locked: whoever holds that has the whole affinity."""
+    """Locks those affinities of `rows` whose lowest unit can be locked: its holder has the whole affinity."""
     heads: dict[str, int] = {}
     for affinity, pk in rows:
         heads.setdefault(affinity, pk)
@@ -93,7 +93,7 @@ def renew_lease(batch: Batch) -> bool:
 
 
 def close_batches(batches: Iterable[UUID]) -> int:
-    """Ends open batches. Whoever ends a batch holds its row until the transaction is over: nobody else can."""
+    """Ends open batches. Anyone who ends a batch holds its row until the transaction is over: nobody else can."""
     return Batch.objects.filter(pk__in=list(batches), finished_at=None).update(finished_at=Now())
 
 

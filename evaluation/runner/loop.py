@@ -1,4 +1,4 @@
-"""Announcing runs, working through them, and the sweep that heals what was lost on the way."""
+"""Announcing runs, working through them, and the sweep that repairs what was lost on the way."""
 
 import logging
 import time
@@ -110,9 +110,9 @@ def work_batch(run: Run, study: Study, batch: Batch, units: Sequence[Unit]) -> i
         except LOST:
             raise
         except Exception as error:  # A full disk, a storage that is away: no other batch would fare better.
-            logger.exception("The results of batch %s could not be kept.", batch.pk)
+            logger.exception("The results of batch %s could not be stored.", batch.pk)
             retry_on_lost_connection(lambda: leases.release_batch(batch))
-            problem = f"The results could not be kept: {clean_foreign_text(f'{type(error).__name__}: {error}')}"
+            problem = f"The results could not be stored: {clean_foreign_text(f'{type(error).__name__}: {error}')}"
     if problem and Unit.objects.filter(run=run, state__in=OPEN).exists():
         retry_on_lost_connection(lambda: pause_run(run, problem))
     return ended

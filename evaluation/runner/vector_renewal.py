@@ -96,7 +96,7 @@ def rename_vector(row: Embedding, name: str) -> None:
 
 
 def compute_again(row: Embedding, done: Renewal) -> None:
-    """The units that gave the vector wait again; their outcomes are kept as those of an earlier try."""
+    """The units that gave the vector wait again; their outcomes are stored as those of an earlier try."""
     units = list(Unit.objects.filter(outcome__embedding=row))
     store_earlier_outcomes(units)
     row.delete()

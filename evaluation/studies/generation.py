@@ -1,6 +1,6 @@
 """Generation (World Wide recipe §3, I.4): images of dishes by name, and of places without naming a dish.
 
-Refusals, filtered images and rewritten prompts are results, told apart and counted.
+Refusals, filtered images and rewritten prompts are results, distinguished and counted.
 """
 
 import hashlib

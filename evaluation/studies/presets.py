@@ -25,7 +25,7 @@ def of_study(study: str) -> dict[str, Mapping[str, Any]]:
 
 
 def apply_preset(study: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """`given` with what its preset says; what stands beside the preset counts more. Raises ConfigError.
+    """`given` with what its preset says; what is beside the preset counts more. Raises ConfigError.
 
     The name itself is gone afterwards: a run stores what was asked for, word for word.
     """

@@ -38,7 +38,7 @@ def judge_prompt_length(excess: int, what: str, reader: str, allowed: bool) -> L
 
 
 def check_preserved_terms(revised: str, subject: SubjectData) -> dict[str, float]:
-    """Whether the name of a subject, and all its countries as written, stand in a rewritten prompt: 1 or 0."""
+    """Whether the name of a subject, and all its countries as written, are in a rewritten prompt: 1 or 0."""
     countries = subject.labels.get("written_country") or subject.labels.get("country", ())
     found = {"name_kept": float(contains_words(revised, subject.name))}
     if countries:
@@ -47,7 +47,7 @@ def check_preserved_terms(revised: str, subject: SubjectData) -> dict[str, float
 
 
 def contains_words(text: str, words: str) -> bool:
-    """True where `words` stand in `text`, whatever their case and their way of composing letters."""
+    """True where `words` are in `text`, whatever their case and their way of composing letters."""
     return normalise_for_matching(words) in normalise_for_matching(text)
 
 

@@ -16,7 +16,7 @@ UNTESTED = "no interval is claimed, so no test is made and nobody is named"
 
 
 def within_claims(table: TableSpec, rows: Sequence[TidyRow]) -> list[TidyRow]:
-    """The rows without a p and without a name that no interval stands behind, then the corrected p-values.
+    """The rows without a p and without a name that no interval is behind, then the corrected p-values.
 
     Corrections count the tests that could be made, over all rows: before filters on columns keep some of them.
     """

@@ -208,7 +208,7 @@ class CampaignImageAdmin(ReadOnly):
 
 @admin.register(Reviewer)
 class ReviewerAdmin(ReadOnly):
-    """Searching takes a personal link too: whoever brings theirs can have their answers withdrawn."""
+    """Searching takes a personal link too: anyone who brings theirs can have their answers withdrawn."""
 
     list_display = ("id", "campaign", "country", "role", "source", "created_at", "withdrawn_at", "report")
     list_filter = ("campaign", "role", "source")
@@ -320,7 +320,7 @@ class ReviewerBackgroundAdmin(ReadOnly):
 
 @admin.register(Note)
 class NoteAdmin(ReadOnly):
-    """Notes of reviewers; the answer stands on the reviewer's own page."""
+    """Notes of reviewers; the answer is on the reviewer's own page."""
 
     list_display = ("text", "reviewer", "at", "answered_at")
     list_select_related = ("reviewer",)

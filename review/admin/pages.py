@@ -72,7 +72,7 @@ def _lines(text: str) -> list[str]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def add_images(request: HttpRequest, pk: int) -> HttpResponse:
-    """Asks workers to prepare images; how far they are stands on the campaign's page."""
+    """Asks workers to prepare images; how far they are is on the campaign's page."""
     campaign = _campaign(request, pk)
     form = AddImages(request.POST or None, initial={"run": Run.objects.order_by("-pk").first()})
     if request.method == "POST" and form.is_valid():
@@ -82,7 +82,7 @@ def add_images(request: HttpRequest, pk: int) -> HttpResponse:
             preparation = form.save(commit=False)
             preparation.campaign = campaign
             prepare_job.start_preparation(preparation)
-            messages.info(request, "Images are being prepared. Progress stands below.")
+            messages.info(request, "Images are being prepared. Progress is shown below.")
             return redirect("admin:review_campaign_change", campaign.pk)
     context = {**admin.site.each_context(request), "form": form, "campaign": campaign, "opts": Campaign._meta}
     return render(request, "review/admin/images.html", context)

@@ -1,7 +1,7 @@
 """Review copies: all images in one size and encoding, without metadata: nothing but the pixels differs.
 
 Providers sign images along the bottom edge: coloured squares in the right corner, a star, a name or a sentence in
-either corner. The same margins are cut from every image, whatever made it, so that a missing edge tells nothing.
+either corner. The same margins are cut from every image, whatever made it, so that a missing edge reveals nothing.
 """
 
 from io import BytesIO

@@ -1,6 +1,6 @@
 """Many images for a campaign, prepared by a worker in small steps. A killed worker's work is taken up by the next.
 
-The row says how far it is; whoever works holds a lease by the database's clock and renews it with every step.
+The row says how far it is; anyone who works holds a lease by the database's clock and renews it with every step.
 """
 
 import logging

@@ -64,7 +64,7 @@ def models_not_looked_at(campaign: Campaign) -> list[Model]:
 
 
 def select_inspected_models(campaign: Campaign, among: Iterable[int]) -> list[Any]:
-    """Models `among` these ids or looked at, with `looked_by` and `looked_on` of whoever looked at their images."""
+    """Models `among` these ids or looked at, with `looked_by` and `looked_on` of anyone who looked at their images."""
     look = FilteredRelation("firstlook", condition=Q(firstlook__campaign=campaign))
     models = Model.objects.annotate(look=look).filter(Q(pk__in=list(among)) | Q(look__isnull=False))
     return list(models.annotate(looked_by=F("look__by__username"), looked_on=F("look__at")).order_by("pk"))

@@ -106,7 +106,7 @@ def current_consent() -> ReviewerConsent:
 
 
 def draft_beside(consent: ReviewerConsent) -> ReviewerConsent | None:
-    """The unconfirmed translation into the reader's language, to stand beside a text in another language."""
+    """The unconfirmed translation into the reader's language, to be beside a text in another language."""
     drafts = ReviewerConsent.objects.filter(version=consent.version, confirmed_at=None)
     tag = next((tag for tag in _tags() if tag == consent.language or drafts.filter(language=tag).exists()), "")
     return None if tag == consent.language else drafts.filter(language=tag).first()
@@ -136,11 +136,11 @@ def refuse_unless_open(campaign: Campaign, invitation: Invitation | None) -> Non
 
 
 class AlreadyBegunError(Exception):
-    """Others have joined: ask whoever sends the form whether they are one of them before another one is made."""
+    """Others have joined: ask anyone who sends the form whether they are one of them before another one is made."""
 
 
 def others_joined(campaign: Campaign) -> bool:
-    """Whether somebody takes part in `campaign` by an invitation, so that whoever comes may be that person."""
+    """Whether somebody takes part in `campaign` by an invitation, so that anyone who comes may be that person."""
     return Reviewer.objects.filter(campaign=campaign).exclude(invitation=None).exists()
 
 
@@ -202,7 +202,7 @@ def save_review(
 ) -> Saved:
     """Keeps what `reviewer` says of `image`. Raises InvalidAnswersError or RequestRefusedError, then nothing is stored.
 
-    An answer that comes after the wanted number was reached is kept as surplus; a `repeat` is never counted.
+    An answer that comes after the wanted number was reached is stored as surplus; a `repeat` is never counted.
     """
     definition = reviewer.campaign.questionnaire.definition
     kept = validate_answers(definition, answers)

@@ -1,4 +1,4 @@
-"""Reviews beside their images, as far as whoever looks may read them, and never with a name."""
+"""Reviews beside their images, as far as anyone who looks may read them, and never with a name."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from review.questionnaires import Question, choose_wording, parse_questions
 from review.tables.selection import identify_reviewer
 from review.unappetising import text_codes
 
-# Whoever reads own words before a steward has.
+# Anyone who reads own words before a steward has.
 UNREAD_WORDS = "review.change_review"
 MOST = 600
 
@@ -50,7 +50,7 @@ def build_opinion(review: Review, *, readable: bool) -> Opinion:
 
 
 def make_person_label(person: str) -> str:
-    """The same short name for the same person on every page; it tells nothing of them, and is no key to anything."""
+    """The same short name for the same person on every page; it reveals nothing of them, and is no key to anything."""
     return salted_hmac("review.opinions", person).hexdigest()[:6]
 
 

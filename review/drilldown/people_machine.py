@@ -1,4 +1,4 @@
-"""What stands behind a cell of `agreement.*`: the images that people and the run have in common, with all answers."""
+"""What is behind a cell of `agreement.*`: the images that people and the run have in common, with all answers."""
 
 from collections.abc import Iterator, Sequence
 
@@ -27,7 +27,7 @@ def drill_down_people_machine(cell: Cell) -> Drilldown:
         return (build_observed_answer(question, opinion) for opinion in said)
 
     note = (
-        "These are the images that people judged and the run holds. What the machine says of each stands beside it; "
+        "These are the images that people judged and the run holds. What the machine says of each is beside it; "
         "the number is no mean over them, but says how far the two agree."
     )
     drawn = ~Q(image__image__model__in=real_photographs()) | Q(image__image__model=None)

@@ -1,4 +1,4 @@
-"""What stands behind the cells of tables of reviews: images, and what was counted of each person's answer.
+"""What is behind the cells of tables of reviews: images, and what was counted of each person's answer.
 
 The reviews are those that the table counted: of the same questionnaire, people and campaign, as the stored table says.
 Only the reviews of one page's images are ever read, by the functions that the tables themselves read them with.

@@ -29,7 +29,7 @@ OWN = "review.quality_own"
 
 
 def drill_down_review_table(cell: Cell) -> Drilldown:
-    """What stands behind a cell of any table whose name begins with `review.`."""
+    """What is behind a cell of any table whose name begins with `review.`."""
     made = find_table_choice(cell)
     if made is None:
         return drill_down_group(cell)

@@ -8,7 +8,7 @@ from evaluation.metrics.observations import ALL
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, Estimate
 from review.people_machine.pairing import Cell
 
-ONE_ANSWER = "people say the same of all these images: agreement beyond chance cannot be told"
+ONE_ANSWER = "people say the same of all these images: agreement beyond chance cannot be estimated"
 ONE_VALUE = "the machine gives all these images the same value"
 NOT_ONE_COMMUNITY = "said of single communities only"
 NOT_BOTH = "the machine’s agreement or the ceiling is not measured"

@@ -40,10 +40,10 @@ UNIT = (
     "Intervals are over dishes, for the people at hand."
 )
 BRANCH = (
-    "Questions asked only about food stand twice: among those who answered them, and with “no food” counted as no "
+    "Questions asked only about food are listed twice: among those who answered them, and with “no food” counted as no "
     "(for the match: not at all similar)."
 )
-ALIKE = "everybody gave the same answer: chance cannot be told from agreement"
+ALIKE = "everybody gave the same answer: chance cannot be distinguished from agreement"
 NO_PAIRS = "no image has two opinions"
 FAMILIARITY = tuple(Review.Familiarity.values)
 

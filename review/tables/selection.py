@@ -170,7 +170,7 @@ def _describe_excluded(people: int, reviews: int, *, with_them: bool) -> list[st
 
 
 class Said(Mapping[str, Any]):
-    """What stands in a JSON column, read when somebody asks for it: of a million reviews most tables read columns."""
+    """What is in a JSON column, read when somebody asks for it: of a million reviews most tables read columns."""
 
     __slots__ = ("held", "text")
 
@@ -184,7 +184,7 @@ class Said(Mapping[str, Any]):
         return self.held
 
     def __contains__(self, key: object) -> bool:
-        """A key that does not even stand in the text is not there."""
+        """A key that is not in the text is not there."""
         return str(key) in self.text and key in self.all()
 
     def __getitem__(self, key: str) -> Any:

@@ -189,5 +189,5 @@ def compute_share_intervals(cell: ShareCell, counts: Sequence[tuple[int, int]], 
 
 
 def describe_reviewer_counts(cells: Mapping[tuple[str, str], ShareCell]) -> str:
-    """How many people stand behind each row."""
+    """How many people are behind each row."""
     return f"Reviewers: {'; '.join(f'{country}, {model}: {cell.people}' for (country, model), cell in cells.items())}."

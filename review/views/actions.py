@@ -135,7 +135,7 @@ def cover_image(turn: Turn) -> HttpResponse:
 
 
 def switch_language(turn: Turn) -> HttpResponse:
-    """The same page in another language, which the address names; what was typed is kept."""
+    """The same page in another language, which the address names; what was typed is stored."""
     given = turn.in_hand()
     return _show_image(turn, given, turn.form(given, turn.page), shown=_was_shown(turn))
 
@@ -209,7 +209,7 @@ def report_image(turn: Turn) -> HttpResponse:
 
 
 def save_skip_reason(turn: Turn) -> HttpResponse:
-    """Why an image was skipped or reported; freely told, afterwards. What was typed for the next one is kept."""
+    """Why an image was skipped or reported; freely told, afterwards. What was typed for the next one is stored."""
     given = assignment.find_assignment(turn.reviewer, _left(turn))
     assignment.give_reason(given, turn.request.POST.get("why", ""))
     said = gettext("Your reason is kept.")

@@ -46,7 +46,7 @@ COOKIE_REACH = timedelta(days=30)
 
 
 def says_no(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Answers in a language of the review, and `Refused` with its sentence. No page is kept by a browser or proxy."""
+    """Answers in a language of the review, and `Refused` with its sentence. No page is stored by a browser or proxy."""
 
     @wraps(view)
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -87,7 +87,7 @@ def _join(request: HttpRequest, sent: Sent, found: Invitation) -> HttpResponse:
     known = _from_cookies(request, found)
     another = known is not None and sent.person not in (None, known.pk)
     asked = another or "begun" in request.POST
-    # What somebody chose whose turn is over is not shown to whoever has the phone now.
+    # What somebody chose whose turn is over is not shown to anyone who has the phone now.
     data = None if sent.finished else request.POST.copy()
     consent, draft, before = _agreed(found, sent.proof)
     if data and known and another and before != known.pk:
@@ -281,7 +281,7 @@ def _welcome(
 def _agreed(
     found: Invitation, proof: Proof | None
 ) -> tuple[ReviewerConsent | None, ReviewerConsent | None, uuid.UUID | None]:
-    """What stood on the page which was sent: the consent text, the draft beside it, and who was known there.
+    """What was on the page which was sent: the consent text, the draft beside it, and who was known there.
 
     None where that was no page of this invitation.
     """

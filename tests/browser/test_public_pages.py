@@ -64,8 +64,8 @@ MIXED = (
     *("ثريد (اللحم) 2", "Thieb bu jën (3)", "m7ammara 3arabi", "ⵙⴽⵙⵓ", "خبز 100%", "(كبة)"),
     *("Ful مدمس", "مدمس Ful!", "खिचड़ी (2)", "1001 ليلة", "C’est bon…", "#7 كسكس-Couscous"),
 )
-# Each name with what stands after it in its line, and where each of its signs stands from the edge of the name: on the
-# page, and in a name that stands alone.
+# Each name with what is after it in its line, and where each of its signs stands from the edge of the name: on the
+# page, and in a name that is alone.
 LINES = """names => names.map(name => {
   const range = (node, start, end) => {
     const found = document.createRange();
@@ -110,5 +110,5 @@ def test_names_of_mixed_directions_keep_their_order_and_their_neighbours(
 
 
 def follows(first: list[float], second: list[float], forward: int) -> bool:
-    """Whether `second` stands behind `first` in the direction of the page."""
+    """Whether `second` is behind `first` in the direction of the page."""
     return second[0] >= first[1] - 1 if forward > 0 else second[1] <= first[0] + 1

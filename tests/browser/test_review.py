@@ -87,7 +87,7 @@ def test_whole_review_without_script_and_cookies(page: Page, live_server: LiveSe
     assert page.get_by_label("3", exact=True).is_checked()
     shot(page, "shown")
     press(page, "Next")
-    choose(page, "Does the image show Àmàlà", "No")
+    choose(page, "Does the picture show Àmàlà", "No")
     choose(page, "How close is the picture", "Not at all similar, or completely different")
     page.get_by_label("Why?").fill("Kò jọ àmàlà rárá")
     page.get_by_label("The picture looks disturbing").check()

@@ -19,7 +19,7 @@ TYPED = (None, "text", "email", "number", "hidden")
 
 @pytest.fixture(scope="module")
 def phone(browser: Browser) -> Iterator[Browser]:
-    """Chromium as people have it: pages left by a link are kept alive for the Back button."""
+    """Chromium as people have it: pages left by a link are stored alive for the Back button."""
     kept = ["--disable-back-forward-cache"]
     started = browser.browser_type.launch(executable_path=chromium(), args=ARGUMENTS, ignore_default_args=kept)
     yield started
@@ -66,7 +66,7 @@ def first_person(page: Page, server: Server, folder: Path) -> list[str]:
 
 
 def seen(page: Page) -> str:
-    """All that the page holds, what stands in its fields too."""
+    """All that the page holds, what is in its fields too."""
     fields = [field for field in page.locator("input, textarea").all() if field.get_attribute("type") in TYPED]
     return "\n".join([page.url, page.content(), *(field.input_value() for field in fields)])
 

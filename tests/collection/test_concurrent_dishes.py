@@ -261,7 +261,7 @@ class TestPreparedPages:
         assert [len(text) for text in again] == [len(text) for text in pages]
 
     def test_they_are_made_for_nobody(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Whoever's request is the first one: nothing of it can stand in the page of the next."""
+        """The person whose request is the first one: nothing of it can be in the page of the next."""
         seen = []
         made = prepared_pages.render_to_string
 

@@ -81,7 +81,7 @@ def send(client: Client, data: bytes | None) -> str:
 
 def test_staff_upload_a_recording_and_the_page_offers_it_with_its_size(client: Client) -> None:
     client.force_login(make_steward("view_consenttext", "change_consenttext"))
-    assert "The recording is kept." in send(client, mp3(300))
+    assert "The recording is stored." in send(client, mp3(300))
     text = stranger().get("/describe/").content.decode()
     assert f'href="/recordings/{english().recording}"' in text and "MP3, 30.5\xa0KB" in text
     assert "<audio" not in text and "preload" not in text

@@ -1,4 +1,4 @@
-"""Consent texts: which one counts in which language, what stands beside it, and what is recorded."""
+"""Consent texts: which one counts in which language, what is beside it, and what is recorded."""
 
 import html
 import string
@@ -24,7 +24,7 @@ RIGHT = {"question_0": "True", "question_1": "False", "question_2": "True"}
 def consent_page(language: str = "", **headers: str) -> str:
     query = {"language": language} if language else {}
     page = stranger().get("/describe/", query, headers=headers or None).content.decode()
-    # Cards for those to whom the link is sent stand in the head, in the language of the page.
+    # Cards for those to whom the link is sent are in the head, in the language of the page.
     return page.partition("<body>")[2] or page
 
 

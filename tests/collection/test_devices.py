@@ -1,4 +1,4 @@
-"""Which kind of device a dish came from: a word is kept, never what the browser said."""
+"""Which kind of device a dish came from: a word is stored, never what the browser said."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Dishes that a phone kept arrive: once, whoever has the phone by then, and with an answer that names their form."""
+"""Dishes that a phone kept arrive: once, anyone who has the phone by then, and with an answer that names their form."""
 
 import re
 import secrets
@@ -231,7 +231,7 @@ def test_the_page_that_phones_keep_is_the_same_for_everybody(language: str, cont
     somebody = Client()
     somebody.post("/describe/", {})
     known = somebody.get(f"/{language}/phone/")
-    # Its token says which consent stood there, and is of nobody.
+    # Its token says which consent was there, and is of nobody.
     texts = [CONSENT_TOKEN.sub("", page.content.decode()) for page in (known, stranger().get(f"/{language}/phone/"))]
     assert texts[0] == texts[1] and "consent:" not in texts[0]
     assert 'name="proof"' not in known.content.decode() and known.headers["ETag"]

@@ -1,4 +1,4 @@
-"""Countries and languages as a page in each language calls them, and whoever types one of these names is understood."""
+"""Countries and languages as a page in each language calls them, and a typed name is understood."""
 
 import pytest
 from django.conf import settings

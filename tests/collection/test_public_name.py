@@ -1,4 +1,4 @@
-"""A public name belongs to one person, however it is spelled, and a second one is told so beside the field."""
+"""A public name belongs to one person, however it is spelled, and a second one gets a message beside the field."""
 
 import ast
 from pathlib import Path

@@ -30,7 +30,7 @@ OF_MEANING: Mapping[Meaning, ComesTo] = {
 
 
 class Heard(NamedTuple):
-    """One answer: of the protocol `chat` or `images`. `says` stands in what is kept of the provider's words."""
+    """One answer: of the protocol `chat` or `images`. `says` is in what is stored of the provider's words."""
 
     dialect: str
     protocol: Literal["chat", "images"]

@@ -210,7 +210,7 @@ def test_files_that_cannot_be_taken_are_listed_with_the_reason(tmp_path: Path) -
         ("{sujet}.png", "There is no part 'sujet'"),
         ("{subjct}.png", "Did you mean subject"),
         ("{seed}.png", "{subject} is needed"),
-        ("{subject}_{subject}.png", "may stand once"),
+        ("{subject}_{subject}.png", "may occur once"),
         ("{subject}_{seed}_{sample}.png", "not both"),
         ("plain.png", "{subject} is needed"),
     ],

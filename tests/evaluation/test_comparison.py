@@ -329,7 +329,7 @@ def test_behind_a_difference_stand_the_images_of_a_model_in_a_place(client: Clie
         query = {**{f"cell.{name}": value for name, value in groups.items()}, "metric": "second_mean"}
         page = client.get("/admin/evaluation/tables/compare.association.scores/drilldown/", query).content.decode()
         assert seen in page
-        assert page.count('class="picture"') == (DISHES if place == "Africa" else 0)
+        assert page.count('class="image"') == (DISHES if place == "Africa" else 0)
     StoredTable.objects.filter(name="association.scores").delete()
     query["cell.continent"] = "Africa"
     page = client.get("/admin/evaluation/tables/compare.association.scores/drilldown/", query).content.decode()

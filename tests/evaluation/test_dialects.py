@@ -1,4 +1,4 @@
-"""What providers say, in ten dialects, is told apart once, by a table of data."""
+"""What providers say, in ten dialects, is distinguished once, by a table of data."""
 
 import json
 import random

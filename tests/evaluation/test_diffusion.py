@@ -74,7 +74,7 @@ def test_a_seed_begins_with_the_same_noise_alone_and_in_any_batch(plain: Path) -
             for start in range(0, 5, at_once):
                 backend.drawn(requests()[start : start + at_once], "fp32")
         passes = given[:: int(steps)]
-        # With guidance every image stands twice in a pass, without and with its prompt.
+        # With guidance every image is twice in a pass, without and with its prompt.
         found.append([row for noise in passes for row in noise[: len(noise) // 2]])
     assert all(len(rows) == 5 for rows in found)
     assert all((rows[n] == found[0][n]).all() for rows in found for n in range(5))

@@ -129,7 +129,7 @@ def test_where_all_are_equal_nobody_is_worst() -> None:
 
 
 def test_without_an_interval_there_is_no_p_and_nobody_is_worst() -> None:
-    """All of Ghana's answers are no: how far another sample would differ cannot be told."""
+    """All of Ghana's answers are no: how far another sample would differ cannot be known."""
     table = made(make_base(make_observations([*KENYA, *unlike("Ghana", "painter", (0, 0, 0))])))
     found = estimates(table)
     assert (found["gap"].low, found["p"].value, found["p_holm"].value) == (None, None, None)
@@ -262,4 +262,4 @@ def test_behind_a_gap_stand_the_images_of_the_group_at_its_end(
     query = {**{f"cell.{name}": value for name, value in groups.items()}, "metric": metric}
     page = client.get("/admin/evaluation/tables/disparity.review.quality/drilldown/", query).content.decode()
     assert seen in page
-    assert ('class="picture"' in page) == any(ends)
+    assert ('class="image"' in page) == any(ends)

@@ -1,4 +1,4 @@
-"""Images that are taken away: logged before they leave, under terms that stood on the page."""
+"""Images that are taken away: logged before they leave, under terms that was on the page."""
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, Permission

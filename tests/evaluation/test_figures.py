@@ -44,13 +44,13 @@ MAQLUBA, KHICHDI = "مقلوبة", "खिचड़ी"
 ELSEWHERE = f"""
 import sys
 from evaluation.figures.files import render_figure_file
-from evaluation.figures.model import Look
+from evaluation.figures.model import FigureStyle
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 value = Estimate(0.5, 3, 12, 0.4, 0.6, "bootstrap")
 names = ("{MAQLUBA}", "{KHICHDI}", "Waakye")
 rows = tuple(TidyRow({{"country": name, "model": "Dalle2"}}, "food", value) for name in names)
 table = TidyTable("review.quality", "1", ("country", "model"), rows, demonstration=True)
-sys.stdout.buffer.write(render_figure_file(table, ["food"], "pdf", Look(8)))
+sys.stdout.buffer.write(render_figure_file(table, ["food"], "pdf", FigureStyle(8)))
 """
 
 

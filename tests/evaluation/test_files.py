@@ -137,7 +137,7 @@ def test_the_job_stops_when_its_time_is_over() -> None:
 
 @pytest.mark.django_db
 def test_every_app_that_names_a_file_keeps_it() -> None:
-    """Copies that reviewers see are kept under their hash too, by rows of an app that this one does not know."""
+    """Copies that reviewers see are stored under their hash too, by rows of an app that this one does not know."""
     from review.models import CampaignImage
 
     assert any(field.name.endswith("sha256") for field in CampaignImage._meta.concrete_fields)

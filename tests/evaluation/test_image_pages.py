@@ -390,7 +390,7 @@ def test_an_archive_holds_the_images_of_a_cell_the_terms_and_why_others_are_not_
     archive = zipfile.ZipFile(io.BytesIO(b"".join(sent.streaming_content)))  # type: ignore[attr-defined]
     assert sorted(archive.namelist()) == sorted([f"picture-{there.pk}.png", "terms.txt", "README.txt", *LISTS])
     rows = list(csv.DictReader(io.StringIO(archive.read("pictures.csv").decode())))
-    assert [row["why not"] for row in rows].count("not held: the image was never given to us") == 3
+    assert [row["why not"] for row in rows].count("not held: the picture was never given to us") == 3
     assert ImageDownload.objects.get().number == 1
     assert "not for training" in archive.read("terms.txt").decode()
 

@@ -140,7 +140,7 @@ def test_a_storage_that_takes_nothing_pauses_the_run_and_gives_the_units_back(
     process_run(run.pk, "tests")
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
-    assert run.problem.startswith("The results could not be kept: ")
+    assert run.problem.startswith("The results could not be stored: ")
     assert list(run.units.values_list("state", "deliveries", "batch").distinct()) == [("pending", 0, None)]
 
 

@@ -102,7 +102,7 @@ def worked_by_all(run: int, minutes: float) -> list[threading.Thread]:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("units", [200, pytest.param(LARGE, marks=pytest.mark.long)])
 def test_eight_workers_never_exceed_what_the_provider_allows(server: Provider, units: int) -> None:
-    """Redis is emptied in the middle, where there is one: the pace is kept by the database alone.
+    """Redis is emptied in the middle, where there is one: the pace is stored by the database alone.
 
     Cost and time that are shown at half-way come true; the time is looked at in the long run only.
     """

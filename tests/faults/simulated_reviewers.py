@@ -26,7 +26,7 @@ class Form:
 
 
 class Page(HTMLParser):
-    """The forms of a page; what stands in a template element is not part of the page."""
+    """The forms of a page; what is in a template element is not part of the page."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class Line:
 class Person:
     """Somebody who judges images of one country. `said` are the marks in the own words of answers that arrived.
 
-    `expire` lets the reservation of whoever came with an invitation run out.
+    `expire` lets the reservation of anyone who came with an invitation run out.
     """
 
     line: Line
@@ -139,7 +139,7 @@ class Person:
 
     async def join(self) -> None:
         self.page = await self.line.get(f"/review/{self.invitation}/")
-        # Whoever joins meanwhile makes the project ask whether this one has begun already.
+        # Anyone who joins meanwhile makes the project ask whether this one has begun already.
         for _asked in range(3):
             form = next((form for form in Page(self.page).forms if "role" in form.radios), None)
             if form is None:

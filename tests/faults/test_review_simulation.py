@@ -40,7 +40,7 @@ SLACK = timedelta(seconds=2)
 SKIPS, LATE, CUT = 0.05, 0.05, 0.10
 AT_ONCE = 16
 MARKS = ("explanation", "seen", "more")
-# In the log a status stands after method and path; 500 may also be a number of bytes or milliseconds.
+# In the log a status is after method and path; 500 may also be a number of bytes or milliseconds.
 FAILED = re.compile(r" (?:GET|POST) \S+ 5\d\d |ERROR|CRITICAL|Traceback")
 HANDLED = ("answered", "skipped", "reported")
 pytestmark = [pytest.mark.postgres, pytest.mark.embedded]

@@ -1,4 +1,4 @@
-"""On the published data no p, no "worse", no rank stands beside "no interval", and no p contradicts an interval."""
+"""On the published data no p, no "worse", no rank is beside "no interval", and no p contradicts an interval."""
 
 import pytest
 

@@ -116,7 +116,7 @@ def test_the_two_rows_without_a_model_are_left_out_and_counted() -> None:
     out = io.StringIO()
     call_command("tables", "review.quality", "--format", "json", stdout=out)
     document = json.loads(out.getvalue())
-    assert any("Left out: 2 of them, about pictures whose model is not known." in note for note in document["notes"])
+    assert any("Left out: 2 of them, about images whose model is not known." in note for note in document["notes"])
     assert document["demonstration"] is False
     assert sum(row["n"] for row in document["rows"] if row["metric"] == "food") == 5980
 

@@ -1,7 +1,7 @@
 """The other tables of reviews on the published reviews, against the released file read without this project.
 
 The paper's Table E.7 (reviewers, images per reviewer ± population deviation) is counted here from the file with
-`statistics`; the figures of Cameroon, Kenya and Nigeria stand below as numbers too.
+`statistics`; the figures of Cameroon, Kenya and Nigeria are below as numbers too.
 """
 
 import csv

@@ -44,7 +44,7 @@ class Phone:
         return self.send(self.address, proof=self.proof(), **choices)
 
     def say_why(self, why: str, **fields: Any) -> str:
-        """Presses one of the reasons that stand under a skip or report."""
+        """Presses one of the reasons that are under a skip or report."""
         left = LEFT.findall(self.page)[0]
         return self.send(f"{self.address}pictures/", proof=self.proof("why"), left=left, why=why, **fields)
 

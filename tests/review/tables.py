@@ -96,7 +96,7 @@ def make_skip(shown: CampaignImage, reviewer: Reviewer, state: str = Assignment.
 
 
 def make_answered(reviews: Iterable[Review]) -> None:
-    """The assignments that stand behind reviews."""
+    """The assignments that are behind reviews."""
     for review in reviews:
         make_skip(review.image, review.reviewer, Assignment.State.ANSWERED)
 

@@ -1,4 +1,4 @@
-"""Reviewers, and whoever looks over their shoulder, learn nothing of model, prompt, seed, file or others' answers."""
+"""Reviewers and onlookers learn nothing of model, prompt, seed, file or others' answers."""
 
 import re
 from io import BytesIO

@@ -69,7 +69,7 @@ def test_twenty_images_bring_a_rest() -> None:
     assert "Time for a rest" not in phone.press("next")
     page = phone.answer()
     assert "You have seen many pictures." in page
-    assert "20 of 21 images are done" in page
+    assert "20 of 21 pictures are done" in page
 
 
 def test_milder_is_offered_where_something_is_tagged_and_leaves_tagged_images_out() -> None:

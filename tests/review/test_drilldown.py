@@ -1,4 +1,4 @@
-"""What stands behind tables of reviews where the demonstration has nothing: skips, controls, people left out."""
+"""What is behind tables of reviews where the demonstration has nothing: skips, controls, people left out."""
 
 import pytest
 from django.contrib.auth.models import User

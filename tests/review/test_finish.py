@@ -17,7 +17,7 @@ def begin(browser: Client, address: str) -> dict[str, str]:
     shown = browser.get(address).content.decode()
     choices = {"country": "Nigeria", "role": "volunteer", "adult": "on", "agree": "on"}
     form = {"proof": PROOF.findall(shown)[-1], **choices}
-    assert "Image 1 of" in browser.post(address, form).content.decode()
+    assert "Picture 1 of" in browser.post(address, form).content.decode()
     return form
 
 
@@ -86,4 +86,4 @@ def test_page_on_which_finish_was_pressed_begins_the_next_turn() -> None:
     after = browser.post(f"{address}?finish", foot).content.decode()
     assert "does not remember you any more" in after
     form = {"proof": PROOF.findall(after)[0], "begun": "no", **choices}
-    assert "Image 1 of" in browser.post(address, form).content.decode()
+    assert "Picture 1 of" in browser.post(address, form).content.decode()

@@ -27,30 +27,30 @@ def test_first_reviewer_of_a_campaign_is_asked_nothing_more() -> None:
     invitation, browser = make_invitation(), Client()
     page = look(browser, invitation)
     assert ASKS not in page
-    assert "Image 1 of" in send(browser, invitation, page)
+    assert "Picture 1 of" in send(browser, invitation, page)
 
 
 @pytest.mark.parametrize("said", [{}, {"begun": "no"}])
 def test_two_tabs_of_one_browser_make_one_reviewer(said: dict[str, str]) -> None:
     invitation, browser = make_invitation(), Client()
     tabs = [look(browser, invitation) for _tab in range(2)]
-    assert "Image 1 of" in send(browser, invitation, tabs[0], **said)
+    assert "Picture 1 of" in send(browser, invitation, tabs[0], **said)
     second = send(browser, invitation, tabs[1], **said)
     assert SAY in second and "You have begun on this phone" in second
     assert Reviewer.objects.count() == 1
     go_on = {"proof": PROOF.findall(second)[0], "do": "next"}
-    assert "Image 1 of" in browser.post(f"{invitation.get_absolute_url()}pictures/", go_on).content.decode()
+    assert "Picture 1 of" in browser.post(f"{invitation.get_absolute_url()}pictures/", go_on).content.decode()
 
 
 def test_two_tabs_without_cookies_are_asked_and_both_sends_of_one_form_are_one() -> None:
     invitation = make_invitation()
     tabs = [look(Client(), invitation) for _tab in range(2)]
     for _time in range(2):
-        assert "Image 1 of" in send(Client(), invitation, tabs[0])
+        assert "Picture 1 of" in send(Client(), invitation, tabs[0])
     asked = send(Client(), invitation, tabs[1])
     assert SAY in asked and 'value="volunteer" checked' in asked
     assert Reviewer.objects.count() == 1 and Invitation.objects.get().used == 1
-    assert "Image 1 of" in send(Client(), invitation, asked, begun="no")
+    assert "Picture 1 of" in send(Client(), invitation, asked, begun="no")
     assert Reviewer.objects.count() == 2
 
 
@@ -62,7 +62,7 @@ def test_another_invitation_of_the_campaign_knows_who_has_begun_in_this_browser(
     page = look(browser, second)
     assert "You have begun on this phone" in page and f'action="/review/{first.code}/pictures/"' in page
     assert SAY in send(browser, second, page)
-    assert "Image 1 of" in send(browser, second, page, begun="yes")
+    assert "Picture 1 of" in send(browser, second, page, begun="yes")
     assert Reviewer.objects.count() == 1
     assert ASKS not in look(browser, other)
 
@@ -85,7 +85,7 @@ def test_somebody_else_on_the_same_phone_begins_anew_and_ends_the_turn_of_the_on
     page = look(browser, invitation)
     first = send(browser, invitation, page)
     known = look(browser, invitation)
-    assert "Image 1 of" in send(browser, invitation, known, begun="no")
+    assert "Picture 1 of" in send(browser, invitation, known, begun="no")
     assert Reviewer.objects.count() == 2
     old = {"proof": PROOF.findall(first)[0], "do": "next"}
     assert "is over" in browser.post(f"{invitation.get_absolute_url()}pictures/", old).content.decode()

@@ -43,7 +43,7 @@ def test_code_opens_the_own_page_on_another_phone_in_digits_of_any_script() -> N
     arabic = code.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))
     other = opened(arabic, phone)
     assert "My own page" in other.page
-    assert "1 of 3 images are done" in other.page
+    assert "1 of 3 pictures are done" in other.page
     assert "Picture 2 of 3" in other.press("next", near="Go on")
 
 

@@ -442,7 +442,7 @@ def test_by_hand_the_furthest_apart_come_first() -> None:
         ("people say yes", "01", ids[1]),
     ]
     assert [row.estimate.value for row in rows] == pytest.approx([0.9, 0.9, 0.6, -0.9])
-    row = found(table("agreement.disagreements"), image=ids[1])
+    row = found(table("agreement.disagreements"), picture=ids[1])
     assert (row["machine"].value, row["people"].value, row["people"].n) == (pytest.approx(0.1), 1, 3)
 
 

@@ -1,4 +1,4 @@
-"""The questionnaire as data: what is kept, what is refused with a sentence, which columns are filled."""
+"""The questionnaire as data: what is stored, what is refused with a sentence, which columns are filled."""
 
 import copy
 from typing import Any

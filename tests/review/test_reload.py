@@ -1,4 +1,4 @@
-"""Whoever loads the page anew amid the questions is asked what they were asked before, with what they chose."""
+"""Anyone who loads the page anew amid the questions is asked what they were asked before, with what they chose."""
 
 import pytest
 from django.test import Client

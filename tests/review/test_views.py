@@ -246,7 +246,7 @@ def test_first_questions_lead_to_the_food_branch_and_its_answers_are_kept() -> N
     phone = joined()
     phone.press("show")
     page = phone.answer(FOOD, page=1)
-    assert "<bdi>Does the image show <bdi>Àmàlà</bdi>?</bdi>" in page
+    assert "<bdi>Does the picture show <bdi>Àmàlà</bdi>?</bdi>" in page
     assert "What do you see" not in page
     assert Review.objects.count() == 0
     page = phone.answer({**GOOD, "explanation": "Like my grandmother's"})
@@ -399,7 +399,7 @@ def test_pause_gives_a_personal_link_that_leads_back_without_cookies() -> None:
     page = phone.press("stop")
     address = re.search(r"/review/back/[^\"]+/", page)
     assert address
-    assert "0 of 2 images are done" in page
+    assert "0 of 2 pictures are done" in page
     assert "gzip" not in Client(HTTP_ACCEPT_ENCODING="gzip").get(address[0]).headers.get("Content-Encoding", "")
     before = list(Assignment.objects.values())
     phone._took(Client().get(unquote(address[0])))

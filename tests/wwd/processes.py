@@ -26,7 +26,7 @@ DROPPED = (
 
 
 def environment(folder: Path, **changes: str) -> dict[str, str]:
-    """Ours without its services and WWD_… variables; what runs is kept in `folder`."""
+    """Ours without its services and WWD_… variables; what runs is stored in `folder`."""
     kept = {name: value for name, value in os.environ.items() if name not in DROPPED and not name.startswith("WWD_")}
     return {**kept, "DJANGO_SETTINGS_MODULE": "wwd.settings", "WWD_VAR_DIR": str(folder), **changes}
 

@@ -128,7 +128,7 @@ def test_rows_added_to_the_file_are_added_here(tmp_path: Path) -> None:
     [
         ({"id": ""}, "id is not a number: ''"),
         ({"id": "٣"}, "id is not a number"),
-        ({"id": "1"}, "id 1 stands twice in the file"),
+        ({"id": "1"}, "id 1 is twice in the file"),
         ({"local_name": ""}, "local_name: This field cannot be blank."),
         ({"local_name": "n" * 201}, "local_name: Ensure this value has at most 200 characters"),
         ({"ingredients": ""}, "ingredients: This field cannot be blank."),
@@ -169,7 +169,7 @@ def test_a_bad_dish_is_reported_with_its_line_and_the_rest_is_loaded(
         ({release_form.COLUMN_OF["food"]: "Maybe"}, "Is this an image of food? has a value that is not known: Maybe"),
         ({release_form.COLUMN_OF["quality"]: "6.0"}, "Please rate quality of the image has a value that is not known"),
         ({"Disturbing": ""}, "Disturbing is neither Yes nor No: ''"),
-        ({"Rater_id": "1"}, "this person's judgement of this image stands twice in the file"),
+        ({"Rater_id": "1"}, "this person's judgement of this image is twice in the file"),
     ],
 )
 def test_a_bad_review_is_reported_with_its_line_and_the_rest_is_loaded(
@@ -192,7 +192,7 @@ def test_a_bad_review_is_reported_with_its_line_and_the_rest_is_loaded(
         ("Europe_01.png,1,nan,0", "a value is not finite"),
         ("Europe_01.png,1,1e39,0", "a value is not finite"),
         ("Europe_01.png,1,0", "has 3 cells, the header has 4"),
-        ("Europe_00.png,1,0,0", "Europe_00.png stands twice in the file"),
+        ("Europe_00.png,1,0,0", "Europe_00.png is twice in the file"),
         (",1,0,0", "the name is empty or longer than 120 characters"),
     ],
 )
@@ -507,7 +507,7 @@ def test_boxes_are_told_from_own_words(cell: str, ticked: list[str], own_words: 
         ({"seed": "-1"}, "seed is not a number: '-1'"),
         ({"country_match": "perhaps"}, "country_match is neither True nor False: 'perhaps'"),
         ({"ingredients_union": "salt and water"}, "ingredients_union is not a list: 'salt and water'"),
-        ({"seed": "0"}, "sample 0 of dish 1 stands twice in the file"),
+        ({"seed": "0"}, "sample 0 of dish 1 is twice in the file"),
     ],
 )
 def test_a_bad_answer_is_reported_with_its_line_and_the_rest_is_loaded(

@@ -24,7 +24,7 @@ from tests.public_pages import walk
 from tests.wwd.processes import environment, gunicorn, snippet
 from tests.wwd.test_logs import FORMATTERS, status_of
 
-KEY = re.compile(r"/review/(?:image|back)/([^/\"?]+)|name=\"proof\" value=\"([^\"]+)\"")
+KEY = re.compile(r"/review/(?:picture|back)/([^/\"?]+)|name=\"proof\" value=\"([^\"]+)\"")
 # What comes before a key in an address; a mistyped address holds the key too.
 WRONG = ("{}x/y", "/fr{}", "{}?next={}", "//{}", "{}/", "{}%00")
 MAKE = """
@@ -61,7 +61,7 @@ def written(formatter: logging.Formatter) -> Iterator[io.StringIO]:
 
 
 def keys_on(pages: Iterator[str]) -> set[str]:
-    """Tokens that stand in pages: of images, of ways back, of forms."""
+    """Tokens that are in pages: of images, of ways back, of forms."""
     return {key for page in pages for match in KEY.findall(page) for key in match if len(key) > 7}
 
 

@@ -15,6 +15,7 @@ from collection.models import Dish
 from evaluation import content_store, urls
 from evaluation.drilldown import cells as drilldown_cells
 from evaluation.models import EarlierOutcome, GeneratedImage, Model, Outcome, Plan, PlanAct, Run, Subject, Unit
+from evaluation.plans.mask_pages import BY_THEMSELVES
 from evaluation.tables import compute, read
 from review.campaigns.service import prepare_campaign_images
 from review.models import Campaign
@@ -227,3 +228,9 @@ def test_without_a_mask_nothing_is_changed(run: Run) -> None:
     unit = Unit.objects.get(key="alpha-1:7")
     text = reader().get(f"/admin/evaluation/unit/{unit.pk}/change/").content.decode()
     assert "I am Alpha One." in text and "[masked]" not in text
+
+
+def test_pages_that_mask_their_own_content_exist() -> None:
+    named = {f"evaluation:{each.name}" for each in urls.urlpatterns}
+    named |= {f"bundles:{each.name}" for each in bundles.urlpatterns}
+    assert BY_THEMSELVES - named == set()

@@ -57,7 +57,7 @@ class Texts(HTMLParser):
 
 
 def is_sentence(name: str, value: str) -> bool:
-    """What scripts say, and what stands on the card of a link; not addresses and tokens."""
+    """What scripts say, and what is on the card of a link; not addresses and tokens."""
     return (name.startswith("data-") or name == "content") and " " in value and "width=" not in value
 
 

@@ -9,7 +9,7 @@ from tests.public_pages import SPOKEN_BY_REVIEW, render_public_pages
 pytestmark = pytest.mark.django_db
 
 FORM = re.compile(r"<form\b[^>]*>")
-# Of the page that is kept for no network: there only the browser can say what is missing.
+# Of the page that is stored for no network: there only the browser can say what is missing.
 KEPT = "data-consent="
 
 

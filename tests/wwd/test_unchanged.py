@@ -22,7 +22,7 @@ TABLE = "".join(f"country {number},0.5\n" for number in range(200))
 
 @pytest.fixture
 def saved(tmp_path: Path) -> tuple[Path, Path]:
-    """Two equal folders with a table, a page and a file that is kept aside."""
+    """Two equal folders with a table, a page and a file that is stored aside."""
     folders = tmp_path / "before", tmp_path / "after"
     for folder in folders:
         put(folder, "demonstration/tables/review.quality.csv", TABLE)

@@ -1,4 +1,4 @@
-"""The web server without a proxy: whoever sends slowly holds no thread; bodies in chunks are read."""
+"""The web server without a proxy: anyone who sends slowly holds no thread; bodies in chunks are read."""
 
 import http.client
 import json

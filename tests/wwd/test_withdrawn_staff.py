@@ -26,7 +26,7 @@ from tests.review.make import NOT_FOOD, first_image, make_campaign, make_reviewe
 pytestmark = pytest.mark.embedded
 
 NAME = "Zorblatu"
-# Whoever may take back by network sees dishes that wait; the words of withdrawn ones stand in neither.
+# Anyone who may take back by network sees dishes that wait; the words of withdrawn ones are in neither.
 DECIDES = "/admin/collection/withdrawal/"
 
 

@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-# So many rows can be paged through; whoever looks for others searches or filters.
+# So many rows can be paged through; anyone who looks for others searches or filters.
 MOST_ROWS = 1000
 # The state of a dish; the collection's models are not known here.
 WITHDRAWN = "withdrawn"

@@ -135,7 +135,7 @@ def shut_down_connection(connection: http.client.HTTPConnection) -> None:
 def check_image_bytes(content: bytes | bytearray, said: str = "") -> bytes:
     """The content, where it begins like an image, whatever a header says of it. Raises FetchError with what it said.
 
-    Whether it can be decoded is found out by whoever looks at it.
+    Whether it can be decoded is found out by anyone who looks at it.
     """
     if any(content[place : place + len(mark)] == mark for place, mark in BEGINNINGS):
         return bytes(content)

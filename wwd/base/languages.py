@@ -29,7 +29,7 @@ ALSO_CALLED = {"in": "id", "swh": "sw", "swc": "sw", **dict.fromkeys(ARABIC, "ar
 
 
 class Spoken(NamedTuple):
-    """A language of public pages by its own name; `code` stands in addresses."""
+    """A language of public pages by its own name; `code` is in addresses."""
 
     code: str
     name: str
@@ -96,7 +96,7 @@ def repair_address(path: str) -> str:
 def add_language_context(request: HttpRequest) -> dict[str, Any]:
     """For templates: the languages of public pages, and whether the one of this page is a draft.
 
-    `home` is the start page in this language, `page_address` this page for whoever it is sent to, `same_page` the rest
+    `home` is the start page in this language, `page_address` this page for its recipient, `same_page` the rest
     of this address, without a language, where it can be asked for in another one.
     """
     return {

@@ -72,7 +72,7 @@ class HeadersMiddleware:
     """The content security policy: nothing is ever loaded from another host.
 
     An address that holds a person's key goes into no `Referer`, not even to this site. What does not say that it is the
-    same for everybody (`Cache-Control`) is kept by no shared cache, and by no browser for another person.
+    same for everybody (`Cache-Control`) is stored by no shared cache, and by no browser for another person.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

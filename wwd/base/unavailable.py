@@ -30,7 +30,7 @@ class StorageUnavailableError(OSError):
 def unavailable_response(request: HttpRequest, seconds: int = SECONDS) -> HttpResponse:
     """503 with `Retry-After: seconds`, in the visitor's language. It asks neither database nor storage.
 
-    What a public form brought stands in the page again, except files.
+    What a public form brought is in the page again, except files.
     """
     language = getattr(request, "LANGUAGE_CODE", "") or choose_language(request, dict(settings.LANGUAGES))
     chosen = getattr(request, "chosen_language", "")
@@ -44,7 +44,7 @@ def unavailable_response(request: HttpRequest, seconds: int = SECONDS) -> HttpRe
     response.headers["Content-Language"] = language
     response.headers["Retry-After"] = str(seconds)
     response.headers["Cache-Control"] = "no-store"
-    # The typing and the form's token stand in it.
+    # The typing and the form's token are in it.
     response.never_compress = True  # type: ignore[attr-defined]
     return response
 

@@ -7,5 +7,5 @@ ENDING = mmap.mmap(-1, 1)
 
 
 def is_stopping() -> bool:
-    """True once the worker was told to stop: whoever works in slices ends after what is in hand."""
+    """True once the worker was told to stop: anyone who works in slices ends after what is in hand."""
     return ENDING[0] == 1

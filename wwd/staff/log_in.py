@@ -1,6 +1,6 @@
 """The log-in of staff: failures are counted for a network or a known device, slowed, logged and told to stewards.
 
-Never by name alone: whoever knows a name could lock its owner out. A device on which somebody logged in before has a
+Never by name alone: anyone who knows a name could lock its owner out. A device on which somebody logged in before has a
 counter of its own, so that strangers behind the same network make nobody wait there.
 """
 

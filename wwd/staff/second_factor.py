@@ -68,7 +68,7 @@ def key_of(device: TOTPDevice) -> str:
 
 
 def draw_qr_code(device: TOTPDevice) -> SafeString:
-    """The key as a QR code: SVG that stands in the page."""
+    """The key as a QR code: SVG that is in the page."""
     code = segno.make(device.config_url, error="m")
     return SafeString(code.svg_inline(scale=4, light="#fff", svgclass=None, lineclass=None, omitsize=False))
 

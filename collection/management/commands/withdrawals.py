@@ -1,4 +1,4 @@
-"""`manage.py withdrawals list|apply FILE`: the list that is kept beside backups and applied after a restoration."""
+"""`manage.py withdrawals list|apply FILE`: the list that is stored beside backups and applied after a restoration."""
 
 import json
 from argparse import ArgumentParser

@@ -94,7 +94,7 @@ class ImageAnswerer:
         yield part
 
     def shared(self, image: "Tensor") -> Shared:
-        """What the model holds of an image and of what stands before it."""
+        """What the model holds of an image and of what is before it."""
         import torch
 
         tiles = self.tiling.tiles(image.to(self.device, non_blocking=True)).to(self.network.dtype)

@@ -12,7 +12,7 @@ REMEMBERED = 4096
 
 
 class Wording:
-    """Tokens of questions. `before`: what stands before the image, whatever is asked."""
+    """Tokens of questions. `before`: what is before the image, whatever is asked."""
 
     def __init__(self, tokenizer: Any, template: str, image_token: int) -> None:
         self.tokenizer = tokenizer
@@ -78,12 +78,12 @@ class Wording:
 def find_distinct_tokens(letters: Sequence[str], forms: Sequence[Sequence[int | None]]) -> tuple[tuple[int, ...], ...]:
     """The tokens of each letter, written with or without a space.
 
-    A token with which several letters begin (a lone space) tells nothing and is left out. Raises BackendError where
+    A token with which several letters begin (a lone space) reveals nothing and is left out. Raises BackendError where
     a letter has no token of its own.
     """
     found = [{token for token in tokens if token is not None} for tokens in forms]
     counted = Counter(token for tokens in found for token in tokens)
     ways = tuple(tuple(sorted(token for token in tokens if counted[token] == 1)) for tokens in found)
     if not all(ways):
-        raise BackendError(f"The letters {', '.join(letters)} cannot be told apart by their first token.")
+        raise BackendError(f"The letters {', '.join(letters)} cannot be distinguished by their first token.")
     return ways

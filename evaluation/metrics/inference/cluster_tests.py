@@ -33,8 +33,8 @@ SEED = 20261128
 OVER = {True: ("dishes and reviewers", "reviews"), False: ("dishes", "machine scores")}
 MEAN = "variance clustered by {}, Student's t (bench.coverage: difference of {})"
 RANGE = f"variance clustered by {{}}, range of {DRAWS} draws of Student's t, seed {SEED} (bench.coverage: gap of {{}})"
-ALIKE = "all values are equal, so that chance cannot be told: no interval is claimed"
-ALIKE_WITHIN = "all values of a group are equal, so that chance cannot be told: no interval is claimed"
+ALIKE = "all values are equal, so that chance cannot be estimated: no interval is claimed"
+ALIKE_WITHIN = "all values of a group are equal, so that chance cannot be estimated: no interval is claimed"
 # Variances of values between −1 and 1 that are smaller come from rounding.
 _NOTHING = 1e-24
 

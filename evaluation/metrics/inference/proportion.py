@@ -1,6 +1,6 @@
 """Shares of yes among n, and Wilson's interval as the second, named variant.
 
-Wilson takes every observation for independent: for clustered reviews it is too narrow. It stands beside the
+Wilson takes every observation for independent: for clustered reviews it is too narrow. It is beside the
 default interval to show by how much (Wilson 1927, JASA 22:209–212; Brown, Cai & DasGupta 2001, §3.1.1).
 """
 

@@ -57,7 +57,7 @@ def text_payload(text: str, descriptor: str, group: str, sign: Sign) -> dict[str
 
 
 def text_key(payload: Mapping[str, Any]) -> str:
-    """Key of a descriptor's unit: a word may stand in several groups, so group and sign belong to it."""
+    """Key of a descriptor's unit: a word may be in several groups, so group and sign belong to it."""
     return f"text:{payload['group']}:{payload['sign']}:{payload['descriptor']}"
 
 

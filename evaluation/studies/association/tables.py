@@ -46,7 +46,7 @@ SCORES = TableSpec(
         ),
         "as_printed": (
             "App. G.1 as typed: the negative words get the weight −1 and are then subtracted, which adds them. "
-            "Not rescaled; kept for the record."
+            "Not rescaled; for the record."
         ),
     },
     inputs=INPUTS,

@@ -1,7 +1,7 @@
 """A judge model about answers: does an answer name a country of the dish, which ingredients do two lists share?
 
 A run of its own, about the answers of a run of *knowledge* that its configuration names: what a judge says never
-stands beside answers without saying which model judged. Units, one for each question about each answer:
+is beside answers without saying which model judged. Units, one for each question about each answer:
 
 | payload | |
 |---|---|

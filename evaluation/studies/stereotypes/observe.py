@@ -1,6 +1,6 @@
 """Answers of the study *stereotypes* as observations: an image asked one question, and for shares one option of it.
 
-`unread` is one number for a question and stands with `stereotypes.flattening`; the table of answers only repeats it
+`unread` is one number for a question and is with `stereotypes.flattening`; the table of answers only repeats it
 beside every option.
 """
 

@@ -7,7 +7,7 @@ question and order of the options:
 |---|---|
 | `image` | id of the image; all units of an image share an affinity |
 | `question` | code of the question in its set |
-| `ask`, `options` | its text and options as they stand in the set; no options for a free question |
+| `ask`, `options` | its text and options as they are in the set; no options for a free question |
 | `shift` | how many places the options were turned: letter i names option (i + shift) mod k |
 | `reading` | `generated` (the words that the model writes) or `logits` (probabilities of the letters) |
 
@@ -60,7 +60,7 @@ class StereotypesConfig(StudyConfig):
     """`images`: slug of the run whose images are asked about; `beside`: another one, such as real photographs.
 
     `reading` and `orders` as published: "generated", "as-asked". `check`: in a run of logits, about how many pairs of
-    image and question are also answered in words, so that the agreement of the readings can stand beside. 500 are
+    image and question are also answered in words, so that the agreement of the readings can be beside. 500 are
     needed; a few more leave room for those that fail.
     """
 

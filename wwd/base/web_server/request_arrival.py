@@ -98,7 +98,7 @@ class Arriving:
         self.complete = False
         self.expects_continue = False
         self.rest = b""
-        self.content = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (closed by whoever answers the request)
+        self.content = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (closed by anyone who answers the request)
         self.head = bytearray()
         self.body: Body | None = None
 
@@ -123,7 +123,7 @@ class Arriving:
             self.complete = self.body.done or self.size >= self.most
 
     def read_head(self, data: bytes) -> bytes:
-        """Adds to the head; returns what stands behind it."""
+        """Adds to the head; returns what is behind it."""
         seen = max(0, len(self.head) - len(HEAD_END))
         self.head += data
         end = self.head.find(HEAD_END, seen)

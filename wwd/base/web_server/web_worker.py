@@ -2,7 +2,7 @@
 
 gunicorn's own worker reads heads and bodies in its threads, and waits there for as long as the sender likes: a few
 hundred who send slowly take all threads, and nobody else is answered. Here the one loop of the process, which waits
-for all connections at once, reads them; who is too slow is told so (408). A thread never waits for a sender.
+for all connections at once, reads them; who is too slow gets a message (408). A thread never waits for a sender.
 """
 
 import resource
@@ -84,7 +84,7 @@ class PatientWorker(ThreadWorker):
         self.await_request(TConn(self.cfg, Line(opened), address, listener.getsockname()), b"")
 
     def make_room(self) -> None:
-        """Lets the oldest connection go of whoever holds most, before there are so many that nobody gets in."""
+        """Lets the oldest connection go of anyone who holds most, before there are so many that nobody gets in."""
         if len(self.waiting) < self.worker_connections // 2:
             return
         held = Counter(get_client_host(conn) for conn in self.waiting)

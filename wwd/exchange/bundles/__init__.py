@@ -1,4 +1,4 @@
 """Bundles and reports: what somebody needs to check and cite chosen tables, as one archive or one document.
 
-This package stands above the apps because a bundle holds rows of `evaluation` and `review` alike.
+This package is above the apps because a bundle holds rows of `evaluation` and `review` alike.
 """

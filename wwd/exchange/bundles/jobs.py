@@ -1,4 +1,4 @@
-"""Bundles and reports made by workers. The row is the record: whoever works holds a lease and renews it with each step.
+"""Bundles and reports made by workers. The row is the record: a worker holds a lease and renews it with each step.
 
 A killed worker's job is begun again once its lease ran out, three times at most. Asked twice, a thing is made once.
 """
@@ -116,7 +116,7 @@ def _work(job: ExportJob) -> None:
 def describe_disk_error(error: OSError) -> str:
     """What a researcher may know of a trouble with the disk: never a path."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "There is no space left where the file was being written. Nothing of it was kept. Ask the operator."
+        return "There is no space left where the file was being written. Nothing of it was stored. Ask the operator."
     return "The file could not be written ({reason}). Ask the operator.".format(reason=error.strerror or "?")
 
 

@@ -14,7 +14,7 @@ BROKEN = 16
 
 
 def choose_page_layout(columns: Sequence[str], metrics: Sequence[str], lines: Iterable[Line]) -> Fit:
-    """`columns` of names, then `metrics` of numbers. Intervals stand beside values upright, below them across."""
+    """`columns` of names, then `metrics` of numbers. Intervals are beside values upright, below them across."""
     held = list(lines)
     names = sum(
         _millimetres(min(BROKEN, max([len(column), *(len(line.groups[place]) for line in held)])))

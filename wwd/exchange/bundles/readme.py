@@ -12,10 +12,10 @@ from wwd.exchange.bundles.listings import NO_ETHICS
 DATA_TERMS = (
     "The rows are for checking and reusing the numbers. Nobody tries to find out who a reviewer or contributor is.",
     "No model is trained, tuned or adapted with them.",
-    "Dishes may be withdrawn after this bundle was made: whoever keeps it looks at the list of withdrawn dishes of the "
-    "platform (/withdrawn/), and deletes what stands there.",
+    "Dishes may be withdrawn after this bundle was made. Anyone who stores it reads the list of withdrawn dishes of "
+    "the platform (/withdrawn/), and deletes what is listed there.",
     "Code: see LICENSE. Data of others that lies in source/: see NOTICE.",
-    "Who publishes numbers cites the sources that stand with each table, and this bundle by the SHA-256 of its file.",
+    "Who publishes numbers cites the sources named with each table, and this bundle by the SHA-256 of its file.",
 )
 CONTENTS = (
     (
@@ -39,10 +39,10 @@ CONTENTS = (
     ("SHA256SUMS", "a checksum of every file: sha256sum --check SHA256SUMS"),
 )
 LEFT_OUT = (
-    "Contributors, personal details, what reviewers told about themselves, accounts of staff, times of reviews. "
-    "Reviewers are numbers that stand nowhere else.",
+    "Contributors, personal details, what reviewers said about themselves, accounts of staff, times of reviews. "
+    "Reviewers are numbers that are used nowhere else.",
     "Everything about dishes that were withdrawn. Words of dishes that are not shown to the public say “withdrawn”.",
-    "What people told about their dishes, but for names, places, languages: of the rest an x says that it was told.",
+    "What people said about their dishes, but for names, places, languages: of the rest an x says that it was given.",
     "What reviewers wrote in their own words and nobody of the staff has read yet: of it only function words and the "
     "words that a table counts are left, the others are an x. The tables come out the same.",
     "Addresses and keys of providers.",
@@ -59,7 +59,7 @@ def write_readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, A
             if manifest["demonstration"]
             else []
         ),
-        "Content warning: what reviewers and models say of pictures can be offensive.",
+        "Content warning: what reviewers and models say of images can be offensive.",
         "## Tables",
         "\n".join(_of_view(view) for view in manifest["views"]),
         "## Compute them again",
@@ -89,7 +89,7 @@ def write_readme(manifest: Mapping[str, Any], campaigns: Sequence[Mapping[str, A
 
 def list_bundle_contents(manifest: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     images = (
-        (("pictures/", "pictures by their SHA-256; prompts.csv says which is which"),) if manifest["pictures"] else ()
+        (("pictures/", "images by their SHA-256; prompts.csv says which is which"),) if manifest["pictures"] else ()
     )
     return (*CONTENTS, *images)
 
@@ -120,4 +120,4 @@ def _of_code(code: Mapping[str, Any]) -> str:
 
 
 def _describe_images(manifest: Mapping[str, Any]) -> Sequence[str]:
-    return () if manifest["pictures"] else ("Pictures. prompts.csv holds their SHA-256.",)
+    return () if manifest["pictures"] else ("Images. prompts.csv holds their SHA-256.",)

@@ -41,7 +41,7 @@ class Shape:
 
 
 def shape_with_columns(model: type[Model], kept: str, why: str) -> Shape:
-    """A table of which few columns are kept, and all others are left out for one reason."""
+    """A table of which few columns are stored, and all others are left out for one reason."""
     names = {column.attname for column in model._meta.concrete_fields}
     return Shape(model, dict.fromkeys(sorted(names - set(kept.split())), why))
 

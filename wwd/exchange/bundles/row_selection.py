@@ -26,7 +26,7 @@ REVIEWS = ("reviews", SKIPS)
 DISHES, REFERENCES = "dishes", "references"
 # What may change a table without rows of its own: what was withdrawn is in no bundle.
 NO_ROWS = ("withdrawals",)
-# Their clusters are contributors, of whom a bundle tells nothing, not even which dishes have the same one.
+# Their clusters are contributors, of whom a bundle reveals nothing, not even which dishes have the same one.
 OF_PEOPLE = "overview."
 CHUNK = 1000
 GONE = Dish.State.WITHDRAWN

@@ -181,7 +181,7 @@ class DishParser:
         if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
             raise InvalidRowError(f"id is not a number: {cell[:40]!r}")
         if int(cell) in self._seen:
-            raise InvalidRowError(f"id {cell} stands twice in the file")
+            raise InvalidRowError(f"id {cell} is twice in the file")
         return int(cell)
 
     def _places(self, row: Row, dish: Dish) -> list[DishCountry | DishContinent]:

@@ -68,7 +68,7 @@ class VectorParser:
         if not 0 < len(name) <= 120:
             raise InvalidRowError("the name is empty or longer than 120 characters")
         if (row.file, name) in self._seen:
-            raise InvalidRowError(f"{name} stands twice in the file")
+            raise InvalidRowError(f"{name} is twice in the file")
         vector = self._vector(cells)
         self._seen.add((row.file, name))
         return name, vector

@@ -6,7 +6,7 @@
 | `<model>_dish_info_cleaned_results.csv` | time of day, kind, utensils; no id: its rows are in the order of the other |
 | `<model>_dish_info_failures.csv` | descriptions; not released for Llama 3 8B |
 
-A row is one dish and one sample; the release calls samples seeds. The dish as the contributor knows it stands beside
+A row is one dish and one sample; the release calls samples seeds. The dish as the contributor knows it is beside
 each answer, as the file has it.
 """
 
@@ -97,7 +97,7 @@ def count_list_items(row: Row, column: str) -> float:
 
 
 class SampleParser:
-    """Makes answers of rows; one sample of a dish stands once in a file."""
+    """Makes answers of rows; one sample of a dish is once in a file."""
 
     def __init__(self) -> None:
         self.seen: set[tuple[str, int, int]] = set()
@@ -105,7 +105,7 @@ class SampleParser:
     def key(self, row: Row) -> tuple[int, int]:
         found = parse_digits(row, "id"), parse_digits(row, "seed")
         if (row.file, *found) in self.seen:
-            raise InvalidRowError(f"sample {found[1]} of dish {found[0]} stands twice in the file")
+            raise InvalidRowError(f"sample {found[1]} of dish {found[0]} is twice in the file")
         self.seen.add((row.file, *found))
         return found
 

@@ -113,7 +113,7 @@ Answers = dict[str, str | list[str]]
 
 
 def parse_released_answers(row: Row) -> Answers:
-    """What the reviewer said, by question code. Wordings that the form did not offer are kept as own words.
+    """What the reviewer said, by question code. Wordings that the form did not offer are stored as own words.
 
     A group of boxes without a tick is an empty list where the image is said to be food: the form had been shown it.
     Elsewhere it is left out, since the form could be sent before it.

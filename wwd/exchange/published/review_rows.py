@@ -59,7 +59,7 @@ class Exported:
 
 
 def export_campaign_rows(campaign: Campaign) -> Exported:
-    """All that may leave of a campaign, in an order that tells nothing of who came when."""
+    """All that may leave of a campaign, in an order that reveals nothing of who came when."""
     reviews = (
         Review.objects.counted()
         .filter(image__campaign=campaign)

@@ -65,7 +65,7 @@ class Opinion:
 
     @property
     def image_key(self) -> str:
-        """Whoever lacks model or generation may have seen any image: it is then an image of this row alone."""
+        """Anyone who lacks model or generation may have seen any image: it is then an image of this row alone."""
         if self.model and self.generation is not None:
             return f"{self.subject_key}/{self.model}/{self.generation}"
         return f"{self._image_as_written}/seen by {self.rater}"
@@ -97,7 +97,7 @@ class OpinionParser:
     def __call__(self, row: Row) -> Opinion:
         opinion = self._opinion(row)
         if opinion.key in self._seen:
-            raise InvalidRowError("this person's judgement of this image stands twice in the file")
+            raise InvalidRowError("this person's judgement of this image is twice in the file")
         self._seen.add(opinion.key)
         return opinion
 
