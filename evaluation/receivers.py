@@ -56,7 +56,7 @@ def give_to_heir(dish: Dish, subjects: QuerySet[Subject]) -> None:
     ids = list(images.values_list("pk", flat=True))
     if heir.local_name != dish.local_name:
         images.update(prompt_sent="", prompt_revised="")
-        # The key of a real photograph says whose photo it is. Others were given by whoever imported a file.
+        # The key of a real photograph says whose photo it is. Others were given by anyone who imported a file.
         named = [Q(source_key__icontains=word) for word in own_words(dish)]
         if named:
             images.exclude(model__role=Role.CAMERA).filter(reduce(or_, named)).update(source_key=erased_key())

@@ -82,7 +82,7 @@ def build_dish_form(
     """The form of the four questions, in every state in which a page shows it or a view checks it.
 
     `sent`: what was sent, to be validated. `typed`: what was sent, to be shown again without being judged. `answers`:
-    what stands in the form at first, for example those of a dish. With none of the three the form is empty.
+    what is in the form at first, for example those of a dish. With none of the three the form is empty.
     `asks_consent`: for somebody who has not agreed yet.
     """
     if sent is not None:

@@ -56,7 +56,7 @@ def save_personal_details(request: HttpRequest, sent: Sent) -> HttpResponse:
     contributor, dish = author_and_dish(sent)
     form = PersonalDetailsForm(request.POST)
     if not form.is_valid():
-        # As in `save_further_answers`: the code stood on the page before, and would leave this one uncompressed.
+        # As in `save_further_answers`: the code was on the page before, and would leave this one uncompressed.
         return render_thanks_page(request, contributor, dish, form, by_token=False)
     try:
         store_personal_details(contributor, form.cleaned_data)

@@ -74,7 +74,7 @@ def save_further_answers(request: HttpRequest, sent: Sent) -> HttpResponse:
         return MorePage(contributor, dish, build_typed_form(request), sent.proof).render(request)
     form = MoreForm(request.POST)
     if not form.is_valid():
-        # The code stood on the page before. A page with it is not compressed, and with all its errors too large then.
+        # The code was on the page before. A page with it is not compressed, and with all its errors too large then.
         return MorePage(contributor, dish, form, sent.proof, by_token=False).render(request)
     submit_more(sent.proof, contributor, dish, form.content)
     return render_photo_page(request, contributor, dish)

@@ -41,7 +41,7 @@ def build_receipt_context(dish: Dish, receipt: str = "") -> dict[str, Any]:
 def build_way_back_context(request: HttpRequest, contributor: Contributor, dish: Dish) -> dict[str, Any]:
     """How this person comes back to their dishes: the code beside the receipt of their first one.
 
-    For somebody beside a helper it stands on the paper slip alone, to which the page leads.
+    For somebody beside a helper it is on the paper slip alone, to which the page leads.
     """
     if contributor.consent_way == Contributor.Way.SPOKEN:
         return {"next_person": prove_next_person(contributor), "go": Proof.new("go", contributor.pk, dish.pk)}
@@ -57,7 +57,7 @@ def protect_code(response: HttpResponse, code: str | None) -> HttpResponse:
 
 
 def prove_next_person(contributor: Contributor) -> Proof | None:
-    """For whoever writes for several people: on to the next one. Only on the day itself, so that somebody who comes
+    """For anyone who writes for several people: on to the next one. Only on the day itself, so that somebody who comes
     back with their own code does not write in the name of the one who helped them."""
     today = contributor.created_at >= timezone.now() - COOKIE_REACH
     spoken = contributor.consent_way == Contributor.Way.SPOKEN

@@ -388,12 +388,12 @@ def test_names_leave_what_a_page_answers_as_json(masked: Plan) -> None:
     assert answer.headers["Content-Length"] == str(len(answer.content))
 
 
-TOLD: tuple[str, ...] = ("alt", "title", "href", "label", "placeholder", "abbr", "content", "data-name")
-TOLD += ("aria-label", "aria-description", "aria-valuetext", "aria-roledescription")
+FREE_TEXT_FIELDS: tuple[str, ...] = ("alt", "title", "href", "label", "placeholder", "abbr", "content", "data-name")
+FREE_TEXT_FIELDS += ("aria-label", "aria-description", "aria-valuetext", "aria-roledescription")
 
 
 @pytest.mark.parametrize("sign", ['"', "'"])
-@pytest.mark.parametrize("attribute", TOLD)
+@pytest.mark.parametrize("attribute", FREE_TEXT_FIELDS)
 def test_names_leave_every_attribute_that_tells_people_something(masked: Plan, attribute: str, sign: str) -> None:
     """Seen, read aloud, or shown while nothing is typed. What a form would send back stays."""
     page = f"<p {attribute}={sign}by Alpha One{sign}>a dish</p><input value={sign}Alpha One{sign}>"

@@ -19,7 +19,7 @@ from django.http import HttpResponse
 REFRESHED_FROM = 0.5
 MOST = 100
 GZIP = re.compile(r"\bgzip\b")
-# What else a page may depend on. Whoever adds a header that a page looks at adds it here.
+# What else a page may depend on. Anyone who adds a header that a page looks at adds it here.
 ASKED = (
     *("wsgi.url_scheme", "SCRIPT_NAME", "PATH_INFO", "HTTP_HOST", "SERVER_NAME", "SERVER_PORT"),
     *("HTTP_X_FORWARDED_PROTO", "HTTP_ACCEPT_LANGUAGE"),
@@ -97,7 +97,7 @@ class ResponseCache:
             if key in self.refreshing:
                 return
             self.refreshing.add(key)
-        # The connection of whoever asked is theirs.
+        # The connection of anyone who asked is theirs.
         same = {name: value for name, value in environ.items() if name in ASKED or name.startswith("wsgi.")}
         said = {"REQUEST_METHOD": "GET", "QUERY_STRING": "", "HTTP_ACCEPT_ENCODING": "", "wsgi.input": io.BytesIO()}
         said |= {name: environ[name] for name in ("HTTP_ACCEPT_ENCODING", "SERVER_PROTOCOL") if name in environ}
