@@ -344,18 +344,18 @@ def test_a_planted_test_of_a_database_is_found(tmp_path: Path) -> None:
     assert find_database_tests(tmp_path) == [Path("tests/test_locks.py"), Path("tests/test_vendor.py")]
 
 
-READERS = "tests/evaluation/test_readers.py"
-TEXT_RULES = "tests/collection/test_text_rules.py"
+READERS = "tests/evaluation/readers/test_readers.py"
+TEXT_RULES = "tests/collection/vocabularies/test_text_rules.py"
 
 
 @pytest.mark.parametrize(
     ("changed", "reached", "spared"),
     [
-        ("evaluation/metrics/entropy.py", "tests/evaluation/test_colours.py", TEXT_RULES),
+        ("evaluation/metrics/entropy.py", "tests/evaluation/studies/test_colours.py", TEXT_RULES),
         ("collection/views/home.py", "tests/wwd/test_errors.py", READERS),
         ("wwd/settings.py", READERS, None),
-        ("wwd/management/commands/reviews.py", "tests/review/test_review_rows.py", READERS),
-        ("templates/collection/dish.html", "tests/collection/test_journey.py", READERS),
+        ("wwd/management/commands/reviews.py", "tests/review/tables/test_review_rows.py", READERS),
+        ("templates/collection/dish.html", "tests/collection/views/test_journey.py", READERS),
         ("tests/browser/conftest.py", "tests/browser/test_offline_queue.py", READERS),
     ],
 )

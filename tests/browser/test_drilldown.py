@@ -15,7 +15,7 @@ from django.core.files.base import ContentFile
 from evaluation import content_store
 from evaluation.tables.compute import compute_and_store
 from evaluation.models import GeneratedImage, Run
-from tests.evaluation.tables import make_association, make_place_in, image_result
+from tests.evaluation.make_tables import make_association, make_place_in, image_result
 from tests.review.make import make_image
 person = User.objects.create_user({name!r}, password='a long enough secret', is_staff=True)
 person.groups.set([Group.objects.get(name='researcher')])

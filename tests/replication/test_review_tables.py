@@ -25,7 +25,7 @@ from scipy.stats import t
 from collection.models import Source
 from evaluation.counters import bump_input_counters
 from evaluation.metrics.inference.intervals import CAUTION, MOST_MOVED
-from tests.review.tables import make_campaign, make_cell, make_people
+from tests.review.make_tables import make_campaign, make_cell, make_people
 from wwd.exchange.published.source import Report
 
 METRICS = {

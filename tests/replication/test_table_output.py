@@ -9,7 +9,7 @@ from django.test import Client
 
 from evaluation.registry.names import TABLES
 from evaluation.tables import read
-from tests.evaluation.tables import make_staff
+from tests.evaluation.make_tables import make_staff
 from wwd.exchange.published.source import Report
 
 pytestmark = pytest.mark.django_db

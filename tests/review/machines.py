@@ -12,8 +12,8 @@ from evaluation.runner.catalogue import model_data, subject_data
 from evaluation.studies.association.study import image_key, image_payload
 from review.models import Campaign, CampaignImage, Review, Reviewer
 from tests.evaluation.make import make_model, vector_result
-from tests.evaluation.tables import word_results
-from tests.review.tables import make_campaign, make_maker, make_people, make_shown, table
+from tests.evaluation.make_tables import word_results
+from tests.review.make_tables import make_campaign, make_maker, make_people, make_shown, table
 
 YES_NO = ("Yes", "No")
 Said = Sequence[Mapping[str, Any]]

@@ -12,7 +12,7 @@ from evaluation.tables import compute
 from review.campaigns.service import save_review
 from review.models import Exclusion, Note, ReviewerBackground, SupportContact
 from tests.collection.make import make_contributor, make_dish, make_photo
-from tests.evaluation.tables import image_result, make_association, make_place_in
+from tests.evaluation.make_tables import image_result, make_association, make_place_in
 from tests.review.make import NOT_FOOD, first_image, make_campaign, make_reviewer
 
 PERSONAL = "Adwoa Private"

@@ -19,7 +19,7 @@ from evaluation.models import GeneratedImage, ReferenceDish
 from evaluation.novelty.reference import import_reference
 from evaluation.tables import compute
 from tests.evaluation.make import make_image, make_model, make_subject
-from tests.evaluation.tables import make_staff
+from tests.evaluation.make_tables import make_staff
 from tests.wwd.bundles.make import make_bundle, make_world
 from wwd.base.csv_files import CSV_NOTE, READ_EXACT, csv_text, exact_to_spreadsheet, for_spreadsheet, open_reader
 from wwd.exchange.published.source import Report as Published

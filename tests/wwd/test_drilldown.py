@@ -17,7 +17,7 @@ from evaluation.presentation.images import SEE
 from evaluation.registry.names import READ_ANSWERS, TABLES
 from evaluation.tables import compute, read
 from tests.evaluation.drilldown import cell_of, check
-from tests.evaluation.tables import make_staff
+from tests.evaluation.make_tables import make_staff
 from tests.review.make import make_image_bytes
 from tests.wwd.demonstration import demonstration as demonstration
 from wwd.exchange.demo.loading import KEY

@@ -11,7 +11,7 @@ from evaluation.registry import lookup
 from evaluation.registry.model_names import normalise_model_filter
 from evaluation.registry.names import TABLES
 from evaluation.tables import compute, read
-from tests.evaluation.tables import make_staff
+from tests.evaluation.make_tables import make_staff
 from tests.wwd.demonstration import demonstration as demonstration
 
 pytestmark = pytest.mark.django_db

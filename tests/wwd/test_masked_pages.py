@@ -20,8 +20,8 @@ from evaluation.tables import compute, read
 from review.campaigns.service import prepare_campaign_images
 from review.models import Campaign
 from tests.evaluation.make import make_model
-from tests.evaluation.plans import make_frozen
-from tests.evaluation.tables import image_result, make_association, make_place_in
+from tests.evaluation.make_plans import make_frozen
+from tests.evaluation.make_tables import image_result, make_association, make_place_in
 from tests.review.make import make_image_bytes
 from tests.wwd import staff_rows
 from tests.wwd.test_groups import lists

@@ -8,8 +8,8 @@ from django.test import Client
 from evaluation.registry import lookup
 from evaluation.registry.names import TABLES
 from evaluation.tables import compute, observe
+from tests.evaluation.make_tables import make_staff
 from tests.evaluation.table_observations import check, declares, observed
-from tests.evaluation.tables import make_staff
 from tests.wwd.demonstration import demonstration as demonstration
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ OBSERVED = [name for name in TABLES if declares(lookup.find_table_spec(name))]
 
 @pytest.mark.parametrize("name", OBSERVED)
 def test_every_number_is_the_mean_of_its_observations(name: str, demonstration: None) -> None:
-    """Nobody skipped anything there, and there are no photographs: see tests/review/test_observations.py."""
+    """Nobody skipped anything there, and there are no photographs: see tests/review/tables/test_observations.py."""
     compared = check(name)
     assert compared or name not in KNOWN or name in ("review.controls", "review.skips"), name
 

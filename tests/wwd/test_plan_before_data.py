@@ -13,8 +13,8 @@ from evaluation.drilldown.cells import cell_query
 from evaluation.models import Model, Plan
 from evaluation.tables import compute as tables_compute
 from evaluation.tables import read
-from tests.evaluation.plans import form_of, listed, make_plan, make_planner
-from tests.review.tables import make_campaign, make_cell
+from tests.evaluation.make_plans import form_of, listed, make_plan, make_planner
+from tests.review.make_tables import make_campaign, make_cell
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 CAMPAIGN = "kenya-2026"

@@ -26,8 +26,8 @@ from collection.withdrawal.withdraw import withdraw_dish
 from evaluation.models import InputCounter
 from review import signed_links
 from review.models import Invitation, Reviewer
+from tests.collection.dishes.test_ambassadors import make_ambassador
 from tests.collection.make import ANSWERS, CONSENT, TICKS, make_contributor, make_dish, make_photo, open_collection
-from tests.collection.test_ambassadors import make_ambassador
 from tests.review.make import first_image, make_campaign, make_invitation, make_reviewer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]

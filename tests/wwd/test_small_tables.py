@@ -24,7 +24,7 @@ from evaluation.runner.catalogue import subject_data as data_of
 from evaluation.tables import compute
 from review.models import Review
 from tests.evaluation.make import make_model
-from tests.evaluation.tables import make_staff
+from tests.evaluation.make_tables import make_staff
 from wwd.exchange.demo import loading
 
 pytestmark = pytest.mark.django_db

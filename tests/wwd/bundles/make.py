@@ -13,8 +13,8 @@ from evaluation.models import GeneratedImage, Unit
 from evaluation.subjects import subject_for
 from review.models import Campaign, Review, ReviewerBackground
 from tests.evaluation.make import make_dish
-from tests.evaluation.tables import image_result, make_association, make_place_in
-from tests.review.tables import make_campaign, make_cell, make_exclusion, make_maker, make_shown, make_skip
+from tests.evaluation.make_tables import image_result, make_association, make_place_in
+from tests.review.make_tables import make_campaign, make_cell, make_exclusion, make_maker, make_shown, make_skip
 from wwd.exchange.bundles import build, table_views
 from wwd.exchange.bundles.build import Request
 

@@ -13,7 +13,7 @@ from evaluation import content_store
 from evaluation.images import download_log
 from evaluation.models import GeneratedImage, ImageDownload, Model, Role, Subject
 from tests.evaluation.make import make_dish
-from tests.evaluation.tables import image_result, make_association, make_place_in, make_staff
+from tests.evaluation.make_tables import image_result, make_association, make_place_in, make_staff
 from tests.review.make import make_image_bytes
 from tests.wwd.bundles.make import make_bundle, manifest
 from wwd.exchange.bundles import images

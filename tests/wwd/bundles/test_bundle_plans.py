@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.evaluation.plans import listed, make_frozen, make_plan
+from tests.evaluation.make_plans import listed, make_frozen, make_plan
 from tests.wwd.bundles.make import make_bundle, make_world, manifest
 from wwd.exchange.bundles import table_views, verification
 from wwd.exchange.bundles.table_views import ChosenError

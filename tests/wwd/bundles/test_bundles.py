@@ -30,7 +30,7 @@ from evaluation.tables import compute
 from review.models import Campaign, Review, Reviewer
 from tests.collection.make import open_collection
 from tests.evaluation.make import make_dish
-from tests.review.tables import make_campaign, make_cell
+from tests.review.make_tables import make_campaign, make_cell
 from tests.wwd.bundles.make import READ, SECRET, VIEWS, lines, make_bundle, make_world, manifest
 from tests.wwd.processes import environment, snippet
 from wwd.exchange.bundles import arithmetic, build, listings, row_selection, source, table_views, verification

@@ -10,7 +10,7 @@ from django.test import Client
 from evaluation import content_store
 from evaluation.images import download_log
 from evaluation.models import ExportJob, ImageDownload, StoredTable
-from tests.evaluation.tables import make_staff
+from tests.evaluation.make_tables import make_staff
 from tests.wwd.bundles.make import make_world
 from wwd.exchange.bundles import build, jobs
 from wwd.exchange.bundles.table_views import ChosenError

@@ -15,9 +15,9 @@ from evaluation.runner.catalogue import subject_data
 from evaluation.tables.read import read_stored_table as read_table
 from review.models import CampaignImage
 from tests.evaluation.make import make_dish, make_image, make_model
-from tests.evaluation.tables import make_place_in
+from tests.evaluation.make_tables import make_place_in
 from tests.review.make import make_image_bytes
-from tests.review.tables import make_campaign, make_people, make_review, make_shown
+from tests.review.make_tables import make_campaign, make_people, make_review, make_shown
 from tests.wwd.bundles.make import make_world
 from wwd.exchange.bundles import blurred_images, pdf, report, table_views
 from wwd.exchange.bundles.build import Request
