@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.import_graph import APPS, ROOT, Graph
+from tests.import_graph import ROOT, Graph
+from wwd.base.packages import PACKAGES
 
 # A row of the table in docs/glossary.md: words that names do not have, and what they are called instead.
 ROW = re.compile(r"^\| (`[^|]+) \| ([^|]+) \|$", re.MULTILINE)
@@ -150,7 +151,7 @@ def find_unnamed_errors(graph: Graph) -> list[str]:
 
 @pytest.fixture(scope="module")
 def graph() -> Graph:
-    return Graph.read(ROOT, APPS)
+    return Graph.read(ROOT, PACKAGES)
 
 
 def test_no_public_name_has_a_word_that_the_glossary_replaces(graph: Graph) -> None:
