@@ -3,7 +3,6 @@
 from django.urls import path, re_path
 
 from collection.views import (
-    about,
     ambassador,
     assisted,
     browse,
@@ -13,6 +12,7 @@ from collection.views import (
     more,
     my_dishes,
     offline_queue,
+    personal_details,
     photo,
     recordings,
     return_page,
@@ -35,7 +35,7 @@ urlpatterns = [
     path("photo/", photo.upload_photo, name="photo"),
     path("photo/part/", photo.photo_part, name="photo-part"),
     path("caption/", photo.save_caption, name="caption"),
-    path("about/", about.save_personal_details, name="about"),
+    path("about/", personal_details.save_personal_details, name="about"),
     path("another/", my_dishes.start_next_dish, name="another"),
     path("mine/", my_dishes.show_my_dishes, name="mine"),
     path("finish/", my_dishes.finish_contributor_turn, name="finish"),

@@ -22,8 +22,8 @@ from collection.forms import CaptionForm
 from collection.models import Contributor, Dish, Photo, Submission
 from collection.photos import chunked_upload, process
 from collection.photos.upload_limit import limited_upload
-from collection.views.about import render_thanks_page
 from collection.views.open_collection import require_open_collection
+from collection.views.personal_details import render_thanks_page
 from collection.views.receipt import build_receipt_context
 from collection.views.refused import not_known, render_unsaved_page
 

@@ -50,6 +50,6 @@ def show_cell(request: HttpRequest, found: Cell) -> HttpResponse:
         }
     return render(
         request,
-        "evaluation/images/behind.html",
+        "evaluation/images/drilldown.html",
         build_admin_context(request, presentation_cell.title_of(found), **more),
     )

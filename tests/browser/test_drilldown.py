@@ -16,14 +16,14 @@ from evaluation import content_store
 from evaluation.tables.compute import compute_and_store
 from evaluation.models import GeneratedImage, Run
 from tests.evaluation.make_tables import make_association, make_place_in, image_result
-from tests.review.make import make_image
+from tests.review.make import make_image_bytes
 person = User.objects.create_user({name!r}, password='a long enough secret', is_staff=True)
 person.groups.set([Group.objects.get(name='researcher')])
 if not Run.objects.filter(slug='drilldown').exists():
     place = make_place_in('Africa')
     make_association(*(image_result(place, 'painter', 1, n) for n in range(14)), slug='drilldown')
     images = GeneratedImage.objects.filter(subject=place.id).order_by('pk')
-    images.update(sha256=content_store.store_content(make_image()), media_type='image/png')
+    images.update(sha256=content_store.store_content(make_image_bytes()), media_type='image/png')
     images.filter(pk=images[1].pk).update(state='refused', sha256='')
 compute_and_store('association.scores', {{'run': 'drilldown'}})
 compute_and_store('association.top', {{'run': 'drilldown'}})
@@ -65,7 +65,7 @@ def test_from_a_number_to_its_images(page: Page, request: pytest.FixtureRequest)
     page.goto(page.url.partition("/subjects/")[0] + "/tables/association.top/gallery/?run=drilldown")
     expect(page.locator(".ends h3").first).to_have_text("top")
     check(page, scripts)
-    page.goto(page.url.partition("/tables/")[0] + f"/pictures/{first_number(page)}/take/")
+    page.goto(page.url.partition("/tables/")[0] + f"/images/{first_number(page)}/take/")
     expect(page.locator("fieldset.terms")).to_contain_text("not for training")
     check(page, scripts)
 

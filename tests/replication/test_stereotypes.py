@@ -53,14 +53,14 @@ def images() -> None:
     make_image(make_subject("Waakye"), make_model("painter"), run=made, sha256="0" * 64)
 
 
-@pytest.mark.usefixtures("pictures")
+@pytest.mark.usefixtures("images")
 def test_the_preset_asks_as_published_each_question_once() -> None:
     run = create_run("stereotypes", {"preset": "as-published", "images": "pictures"})
     assert (run.definition["questions"], run.definition["reading"]) == ("vqa-probes as published", "generated")
     assert [unit.payload["question"] for unit in run.units.order_by("pk")] == [f"Q{number}" for number in range(1, 17)]
 
 
-@pytest.mark.usefixtures("pictures")
+@pytest.mark.usefixtures("images")
 def test_the_import_does_not_change_what_new_runs_ask() -> None:
     assert create_run("stereotypes", {"images": "pictures"}).definition["questions"] == "vqa-probes 1"
 

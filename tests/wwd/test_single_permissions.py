@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 # Which pages of our own ask for a permission, by the names of their addresses. A page that is missing fails a test.
 PAGES: Mapping[str, str] = {
     "evaluation.view_storedtable": """
-        tables table csv spreadsheet json figure pdf png behind gallery image subject-images precision
+        tables table csv spreadsheet json figure pdf png drilldown gallery image subject-images precision
         bundle reports read fetch
     """,
     "evaluation.view_generatedimage": "image-file take-cell take-image",

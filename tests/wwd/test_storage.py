@@ -100,7 +100,7 @@ def test_a_file_that_is_not_there_is_reported_as_such(tmp_path: Path, store: Buc
 
 def test_images_are_kept_in_the_bucket_under_their_hash_once(tmp_path: Path, store: Bucket) -> None:
     path = snippet(with_bucket(tmp_path, store), KEEP)
-    assert store.objects == {path: (b"a picture", store.objects[path][1])}
+    assert store.objects == {path: (b"an image", store.objects[path][1])}
     assert sum("POST /upload/" in line for line in store.requests) == 1
 
 

@@ -79,7 +79,7 @@ def test_a_letter_that_melts_into_the_end_of_the_question_is_read_with_its_space
 
 
 def test_letters_that_begin_alike_are_refused() -> None:
-    with pytest.raises(BackendError, match="told apart"):
+    with pytest.raises(BackendError, match="distinguished"):
         wording(letters_tokenizer()).ways(Question("Which?", ("A", "AB")))
 
 

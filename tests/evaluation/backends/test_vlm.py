@@ -244,7 +244,7 @@ def test_a_question_that_brings_an_image_along_is_refused(backend: VisionLanguag
 
 
 def test_letters_that_begin_alike_cannot_be_read(backend: VisionLanguageModel) -> None:
-    with pytest.raises(BackendError, match="told apart"):
+    with pytest.raises(BackendError, match="distinguished"):
         probabilities(backend, make_image_bytes(), [Question("Which?", ("A", "AB"))])
 
 

@@ -158,7 +158,7 @@ def test_an_unknown_study_names_the_near_one() -> None:
 
 def test_a_result_beside_another_unit_and_a_key_that_fits_no_column_are_refused() -> None:
     [(first, _), (_, other)] = answers(2)
-    with pytest.raises(ConfigError, match="The result 'q1' stands beside the unit 'q0'"):
+    with pytest.raises(ConfigError, match="The result 'q1' is paired with the unit 'q0'"):
         import_run("association", "elsewhere", {}, [(first, other)])
     for key, affinity in (("", "a"), ("k" * 121, "a"), ("k", ""), ("k", "a" * 81)):
         wrong = replace(first, key=key, affinity=affinity)

@@ -247,7 +247,7 @@ def test_an_unknown_preset_names_the_near_ones() -> None:
         create_run("generation", {"preset": "as-published-dish", "model": "sketch"})
 
 
-@pytest.mark.parametrize(("slug", "size", "pictures"), [("dall-e-2", "512x512", 5), ("dall-e-3", "1024x1024", 1)])
+@pytest.mark.parametrize(("slug", "size", "images"), [("dall-e-2", "512x512", 5), ("dall-e-3", "1024x1024", 1)])
 def test_providers_models_come_with_their_published_size(slug: str, size: str, images: int) -> None:
     model = DatabaseCatalogue().model(slug)
     assert (model.parameters["options"]["size"], model.parameters["n"]) == (size, images)

@@ -54,7 +54,7 @@ STORED = [
     (
         "association",
         {"images": "pictures"},
-        '{"images": "images", "encoder": "standin-encoder", "descriptors": "association", "descriptors_version": ""}',
+        '{"images": "pictures", "encoder": "standin-encoder", "descriptors": "association", "descriptors_version": ""}',
     ),
     (
         "stereotypes",

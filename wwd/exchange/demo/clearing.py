@@ -30,7 +30,7 @@ def count_demo_rows() -> dict[str, int]:
     """How many rows of the demonstration there are, by kind."""
     return {
         "dishes": Dish.objects.filter(DEMONSTRATION).count(),
-        "pictures": GeneratedImage.objects.filter(subject__in=select_demo_subjects()).count(),
+        "images": GeneratedImage.objects.filter(subject__in=select_demo_subjects()).count(),
         "runs": select_demo_runs().count(),
         "campaigns": Campaign.objects.filter(DEMONSTRATION).count(),
         "reviewers": Reviewer.objects.filter(campaign__source=Source.DEMONSTRATION).count(),
