@@ -23,7 +23,7 @@ from evaluation.presentation.images import (
 from evaluation.presentation.table import choose_decimals
 from evaluation.presentation.table import format_cell as number_of
 from evaluation.registry.names import READ_ANSWERS
-from evaluation.tables.outcomes import find_images
+from evaluation.tables.outcomes import image_from
 from wwd.base.text import count_noun
 
 
@@ -85,8 +85,13 @@ def unit_rows(
     ids: Sequence[int], user: User, asked: RequestedImages, mask: Mask, told: Mapping[int, Sequence[str]]
 ) -> list[UnitRow]:
     """Units in the order of `ids`, with the images that they made or looked at."""
-    rows = Outcome.objects.select_related("unit__subject", "unit__model").in_bulk(list(ids))
-    made = find_images(ids)
+    related = ("unit__subject", "unit__model", "embedding")
+    rows = Outcome.objects.select_related(*related).defer("embedding__vector").in_bulk(list(ids))
+    found = {
+        key: image_from(row.image_id, row.embedding.image_id if row.embedding else None, row.unit.payload)
+        for key, row in rows.items()
+    }
+    made = {key: image for key in ids if (image := found.get(key))}
     images = by_id(rows_for(list(made.values()), user, asked, mask))
     return [
         UnitRow(
