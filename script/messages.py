@@ -22,7 +22,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "wwd.settings")
 # Folders at the top whose texts no page says.
 NO_SOURCES = ("bench", "docs", "script", "shared", "tests", "var")
 # The review speaks the languages of its questionnaires: its code and its templates lie in folders of this name.
-REVIEW, REVIEWED = "review", frozenset({"ar"})
+REVIEW = "review"
+REVIEWED = frozenset(path.stem.partition("-")[2] for path in (ROOT / "review" / "consents").glob("*.json"))
 # Django's own catalogues name the months.
 MONTHS = "month_names.py"
 # Plural forms by the CLDR, as gettext writes them; two where nothing is here.

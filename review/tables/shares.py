@@ -113,14 +113,14 @@ def table_of_shares(
         inputs=REVIEW_INPUTS,
         filters=REVIEW_FILTERS,
         choices=CHOICES,
-        compute=partial(_compute, name, version, columns, tuple(metrics), made),
+        compute=partial(compute_shares, name, version, columns, tuple(metrics), made),
         unread=("country", "model"),
         observe=partial(_observe, tuple(metrics), made),
         worse=worse,
     )
 
 
-def _compute(
+def compute_shares(
     name: str, version: str, columns: tuple[str, ...], metrics: Sequence[str], made: Shares, filters: Filters
 ) -> TidyTable:
     chosen = select_reviews(filters)

@@ -13,11 +13,12 @@ from collection.access.form_tokens import Proof
 from collection.consent.record import ConsentWording, consent_for, language_info, licence_name, shown_consent
 from collection.models import ConsentText, Contributor, Dish, Opening
 from collection.models.consent import PLACEHOLDERS, find_placeholders
+from collection.seed_data import CONSENTS
 from tests.collection.make import ANSWERS, CONSENT, confirm, open_collection, page, stranger, tokens, unopened
 
 pytestmark = pytest.mark.django_db
 
-LANGUAGES = ["ar", "en", "es", "fr", "hi", "pt", "sw"]
+LANGUAGES = sorted({path.name.partition(".")[0] for path in CONSENTS.glob("*.json")})
 RIGHT = {"question_0": "True", "question_1": "False", "question_2": "True"}
 
 
