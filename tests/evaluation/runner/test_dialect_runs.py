@@ -213,7 +213,7 @@ def batch_of_one(run: Run) -> None:
     """A slice that ends after one unit, as with a slow provider."""
     batch = leases.lease_units(run, "tests", 1)
     assert batch is not None
-    loop.work_batch(run, studies.load_study(run.study), batch, list(Unit.objects.filter(batch=batch)))
+    loop.work_batch(run, studies.load_study(run.study), batch, list(Unit.objects.filter(batch=batch).order_by("pk")))
 
 
 def test_refusals_in_any_number_are_results(server: Provider) -> None:

@@ -39,7 +39,7 @@ def let_expire(batch: Batch | None) -> None:
 
 
 def answers(batch: Batch) -> list[tuple[Unit, Result]]:
-    return [(unit, Result(unit.key, text="answer")) for unit in batch.units.all()]
+    return [(unit, Result(unit.key, text="answer")) for unit in batch.units.order_by("pk")]
 
 
 def test_a_lease_takes_units_in_order_and_nobody_gets_them_again() -> None:

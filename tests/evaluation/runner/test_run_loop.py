@@ -276,7 +276,7 @@ def test_taking_back_and_finishing_at_the_same_moment_agree() -> None:
         batch = leases.lease_units(run, "late", 4)
         assert batch is not None
         let_leases_expire()
-        given = [(unit, Result(unit.key, text="yes")) for unit in batch.units.all()]
+        given = [(unit, Result(unit.key, text="yes")) for unit in batch.units.order_by("pk")]
         together([partial(finish_into, ends, batch, given), leases.release_expired])
     assert Outcome.objects.count() == sum(ends)
     assert Unit.objects.filter(state="done").count() == sum(ends)
