@@ -83,11 +83,12 @@ def coverage_steps(words: list[str]) -> list[Step]:
 
 
 def pytest_step(words: list[str]) -> Step:
-    """All tests, on two cores unless the caller says how many, away from what a running site keeps in `var/`.
+    """All tests, one process more than there are cores unless the caller says how many, since tests also wait.
 
+    They run away from what a running site keeps in `var/`.
     tests/scheduling.py says which of them run in one process, and in which order.
     """
-    cores = [] if any(word.startswith("-n") for word in words) else ["-n", "2", "--dist", "loadfile"]
+    cores = [] if any(word.startswith("-n") for word in words) else ["-n", str((os.cpu_count() or 1) + 1), "--dist", "loadfile"]
     folder = OUTPUT / "run"
     (folder / "static").mkdir(parents=True, exist_ok=True)
     # Each core runs tests of its own: a model that took them all would only make others wait.
