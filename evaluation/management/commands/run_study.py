@@ -78,9 +78,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Run {run.slug} is {run.state}: {shown}.")
         found = runner.count_failure_reasons(run)
         for state, reason, number in found[:MOST_REASONS]:
-            self.stderr.write(
-                f"{number} {state}: {truncate_text(' '.join(reason.split()), MOST_LETTERS) or 'no reason given'}"
-            )
+            self.stderr.write(f"{number} {state}: {truncate_text(' '.join(reason.split()), MOST_LETTERS)}")
         if len(found) > MOST_REASONS:
             self.stderr.write(f"and {len(found) - MOST_REASONS} other reasons")
         if run.problem:
