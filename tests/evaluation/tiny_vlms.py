@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-TOWER = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 4}
-LANGUAGE = {**TOWER, "num_hidden_layers": 2, "num_key_value_heads": 2}
+TOWER: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 4}
+LANGUAGE: dict[str, Any] = {**TOWER, "num_hidden_layers": 2, "num_key_value_heads": 2}
 ROTATION = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}
-BEFORE = "{% for message in messages %}{{ 'user: ' }}{% for part in message['content'] %}{% if part['type'] == 'image' %}"
-AFTER = (
-    "{% else %}{{ part['text'] }}{% endif %}{% endfor %}{% endfor %}{{ '\nassistant:' if add_generation_prompt }}"
+BEFORE = (
+    "{% for message in messages %}{{ 'user: ' }}{% for part in message['content'] %}{% if part['type'] == 'image' %}"
 )
+AFTER = "{% else %}{{ part['text'] }}{% endif %}{% endfor %}{% endfor %}{{ '\nassistant:' if add_generation_prompt }}"
 
 
 def byte_tokenizer(image: str, *more: str, bos: str = "", **named: str) -> Any:

@@ -149,9 +149,7 @@ class SharedAnswerer:
         text = str(self.tokenizer.decode(ids, skip_special_tokens=True)).strip()
         return Answer(text=text, circumstances=self.circumstances)
 
-    def written(
-        self, beginnings: Sequence[Beginning], asked: Sequence[Sequence[Question]]
-    ) -> list[list[list[int]]]:
+    def written(self, beginnings: Sequence[Beginning], asked: Sequence[Sequence[Question]]) -> list[list[list[int]]]:
         """Tokens of each answer, by image and question."""
         import torch
 

@@ -25,7 +25,9 @@ WIDTH_STEP = 8
 class AttentionPass(Protocol):
     """What goes through the model now, and how its tokens attend."""
 
-    def attend(self, layer: int, query: "Tensor", key: "Tensor", value: "Tensor", scale: float, window: int) -> "Tensor":
+    def attend(
+        self, layer: int, query: "Tensor", key: "Tensor", value: "Tensor", scale: float, window: int
+    ) -> "Tensor":
         """Queries (1, heads, tokens, width), keys and values of the same tokens → (1, tokens, heads, width).
 
         `window`: how far back a token looks, itself included; 0 without bound.

@@ -218,7 +218,9 @@ class Grid(PassCache):
             held[rows, :, offset] = given[0].transpose(0, 1)
         return key, value
 
-    def attend(self, layer: int, query: "Tensor", key: "Tensor", value: "Tensor", scale: float, window: int) -> "Tensor":
+    def attend(
+        self, layer: int, query: "Tensor", key: "Tensor", value: "Tensor", scale: float, window: int
+    ) -> "Tensor":
         """See `AttentionPass`. Both sets of keys under one softmax: rows are few, so nothing is gained by two."""
         import torch
 

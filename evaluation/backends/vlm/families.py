@@ -49,7 +49,7 @@ def build_processor(kind: Any, images: Any, tokenizer: Any, template: str, said:
     known = inspect.signature(kind.__init__).parameters
     given = {name: value for name, value in said.items() if name in known and name not in PARTS}
 
-    class WithoutVideo(kind):  # type: ignore[misc]
+    class WithoutVideo(kind):
         """The same processor, which accepts that there is no part for video."""
 
         def check_argument_for_proper_class(self, argument_name: str, argument: Any) -> Any:

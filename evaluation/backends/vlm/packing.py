@@ -57,8 +57,8 @@ def pack_questions(questions: Sequence[Sequence[int]], device: Any) -> Packed:
     )
     # From page-locked memory, so that asking does not wait for what the card is still doing.
     pinned = torch.device(device).type == "cuda"
-    tensors = (torch.tensor(row, pin_memory=pinned).to(device, non_blocking=True) for row in made)
-    return Packed(*tensors, tuple(lengths))
+    ids, owner, offset, last = (torch.tensor(row, pin_memory=pinned).to(device, non_blocking=True) for row in made)
+    return Packed(ids, owner, offset, last, tuple(lengths))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class LanguageModel:
         return Beginning(tuple(layers), length, length if position is None else position, self.crossing)
 
     def passed(self, now: Any, ids: "Tensor", positions: "Tensor") -> "Tensor":
-        """What the model makes of each token in the row, (tokens, width). `now`: how they attend, and what keeps them."""
+        """What the model makes of each token of the row, (tokens, width). `now`: how they attend, what keeps them."""
         embedded = self.network.get_input_embeddings()(ids[None])
         given = {"position_ids": positions[None], self.cache_name: now}
         with attending(self.inner, now):
@@ -181,7 +181,9 @@ class QuestionPass(PassCache):
             self.keep(layer, key, value)
         return key, value
 
-    def attend(self, layer: int, query: "Tensor", key: "Tensor", value: "Tensor", scale: float, window: int) -> "Tensor":
+    def attend(
+        self, layer: int, query: "Tensor", key: "Tensor", value: "Tensor", scale: float, window: int
+    ) -> "Tensor":
         """See `AttentionPass`."""
         import torch
 
