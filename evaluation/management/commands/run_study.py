@@ -55,6 +55,8 @@ class Command(BaseCommand):
             return
         counted = runner.count_units_by_state(run)
         self.stdout.write(f"Run {run.slug}: {sum(counted.values())} units, {counted['pending']} of them waiting.")
+        for sentence in runner.list_absent_weights(run):
+            self.stderr.write(sentence)
         runner.announce_run(run)
         if options["wait"]:
             wait_for(run)
@@ -69,6 +71,8 @@ class Command(BaseCommand):
             self.stdout.write(f"Expected cost: {amount:.2f} {currency}")
         if found.unpriced:
             self.stdout.write(f"No price is known of: {', '.join(found.unpriced)}")
+        for sentence in found.absent:
+            self.stderr.write(sentence)
 
     def report(self, run: Run) -> None:
         """Says what became of the run. Raises CommandError where it paused by itself or units failed."""
