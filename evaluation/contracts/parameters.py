@@ -113,7 +113,7 @@ ANSWERED = (
     PRECISION,
     build_integer_parameter("most_new_tokens", 32),
     build_integer_parameter("tokens_at_once", 4096),
-    build_integer_parameter("images_at_once", 4, most=64),
+    build_integer_parameter("images_at_once", 8, most=64),
     SPREAD,
 )
 

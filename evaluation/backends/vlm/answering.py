@@ -23,7 +23,7 @@ LIMITS = ("most_new_tokens", "tokens_at_once", "images_at_once")
 # Tokens of questions in one pass through the model: enough to fill a card.
 TOKENS_AT_ONCE = 4096
 # Images whose answers are written in the same steps.
-IMAGES_AT_ONCE = 4
+IMAGES_AT_ONCE = 8
 MOST_NEW_TOKENS = 32
 # Groups of questions whose tokens stay on the card: the same ones are put to every image.
 MOST_CACHED_GROUPS = 16
@@ -56,7 +56,8 @@ class SharedAnswerer:
         self.decoder = Decoder(self.language, self.device)
         self.pack = lru_cache(MOST_CACHED_GROUPS)(self._pack)
         self.circumstances: Mapping[str, Any] = {}
-        fused_norms.fuse_norms(self.language.inner)
+        if self.device.type == "cuda":
+            fused_norms.fuse_norms(self.language.inner)
 
     def prepared(self, contents: Sequence[bytes]) -> Iterator[Any]:
         """Images as `shared` takes them, the next ones prepared meanwhile. Raises ImageError when its turn comes."""

@@ -230,17 +230,21 @@ class Grid(PassCache):
         crossing = layer in self.crossing
         by_row = query[0].transpose(0, 1).reshape(rows, shared, each, width)
         by_image = by_row.view(images, -1, shared, each, width).transpose(1, 2).reshape(images, shared, -1, width)
-        scores = (by_image @ keys.transpose(2, 3)).float().mul_(scale).view(images, shared, -1, each, length)
-        scores += self.mask(window, "crossed" if crossing else "before", query.device)
+        scores = (by_image @ keys.transpose(2, 3)).view(images, shared, -1, each, length)
+        mask = self.mask(window, "crossed" if crossing else "before", query.device)
         if crossing:
-            shares = scores.softmax(dim=-1).to(query.dtype).view(images, shared, -1, length)
+            shares = (
+                torch.add(mask, scores, alpha=scale).softmax(dim=-1).to(query.dtype).view(images, shared, -1, length)
+            )
             found = (shares @ values).view(images, shared, -1, each, width).transpose(1, 2)
             return found.reshape(1, rows, -1, width)
         own_keys, own_values = self.own[layer]
-        own = (by_row @ own_keys.transpose(2, 3)).float().mul_(scale)
-        own += self.mask(window, "own", query.device)
-        own = own.view(images, -1, shared, each, self.room.own).transpose(1, 2)
-        both = torch.cat([scores, own], dim=-1).softmax(dim=-1).to(query.dtype)
+        own = (by_row @ own_keys.transpose(2, 3)).view(images, -1, shared, each, self.room.own).transpose(1, 2)
+        own_mask = self.mask(window, "own", query.device).view(images, 1, -1, 1, self.room.own)
+        both = mask.new_empty((*scores.shape[:-1], length + self.room.own))
+        torch.add(mask, scores, alpha=scale, out=both[..., :length])
+        torch.add(own_mask, own, alpha=scale, out=both[..., length:])
+        both = both.softmax(dim=-1).to(query.dtype)
         found = both[..., :length].reshape(images, shared, -1, length) @ values
         found = found.view(images, shared, -1, each, width).transpose(1, 2).reshape(rows, shared, each, width)
         found = found + both[..., length:].transpose(1, 2).reshape(rows, shared, each, -1) @ own_values
