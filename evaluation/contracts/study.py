@@ -16,6 +16,8 @@ from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
 
 Vector = npt.NDArray[np.float32]
+# In a payload: labels of the unit itself, dimension → value, such as {"question_language": "yor"}.
+UNIT_LABELS = "labels"
 FinalState = Literal["done", "refused", "filtered", "empty", "failed"]
 
 
@@ -90,7 +92,10 @@ class QuestionsData:
 
 @dataclass(frozen=True)
 class ImageData:
-    """A held image. Anyone who executes a unit reads its bytes through `Work.image_bytes`."""
+    """A held image; `photograph`: by a camera, whatever its model is called.
+
+    Anyone who executes a unit reads its bytes through `Work.image_bytes`.
+    """
 
     id: int
     subject: SubjectData
@@ -98,6 +103,7 @@ class ImageData:
     seed: int | None
     sample: int | None
     sha256: str
+    photograph: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,8 +155,9 @@ class Catalogue(Protocol):
 class UnitPlan:
     """One unit to be. `key` is unique in the run; `affinity` groups what one worker should do together.
 
-    Two names in `payload` mean something to the runner: `image` (id of a `GeneratedImage`, whose bytes then come
-    with the work) and `text` (a text to be embedded). With either, a vector that is stored already comes too.
+    Three names in `payload` mean something outside of the study: `image` (id of a `GeneratedImage`, whose bytes then
+    come with the work), `text` (a text to be embedded; with either, a vector that is stored already comes too), and
+    `labels` (`UNIT_LABELS`: labels of the unit, beside those of its subject).
     """
 
     key: str
@@ -228,11 +235,12 @@ class Result:
 
 @dataclass(frozen=True)
 class OutcomeData:
-    """A stored outcome with the frozen labels of its subject, as `summarise` sees it.
+    """A stored outcome with the frozen labels of its subject and those of its unit, as `summarise` sees it.
 
-    `cluster` is the dish where there is one, else the image: what may be resampled independently.
-    `image_model` is the model that made the image, for outcomes about images; `prompt` the slug of the prompt that
-    the image was, or was to be, made by.
+    `cluster` is what may be resampled independently, by `Study.cluster_of`. `subject_kind` and `subject_key` are
+    empty where the unit is about no subject. `image_model` is the model that made the image, for outcomes about
+    images, and `photograph` says that it is a camera; `prompt` is the slug of the prompt that the image was, or was
+    to be, made by: photographs have none.
     """
 
     key: str
@@ -252,6 +260,9 @@ class OutcomeData:
     run_id: int = 0
     prompt: str = ""
     circumstances: Mapping[str, Any] = field(default_factory=dict)
+    photograph: bool = False
+    subject_kind: str = ""
+    subject_key: str = ""
 
 
 class Study(ABC):
@@ -276,8 +287,20 @@ class Study(ABC):
 
     @abstractmethod
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
-        """The table named `<slug>.<table>`; pure, runs on a host without torch."""
+        """The table named `<slug>.<table>`; pure, runs on a host without torch.
+
+        `config`: the run's, as a `Config`. That of a run made elsewhere, or by an earlier version, is not checked: it
+        has the fields that are stored, and defaults for others that have one.
+        """
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
         """The observations that the numbers of the table are means of; None where they are no means."""
         return None
+
+    def cluster_of(self, outcome: OutcomeData) -> str:
+        """What may be resampled independently: the name of the cluster that the outcome belongs to.
+
+        By default, as `outcome.cluster` says it: the dish; for a place, and where there is no subject, the image, else
+        the unit; for any other subject the subject itself. The same in every run, so that runs can be paired.
+        """
+        return outcome.cluster

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from evaluation.metrics.dimensions import DIMENSION_NAMES
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
 
@@ -78,10 +79,9 @@ class TableSpec:
         return [metric for metric in self.metrics if metric not in self.undrawn]
 
 
-# Filters that choose what is counted by the labels of a subject, and by the prompt of an image.
-LABELS = ("country", "continent", "language", "kind")
+# Filters that choose what is counted by the labels of a subject or of a unit, and by the prompt of an image.
 PROMPT = "prompt"
-NARROWING = (*LABELS, PROMPT)
+NARROWING = (*DIMENSION_NAMES, PROMPT)
 MOST_OPTIONS = 300
 
 

@@ -21,6 +21,7 @@ from evaluation.derived.comparable import (
     run_definition,
 )
 from evaluation.metrics import observations
+from evaluation.metrics.dimensions import COMPARED_DIMENSIONS
 from evaluation.metrics.observations import ALL, Observations, stack_observations
 from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.paired import Paired, Pairs, compare_pairs
@@ -165,7 +166,7 @@ def of_two(base: TableSpec, filters: Filters, runs: tuple[Run, Run], found: Obse
 
 def rows_of(base: TableSpec, made: Comparison, refused: dict[str, None]) -> Iterator[TidyRow]:
     """Rows of every measure, place and pair; sentences about pairs that are not compared come to `refused`."""
-    others = [column for column in base.columns if column not in (*derived.PLACES, "model")]
+    others = [column for column in base.columns if column not in (*COMPARED_DIMENSIONS, "model")]
     for cell, at in observations.iterate_observation_cells(made.found, others):
         for pair in made.pairs(at):
             if sentence := explain_refusal(pair):
@@ -191,7 +192,7 @@ def rows_of_pair(base: TableSpec, found: Observations, pair: Pair, groups: Mappi
 
 def places_of(base: TableSpec, held: Observations) -> Iterator[tuple[dict[str, str], npt.NDArray[np.float64]]]:
     """All places, then each place of each kind, with the weight of every observation in it."""
-    columns = [column for column in base.columns if column in derived.PLACES]
+    columns = [column for column in base.columns if column in COMPARED_DIMENSIONS]
     everywhere = dict.fromkeys(columns, ALL)
     yield everywhere, np.ones(len(held))
     for column in columns:

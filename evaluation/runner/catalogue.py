@@ -18,7 +18,17 @@ from evaluation.contracts.study import (
     QuestionsData,
     SubjectData,
 )
-from evaluation.models import DescriptorSet, GeneratedImage, Model, PromptTemplate, QuestionSet, Run, Subject, Unit
+from evaluation.models import (
+    DescriptorSet,
+    GeneratedImage,
+    Model,
+    PromptTemplate,
+    QuestionSet,
+    Role,
+    Run,
+    Subject,
+    Unit,
+)
 from evaluation.suggestions import describe_unknown_name
 
 AS_PUBLISHED = "as published"
@@ -94,7 +104,15 @@ class DatabaseCatalogue:
         rows = GeneratedImage.objects.filter(run__slug=run, state=GeneratedImage.State.HELD)
         rows = rows.exclude(model=None).select_related("subject", "model").order_by("pk")
         return [
-            ImageData(row.pk, subject_data(row.subject), row.model.slug, row.seed, row.sample, row.sha256)
+            ImageData(
+                row.pk,
+                subject_data(row.subject),
+                row.model.slug,
+                row.seed,
+                row.sample,
+                row.sha256,
+                photograph=row.model.role == Role.CAMERA,
+            )
             for row in rows
             if row.model is not None
         ]

@@ -121,7 +121,7 @@ class Generation(Study):
         for outcome in outcomes:
             for country in outcome.labels.get("country", ()):
                 states[country, outcome.model][outcome.state] += 1
-                clusters[country, outcome.model].add(outcome.subject)
+                clusters[country, outcome.model].add(outcome.cluster)
         rows = tuple(
             TidyRow(
                 {"country": country, "model": model},
@@ -133,6 +133,10 @@ class Generation(Study):
         )
         notes = ("A dish of several countries counts in each of them.",)
         return TidyTable(COUNTS.name, COUNTS.version, COUNTS.columns, rows, notes)
+
+    def cluster_of(self, outcome: OutcomeData) -> str:
+        """All that was asked for one subject, whether an image came or not: a place too is one."""
+        return outcome.cluster if outcome.cluster.startswith("dish:") else f"subject:{outcome.subject_key}"
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
         """What became of each image that was asked for, 1 or 0: counts as shares of these."""

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.contracts.study import OutcomeData
-from evaluation.contracts.table import LABELS, TableSpec
+from evaluation.contracts.table import TableSpec
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.concentration import entropy_and_largest
+from evaluation.metrics.dimensions import DIMENSION_NAMES
 from evaluation.metrics.inference.intervals import SHARE, Interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.readers.choice import read_choice
@@ -277,7 +278,7 @@ def tabulate_cells(
 ) -> TidyTable:
     """The rows that `estimate` makes of each question, place and model, and of what was asked there."""
     found = gather_stereotype_answers(outcomes)
-    dimension = next(column for column in table.columns if column in LABELS)
+    dimension = next(column for column in table.columns if column in DIMENSION_NAMES)
     rows: list[TidyRow] = []
     for question, asked in found.by_question().items():
         for (place, model), members in group_asked_by_cell(asked, dimension).items():
