@@ -139,7 +139,12 @@ def iterate_disparity_cells(base: TableSpec, found: Observations) -> Iterator[Co
             kinds = np.array([[name in kind for name in names] for kind in labels.kinds], dtype=np.bool_)
             for measure, values in held.values.items():
                 sample = Sample.of(
-                    values, held.dishes, held.raters, labels.codes, kinds.reshape(len(labels.kinds), len(names))
+                    values,
+                    held.dishes,
+                    held.raters,
+                    labels.codes,
+                    kinds.reshape(len(labels.kinds), len(names)),
+                    held.outcomes,
                 )
                 yield Compared({"measure": measure, BY: by, **cell}, names, sample)
 

@@ -29,6 +29,11 @@ def column_of(groups: Mapping[str, str], column: str) -> str:
     return groups.get(BY, column) if column in ENDS else column
 
 
+def is_compared(groups: Mapping[str, str], column: str) -> bool:
+    """Whether a column names one of two models that are compared."""
+    return column in ("first", "second") and groups.get("compared") == "models"
+
+
 def number_to_letters(number: int) -> str:
     """A for 0, Z for 25, AA for 26."""
     text = ""
@@ -51,6 +56,11 @@ class Names:
     def models(self) -> list[Model]:
         """All models that are hidden, and the photographs, which are not."""
         return list(Model.objects.filter(role__in=(*MASKED_ROLES, Role.CAMERA)).order_by("pk"))
+
+    @cached_property
+    def instruments(self) -> set[str]:
+        """Models that are hidden only where they are what a table compares."""
+        return set(Model.objects.exclude(role__in=(*MASKED_ROLES, Role.CAMERA)).values_list("slug", flat=True))
 
     @cached_property
     def slugs(self) -> dict[str, str]:
@@ -87,7 +97,7 @@ class Names:
         met: dict[str, set[str]] = {column: set() for column in PREFIX if kind_of(column, places=self.places)}
         for row in groups:
             for column, value in row.items():
-                kind = column_of(row, column)
+                kind = MODEL if value in self.instruments and is_compared(row, column) else column_of(row, column)
                 if kind in met and value not in self.open:
                     met[kind].add(self._key(kind, value))
         for kind, values in met.items():

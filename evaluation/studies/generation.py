@@ -56,7 +56,6 @@ COUNTS = TableSpec(
         "empty": "Requests that gave nothing, or an image that is black, flat or blurred.",
         "failed": "Requests that failed for another reason.",
     },
-    inputs=("runs.generation", "withdrawals"),
     filters=("run", "country", "model"),
     study="generation",
     observed=STATES,

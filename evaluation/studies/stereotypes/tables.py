@@ -22,7 +22,6 @@ from evaluation.readers.choice import read_choice
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEAST_PAIRS = 500
 BIASED = "images by chance look more alike than they are, the fewer the more: no interval is claimed"
-INPUTS = ("runs.stereotypes", "withdrawals")
 SOURCE = "World Wide recipe §3.2.2, App. F"
 
 UNREAD = "Share of the questions asked whose answer was ambiguous, none of the options, refused, or failed."
@@ -66,7 +65,6 @@ def build_stereotypes_spec(
         version="2",
         columns=columns,
         metrics=metrics,
-        inputs=INPUTS,
         filters=filters,
         study="stereotypes",
         observed=observed,
