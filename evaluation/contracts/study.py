@@ -6,11 +6,12 @@ Studies never touch the database: the runner hands them plain data and stores wh
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
 
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
@@ -32,6 +33,31 @@ class StudyConfig(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True)
+class RunOf:
+    """Marks a text of a Config that names a run of one of these studies; forms and chains then offer such runs.
+
+    `images: Annotated[str, RunOf(("generation",))]`
+    """
+
+    studies: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ModelOf:
+    """Marks a text of a Config that names a model of one of these roles, where the study needs several roles."""
+
+    roles: tuple[str, ...]
+
+
+Mark = TypeVar("Mark", RunOf, ModelOf)
+
+
+def find_mark(field: FieldInfo, kind: type[Mark]) -> Mark | None:
+    """What a field of a Config is marked by, if it is."""
+    return next((each for each in field.metadata if isinstance(each, kind)), None)
 
 
 @dataclass(frozen=True)
@@ -128,6 +154,31 @@ class AnswerData:
     text: str
 
 
+@dataclass(frozen=True)
+class VectorData:
+    """A vector that a unit of an earlier run gave: of an image (`image_id`) or of a text, by `model` (slug)."""
+
+    key: str
+    subject: SubjectData | None
+    model: str
+    preprocessing: str
+    vector: Vector
+    image_id: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class NumbersData:
+    """The numbers that a unit of an earlier run gave, by `model` (slug), and the image that they are about, if any."""
+
+    key: str
+    subject: SubjectData | None
+    model: str
+    payload: Mapping[str, Any]
+    numbers: Mapping[str, float]
+    image_id: int | None = None
+
+
 class Catalogue(Protocol):
     """What a plan may ask for. Everything comes in a stable order, so that the same config gives the same keys.
 
@@ -150,14 +201,19 @@ class Catalogue(Protocol):
 
     def answers(self, run: str) -> Sequence[AnswerData]: ...
 
+    def vectors(self, run: str) -> Iterator[VectorData]: ...
+
+    def numbers(self, run: str) -> Iterator[NumbersData]: ...
+
 
 @dataclass(frozen=True)
 class UnitPlan:
     """One unit to be. `key` is unique in the run; `affinity` groups what one worker should do together.
 
-    Three names in `payload` mean something outside of the study: `image` (id of a `GeneratedImage`, whose bytes then
-    come with the work), `text` (a text to be embedded; with either, a vector that is stored already comes too), and
-    `labels` (`UNIT_LABELS`: labels of the unit, beside those of its subject).
+    Four names in `payload` mean something outside of the study: `image` (id of a `GeneratedImage`, whose bytes then
+    come with the work), `text` (a text to be embedded; with either, a vector that is stored already comes too),
+    `vectors` (slug of a run, whose vectors then come with the work: for what is fitted to many), and `labels`
+    (`UNIT_LABELS`: labels of the unit, beside those of its subject).
     """
 
     key: str
@@ -177,7 +233,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Work:
-    """A leased unit with what is needed to execute it. `stored_vector` where an embedding exists already."""
+    """A leased unit with what is needed to execute it. `stored_vector` where an embedding exists already.
+
+    `vectors`: those of the run that `vectors` in the payload names.
+    """
 
     key: str
     subject: SubjectData | None
@@ -185,6 +244,7 @@ class Work:
     payload: Mapping[str, Any]
     image_bytes: bytes | None = None
     stored_vector: Vector | None = None
+    vectors: Sequence[VectorData] = ()
 
 
 @dataclass(frozen=True)
