@@ -202,6 +202,8 @@ def fill_prompt(prompt: PromptData, subject: SubjectData) -> str:
     """The prompt with the subject's own words in it. Raises ConfigError for a placeholder that it cannot fill."""
     written = subject.labels.get("written_country") or subject.labels.get("country", ())
     values = {"place": subject.name}
+    if subject.kind not in ("dish", "place"):
+        values = {"object": subject.name, **{name: ", ".join(held) for name, held in subject.labels.items() if held}}
     if subject.kind == "dish":
         values = {"local_name": subject.name, "countries": ", ".join(written)}
     for name in PLACEHOLDER.findall(prompt.text):

@@ -76,11 +76,11 @@ class Watched:
         for row in self.found:
             self.add_outcome(row)
             # What is about no subject, such as the vectors of words, belongs to every choice.
-            if not row.subject or all(self.keeps(row, name, value) for name, value in self.filters.items()):
+            if not row.subject or all(self.chooses(row, name, value) for name, value in self.filters.items()):
                 self.note(row)
                 yield row
 
-    def keeps(self, row: OutcomeData, name: str, value: str) -> bool:
+    def chooses(self, row: OutcomeData, name: str, value: str) -> bool:
         """Whether a filter leaves an outcome in. Photographs have no prompt: they stay beside the images of any."""
         if name == PROMPT and row.photograph:
             self.photographs = True

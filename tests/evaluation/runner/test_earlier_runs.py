@@ -17,7 +17,7 @@ from tests.evaluation.make_tables import image_result, make_association
 from tests.evaluation.region_study import look_at, make_reach
 from tests.evaluation.region_study import reach as reach
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 SUBJECTS = {"kind": "dish", "demonstration": True}
 
 

@@ -23,7 +23,7 @@ from tests.evaluation.region_study import Reach, look_at, make_object, make_reac
 from tests.evaluation.region_study import reach as reach
 from tests.evaluation.table_observations import check, observed
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def table(name: str, **filters: str) -> TidyTable:
