@@ -8,7 +8,7 @@ from django.db.models import Count, Min
 from django.utils.timesince import timeuntil
 
 from evaluation import cached_counts, runner
-from evaluation.models import Outcome, Run, Unit
+from evaluation.models import Run, Unit
 from evaluation.runner.control import AGAIN
 from evaluation.runner.forecast import Forecast
 from evaluation.runner.progress import (
@@ -18,6 +18,7 @@ from evaluation.runner.progress import (
     count_refusals,
     count_rewritten_prompts,
     count_units_by_subject,
+    describe_reason,
     group_units_by_label,
     labels_of,
 )
@@ -137,7 +138,7 @@ cached_counts.makers[KIND] = recount_run
 
 
 def list_failure_reasons(run: Run) -> list[Failure]:
-    """The commonest reasons of failure."""
-    rows = Outcome.objects.filter(unit__run=run, unit__state=Unit.State.FAILED)
-    grouped = rows.values_list("reason").annotate(n=Count("pk"), unit=Min("unit")).order_by("-n", "reason")
-    return [Failure(*row) for row in grouped[:MOST_REASONS]]
+    """The commonest reasons of failure. A unit without an outcome was stopped, one without a reason was erased."""
+    rows = Unit.objects.filter(run=run, state=Unit.State.FAILED).values_list("outcome__reason")
+    grouped = rows.annotate(n=Count("pk"), unit=Min("pk")).order_by("-n", "outcome__reason")[:MOST_REASONS]
+    return [Failure(describe_reason(reason), n, unit) for reason, n, unit in grouped]

@@ -1,5 +1,6 @@
 """The only code that joins studies and database: plans runs, leases units to workers, stores what they give."""
 
+from evaluation.runner.absent_weights import list_absent_weights
 from evaluation.runner.announcing import announce_run, send_announcement
 from evaluation.runner.chains import create_chain
 from evaluation.runner.control import cancel_run, pause_run, resume_run, retry_units, set_run_priority
@@ -24,6 +25,7 @@ __all__ = [
     "forecast_run",
     "import_run",
     "iterate_outcomes",
+    "list_absent_weights",
     "pause_run",
     "preview_run",
     "process_run",

@@ -11,6 +11,8 @@ from django.db.models.functions import Cast
 from evaluation.models import Outcome, Run, RunLabel, Unit
 
 DIMENSIONS = ("country", "language")
+UNCOMPUTED = "The dish was withdrawn before this was computed."
+UNKNOWN = "no reason given"
 Labels = Mapping[int, Sequence[str]]
 
 
@@ -58,8 +60,14 @@ def count_units_by_state(run: Run) -> dict[str, int]:
 def count_failure_reasons(run: Run) -> list[tuple[str, str, int]]:
     """Why units gave nothing: state, reason and how many, the most frequent first."""
     unhappy = (Unit.State.FAILED, Unit.State.REFUSED, Unit.State.FILTERED, Unit.State.EMPTY)
-    rows = Outcome.objects.filter(unit__run=run, unit__state__in=unhappy).values_list("unit__state", "reason")
-    return list(rows.annotate(n=Count("pk")).order_by("-n", "unit__state", "reason"))
+    rows = Unit.objects.filter(run=run, state__in=unhappy).values_list("state", "outcome__reason")
+    counted = rows.annotate(n=Count("pk")).order_by("-n", "state", "outcome__reason")
+    return [(state, describe_reason(reason), number) for state, reason, number in counted]
+
+
+def describe_reason(reason: str | None) -> str:
+    """Why a unit gave nothing, in words. None: it has no outcome. Empty: its reason is no longer held."""
+    return UNCOMPUTED if reason is None else reason or UNKNOWN
 
 
 def by_label(run: Run, dimension: str) -> list[Counted]:
