@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """Masked names of any dimension: which there are is data, see `evaluation/metrics/dimensions.py`."""
 
     dependencies = [
-        ("evaluation", "0012_texts_by_hash"),
+        ("evaluation", "0013_weights"),
     ]
 
     operations = [
