@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from evaluation import content_store
-from evaluation.contracts.study import Result, Vector, Work
+from evaluation.contracts.study import ConfigError, Result, Vector, VectorData, Work
 from evaluation.models import Embedding, GeneratedImage, Unit, hash_of
-from evaluation.runner.catalogue import model_data, subject_data
+from evaluation.runner.catalogue import DatabaseCatalogue, model_data, subject_data
 from evaluation.tables.outcomes import find_asked_image, vector_of
 
 
@@ -13,10 +13,12 @@ def load_works(units: Sequence[Unit], preprocessing: str) -> tuple[list[Work], l
     """The work of these units, all of one model, and the failures of those whose image is gone."""
     images = GeneratedImage.objects.in_bulk([image for unit in units if (image := find_asked_image(unit.payload))])
     vectors = stored_vectors(units, preprocessing)
+    earlier: dict[str, list[VectorData]] = {}
     works, failures = [], []
     for unit in units:
         try:
             content = read_unit_image(unit, images)
+            of_run = load_run_vectors(unit, earlier)
         except LookupError as error:
             failures.append(Result(unit.key, "failed", reason=str(error.args[0])))
             continue
@@ -28,9 +30,23 @@ def load_works(units: Sequence[Unit], preprocessing: str) -> tuple[list[Work], l
                 payload=unit.payload,
                 image_bytes=content,
                 stored_vector=vectors.get(vector_key(unit)),
+                vectors=of_run,
             )
         )
     return works, failures
+
+
+def load_run_vectors(unit: Unit, held: dict[str, list[VectorData]]) -> Sequence[VectorData]:
+    """The vectors of the run that a unit names, in `held` once they were read. Raises LookupError."""
+    slug = unit.payload.get("vectors")
+    if not isinstance(slug, str):
+        return ()
+    if slug not in held:
+        try:
+            held[slug] = list(DatabaseCatalogue().vectors(slug))
+        except ConfigError:
+            raise LookupError("The run whose vectors are needed was removed after this one was planned.") from None
+    return held[slug]
 
 
 def vector_key(unit: Unit) -> int | str:
