@@ -119,10 +119,9 @@ def main() -> None:
     print("; all four measures equal" if same else "; measures differ: prdc's distances are rounded to float32")
     sizes = list(ours)
     for small, large in pairwise(sizes):
-        more = ours[large]["seconds"] / ours[small]["seconds"], ours[large]["peak"] - ours[small]["peak"]
-        print(
-            f"{small:,} → {large:,}: time × {more[0]:.2f}, {1e3 * more[1] / (large - small):.1f} KB more per photograph and image"
-        )
+        times = ours[large]["seconds"] / ours[small]["seconds"]
+        more = 1e3 * (ours[large]["peak"] - ours[small]["peak"]) / (large - small)
+        print(f"{small:,} → {large:,}: time × {times:.2f}; {more:.1f} KB more for each photograph and image")
     # One draw is one measurement of as many points.
     drawn = run("draws", n, width, options.draws)
     print(f"{options.draws} draws of half ÷ one of them: {drawn['seconds'] / ours[n // 2]['seconds']:.1f}", end="")
