@@ -81,7 +81,7 @@ def test_equal_to_torchmetrics(seed: int) -> None:
     random = np.random.default_rng(seed)
     real, made = random.normal(size=(120, 32)), random.normal(0.3, 1.2, size=(120, 32))
 
-    class Given(torch.nn.Module):  # type: ignore[name-defined,misc]
+    class Given(torch.nn.Module):  # type: ignore[name-defined]
         """Takes features for images."""
 
         num_features = 32
