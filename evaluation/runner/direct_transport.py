@@ -7,8 +7,8 @@ from uuid import UUID
 from django.conf import settings
 
 from evaluation import content_store
-from evaluation.contracts.study import ModelData, SubjectData, Vector
-from evaluation.models import Batch, Embedding, GeneratedImage, Run, Unit, hash_of
+from evaluation.contracts.study import Vector
+from evaluation.models import Batch, Embedding, GeneratedImage, Model, Run, Subject, Unit, hash_of
 from evaluation.runner import completion, control, leases
 from evaluation.runner.announcing import announce_run
 from evaluation.runner.catalogue import model_data, subject_data
@@ -32,12 +32,12 @@ class DirectTransport:
     def lease_units(self, run: RunData, worker: str, size: int, after: str) -> Lease | None:
         if not self.run_goes_on(run.id):
             return None
-        batch = leases.lease_units(Run(pk=run.id), worker, size, after)
-        if batch is None:
+        taken = leases.take_units(Run(pk=run.id), worker, size, after)
+        if taken is None:
             return None
+        batch, rows = taken
         if not after:
             Run.objects.filter(pk=run.id, state=Run.State.PLANNED).update(state=Run.State.RUNNING)
-        rows = list(Unit.objects.filter(batch=batch).select_related("subject", "model").order_by("pk"))
         suspect = any(row.deliveries > 1 for row in rows)
         return Lease(batch.pk, run, tuple(describe_units(rows)), settings.LEASE_SECONDS, suspect)
 
@@ -105,19 +105,16 @@ def describe_units(rows: Sequence[Unit]) -> Iterable[WorkUnit]:
     """Leased rows as a worker sees them, with the hashes of the images that they ask about."""
     asked = {image for row in rows if (image := find_asked_image(row.payload))}
     hashes = dict(GeneratedImage.objects.filter(pk__in=asked).values_list("pk", "sha256")) if asked else {}
-    models: dict[int, ModelData] = {}
-    subjects: dict[int, SubjectData] = {}
+    models = {pk: model_data(row) for pk, row in Model.objects.in_bulk({row.model_id for row in rows}).items()}
+    about = {row.subject_id for row in rows if row.subject_id}
+    subjects = {pk: subject_data(row) for pk, row in Subject.objects.in_bulk(about).items()}
     for row in rows:
-        if row.model_id not in models:
-            models[row.model_id] = model_data(row.model)
-        if row.subject and row.subject.pk not in subjects:
-            subjects[row.subject.pk] = subject_data(row.subject)
         image = find_asked_image(row.payload)
         yield WorkUnit(
             id=row.pk,
             key=row.key,
             affinity=row.affinity,
-            subject=subjects[row.subject.pk] if row.subject else None,
+            subject=subjects[row.subject_id] if row.subject_id else None,
             model=models[row.model_id],
             payload=row.payload,
             image_id=image,

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import JSONField, Model
+from django.db.models import Field, JSONField, Model
 
 # Rows of one statement: what is held in memory as text.
 MOST_ROWS = 10_000
@@ -47,7 +47,7 @@ def create_rows(model: type[Model], fields: Sequence[str], rows: Sequence[Sequen
 
 def copy_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Inserts rows through one COPY. All of them are written down first: nothing of ours fails in the middle of it."""
-    columns = [model._meta.get_field(name) for name in fields]
+    columns = [field for name in fields if isinstance(field := model._meta.get_field(name), Field)]
     names = ", ".join(connection.ops.quote_name(str(column.column)) for column in columns)
     writers = [write_json if isinstance(column, JSONField) else write_value for column in columns]
     content = "".join([write_row(writers, row) for row in rows]).encode()
