@@ -6,8 +6,7 @@ No model instance is made there, no signal is sent, and no id comes back; defaul
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, datetime
-from decimal import Decimal
+from datetime import datetime
 from io import BytesIO
 from itertools import islice
 from typing import Any
@@ -91,10 +90,6 @@ WRITERS: dict[type, Callable[[Any], str]] = {
     int: int.__repr__,
     type(None): lambda _: NULL,
     UUID: str,
-    float: repr,
     datetime: datetime.isoformat,
-    date: date.isoformat,
-    Decimal: str,
     bytes: lambda value: f"\\\\x{value.hex()}",
-    memoryview: lambda value: f"\\\\x{value.hex()}",
 }
