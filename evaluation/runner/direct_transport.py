@@ -80,14 +80,9 @@ class DirectTransport:
     ) -> int:
         batch = make_batch_row(lease)
         rows = [(make_unit_row(lease, unit), result) for unit, result in pairs]
-
-        def deliver() -> int:
-            ended = leases.finish_units(batch, rows, last=last, hashes=hashes)
-            if ended and spent:
-                Batch.objects.filter(pk=lease.id).update(seconds_computed=spent.computed, seconds_waited=spent.waited)
-            return ended
-
-        return retry_on_lost_connection(deliver, settings.LEASE_SECONDS)
+        return retry_on_lost_connection(
+            lambda: leases.finish_units(batch, rows, last=last, hashes=hashes, spent=spent), settings.LEASE_SECONDS
+        )
 
     def release_lease(self, lease: Lease) -> None:
         retry_on_lost_connection(lambda: leases.release_batch(make_batch_row(lease)))

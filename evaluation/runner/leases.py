@@ -21,6 +21,7 @@ from evaluation.contracts.study import Result
 from evaluation.models import Batch, Outcome, Run, Unit
 from evaluation.runner import storing
 from evaluation.runner.postgresql import finishing, leasing
+from evaluation.runner.transport import Spent
 
 MOST_DELIVERIES = 3
 KILLED = f"The worker ended without an answer {MOST_DELIVERIES} times."
@@ -109,26 +110,31 @@ def close_batches(batches: Iterable[UUID]) -> int:
 
 
 def finish_units(
-    batch: Batch, pairs: storing.ResultPairs, *, last: bool = True, hashes: Mapping[str, str] | None = None
+    batch: Batch,
+    pairs: storing.ResultPairs,
+    *,
+    last: bool = True,
+    hashes: Mapping[str, str] | None = None,
+    spent: Spent | None = None,
 ) -> int:
     """Ends the units of a batch with their results; returns how many. Units without a result wait again.
 
     Unless this is the `last` of it: then the lease is renewed and they stay. Zero where the lease ran out and was
     taken back: then nothing is stored, the units are somebody else's. `hashes`: unit key → hash of its file, where the
-    files are stored already.
+    files are stored already. `spent`: the seconds of the whole batch, with the last of it.
     """
     if connection.vendor == "postgresql" and all(is_plain(result) for _, result in pairs):
         try:
             # Where this fails inside a transaction of the caller, what came before in it stays.
             with transaction.atomic() if connection.in_atomic_block else nullcontext():
-                ended = finishing.finish_plain_results(batch.pk, pairs, last=last)
+                ended = finishing.finish_plain_results(batch.pk, pairs, last=last, spent=spent)
         except storing.UNSTORABLE as error:
             logger.info("Results of batch %s are stored one by one (%s).", batch.pk, type(error).__name__)
         else:
             if not ended:
                 log_late_results(batch, pairs)
             return ended
-    return finish_any_results(batch, pairs, hashes, last=last)
+    return finish_any_results(batch, pairs, hashes, last=last, spent=spent)
 
 
 def is_plain(result: Result) -> bool:
@@ -137,7 +143,7 @@ def is_plain(result: Result) -> bool:
 
 
 def finish_any_results(
-    batch: Batch, pairs: storing.ResultPairs, hashes: Mapping[str, str] | None, *, last: bool
+    batch: Batch, pairs: storing.ResultPairs, hashes: Mapping[str, str] | None, *, last: bool, spent: Spent | None
 ) -> int:
     """See `finish_units`; statement by statement, on any database and with any results."""
     if hashes is None:
@@ -159,6 +165,8 @@ def finish_any_results(
         if last:
             give_back(batch)
         storing.store_each(batch.run, stored, hashes, batch)
+        if spent:
+            Batch.objects.filter(pk=batch.pk).update(seconds_computed=spent.computed, seconds_waited=spent.waited)
     return len(stored)
 
 

@@ -10,6 +10,7 @@ from django.db import connection
 
 from evaluation.contracts.study import Result
 from evaluation.models import Unit
+from evaluation.runner.transport import Spent
 
 # Each part goes on only with what the one before returned: nothing is stored where the lease is gone, and no unit
 # ends twice. Whoever else would end the lease waits for its row, and then finds it ended.
@@ -31,7 +32,8 @@ WITH held AS (
 ){back}
 SELECT count(*) FROM ended
 """
-CLOSE = "finished_at = statement_timestamp()"
+CLOSE = """finished_at = statement_timestamp(), seconds_computed = coalesce(%(computed)s, seconds_computed),
+        seconds_waited = coalesce(%(waited)s, seconds_waited)"""
 RENEW = "until = statement_timestamp() + make_interval(secs => %(seconds)s)"
 GIVE_BACK = """, back AS (
     UPDATE evaluation_unit AS unit SET state = 'pending', deliveries = deliveries - 1, batch_id = NULL FROM held
@@ -41,7 +43,9 @@ LAST = FINISH.format(lease=CLOSE, back=GIVE_BACK)
 NOT_LAST = FINISH.format(lease=RENEW, back="")
 
 
-def finish_plain_results(batch: UUID, pairs: Sequence[tuple[Unit, Result]], *, last: bool) -> int:
+def finish_plain_results(
+    batch: UUID, pairs: Sequence[tuple[Unit, Result]], *, last: bool, spent: Spent | None = None
+) -> int:
     """As `leases.finish_units`, for results without images and vectors. Stores all of them or none.
 
     Raises what storing a row raises where one of the results cannot be stored.
@@ -50,6 +54,8 @@ def finish_plain_results(batch: UUID, pairs: Sequence[tuple[Unit, Result]], *, l
     values: dict[str, Any] = {
         "token": batch,
         "seconds": settings.LEASE_SECONDS,
+        "computed": spent.computed if spent else None,
+        "waited": spent.waited if spent else None,
         "ids": [unit.pk for unit, _ in pairs],
         "states": [result.state for result in results],
         "texts": [result.text for result in results],
