@@ -110,7 +110,7 @@ def subject_for(dish: Dish, existing: Subject | None = None) -> Subject:
     values = {
         "kind": Subject.Kind.DISH,
         "name": dish.local_name,
-        "dish": dish,
+        "dish_id": dish.pk,
         "labels": dish_labels(dish),
         "demonstration": dish.source == Source.DEMONSTRATION,
     }

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evaluation.backends import weight_files, weights
-from evaluation.backends.image_decode import decode_image_stream
+from evaluation.backends.image_decode import decode_ahead, decode_image_stream
 from evaluation.backends.vlm.answering import LIMITS, SharedAnswerer
 from evaluation.backends.vlm.packing import Beginning
 from evaluation.backends.vlm.prompts import Wording
@@ -28,6 +28,10 @@ class ImageAnswerer(SharedAnswerer):
         super().__init__(network, Wording(tokenizer, template, int(network.config.image_token_id)), **limits)
         self.tiling = tiling
         self.before = torch.tensor([self.wording.before], device=self.device, dtype=torch.long)
+
+    def prepare(self, content: bytes) -> bytes:
+        """See `Preparing`."""
+        return decode_ahead(content)
 
     def prepared(self, contents: Sequence[bytes]) -> "Iterator[Tensor]":
         """Images (h, w, 3) uint8."""

@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """Masked names of any dimension: which there are is data, see `evaluation/metrics/dimensions.py`."""
 
     dependencies = [
-        ("evaluation", "0013_weights"),
+        ("evaluation", "0014_seconds_of_batches"),
     ]
 
     operations = [
