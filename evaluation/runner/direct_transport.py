@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from evaluation import content_store
 from evaluation.contracts.study import ModelData, SubjectData, Vector
 from evaluation.models import Batch, Embedding, GeneratedImage, Run, Unit, hash_of
-from evaluation.runner import completion, control, leases
+from evaluation.runner import chains, completion, control, leases
 from evaluation.runner.announcing import announce_run
 from evaluation.runner.catalogue import model_data, subject_data
 from evaluation.runner.transport import DamagedContentError, Lease, ResultPairs, RunData, WorkUnit
@@ -39,7 +40,8 @@ class DirectTransport:
             Run.objects.filter(pk=run.id, state=Run.State.PLANNED).update(state=Run.State.RUNNING)
         rows = list(Unit.objects.filter(batch=batch).select_related("subject", "model").order_by("pk"))
         suspect = any(row.deliveries > 1 for row in rows)
-        return Lease(batch.pk, run, tuple(describe_units(rows)), settings.LEASE_SECONDS, suspect)
+        encoders = () if suspect else chains.list_waiting_encoders(run.id, run.slug, run.queue)
+        return Lease(batch.pk, run, tuple(describe_units(rows)), settings.LEASE_SECONDS, suspect, encoders)
 
     def call_others(self, run: RunData) -> None:
         row = completion.filter_waiting_runs(Run.objects.filter(pk=run.id)).first()
@@ -50,13 +52,13 @@ class DirectTransport:
         return {lease for lease in held if leases.renew_lease(Batch(pk=lease))}
 
     def read_content(self, sha256: str) -> bytes:
-        content = content_store.read_content(sha256)
+        content = content_store.read_for_worker(sha256)
         if hashlib.sha256(content).hexdigest() != sha256:
             raise DamagedContentError(f"{len(content)} bytes were read, and their hash is another than {sha256}.")
         return content
 
     def find_vectors(self, lease: Lease, units: Sequence[WorkUnit], preprocessing: str) -> Mapping[int | str, Vector]:
-        images = [unit.image_id for unit in units if unit.image_id]
+        images = {unit.image_id: unit.image_sha256 for unit in units if unit.image_id}
         texts = [unit.payload["text"] for unit in units if isinstance(unit.payload.get("text"), str)]
         if not (images or texts):
             return {}
@@ -64,12 +66,15 @@ class DirectTransport:
         found: dict[int | str, Vector] = {
             row.image_id or 0: vector_of(row) for row in of_model.filter(image__in=images)
         }
+        found.update(find_vectors_of_equals({pk: sha256 for pk, sha256 in images.items() if pk not in found}, of_model))
         hashes = [hash_of(text) for text in texts]
         found.update({row.text: vector_of(row) for row in of_model.filter(image=None, text_hash__in=hashes)})
         return found
 
     def store_content(self, content: bytes) -> str:
-        return content_store.store_content(content)
+        sha256 = content_store.store_content(content)
+        content_store.keep_for_worker(content, sha256)
+        return sha256
 
     def deliver_results(self, lease: Lease, pairs: ResultPairs, hashes: Mapping[str, str], *, last: bool) -> int:
         batch = make_batch_row(lease)
@@ -88,6 +93,14 @@ class DirectTransport:
     def complete_run(self, run: RunData) -> None:
         completion.complete_finished_runs(Run.objects.filter(pk=run.id))
         completion.announce_followers(run.id)
+
+
+def find_vectors_of_equals(images: Mapping[int, str | None], among: QuerySet[Embedding]) -> dict[int, Vector]:
+    """Image id → the vector of another image whose file is the same, byte for byte. `images`: id → hash, if held."""
+    hashes = {sha256 for sha256 in images.values() if sha256}
+    rows = among.filter(image__sha256__in=hashes).select_related("image") if hashes else ()
+    of_hash = {row.image.sha256: vector_of(row) for row in rows if row.image}
+    return {pk: of_hash[sha256] for pk, sha256 in images.items() if sha256 in of_hash}
 
 
 def make_batch_row(lease: Lease) -> Batch:

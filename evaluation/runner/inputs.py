@@ -14,16 +14,23 @@ def load_works(
     contents: dict[str, bytes] = {}
     works, failures = [], []
     for unit in units:
+        stored = find_vector(unit, vectors)
         try:
-            content = read_unit_image(transport, unit, contents)
+            # Where the vector is stored nobody looks at the image again.
+            content = read_unit_image(transport, unit, contents) if stored is None or unit.problem else None
         except LookupError as error:
             failures.append(Result(unit.key, "failed", reason=str(error.args[0])))
             continue
-        works.append(make_work(unit, content, vectors))
+        works.append(make_work(unit, content, stored))
     return works, failures
 
 
-def make_work(unit: WorkUnit, content: bytes | None, vectors: Mapping[int | str, Vector]) -> Work:
+def find_vector(unit: WorkUnit, vectors: Mapping[int | str, Vector]) -> Vector | None:
+    """The stored vector of the unit's image, or of its text."""
+    return vectors.get(unit.image_id or str(unit.payload.get("text", "")))
+
+
+def make_work(unit: WorkUnit, content: bytes | None, stored: Vector | None) -> Work:
     """The unit as its study sees it."""
     return Work(
         key=unit.key,
@@ -31,7 +38,7 @@ def make_work(unit: WorkUnit, content: bytes | None, vectors: Mapping[int | str,
         model=unit.model,
         payload=unit.payload,
         image_bytes=content,
-        stored_vector=vectors.get(unit.image_id or str(unit.payload.get("text", ""))),
+        stored_vector=stored,
     )
 
 
