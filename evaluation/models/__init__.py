@@ -212,6 +212,8 @@ class Batch(models.Model):
     until = models.DateTimeField(help_text="By the database's clock.")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
+    seconds_computed = models.FloatField(null=True, help_text="How long its units were executed.")
+    seconds_waited = models.FloatField(null=True, help_text="How long its worker executed nothing before it.")
 
     class Meta:
         verbose_name_plural = "batches"

@@ -322,7 +322,8 @@ def test_pixels_in_memory_give_the_very_vectors_of_the_files(tiny: dict[str, Any
     forget_all()
     first, second = run_long_way(tiny, "tiny-clip")
     assert len(reads) == len(DISHES) * PER_DISH
-    assert (describe_images(first), describe_vectors(second), tables_of(second)) == found
+    assert (describe_images(first), describe_vectors(second)) == found[:2]
+    assert tables_of(second) == found[2]
     assert {state for state, _ in found[0].values()} == {"held"}
 
 
