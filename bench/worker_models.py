@@ -71,21 +71,22 @@ load_answerer.readings = ("generated", "logits")  # type: ignore[attr-defined]
 
 
 class Ready:
-    """Gives images that were drawn before, with their pixels where the project takes them; the seed says which."""
+    """Gives images that were drawn before in turn, with their pixels where the project takes them."""
 
     def __init__(self) -> None:
         self.contents: Sequence[bytes] = []
         self.pixels: Sequence[Any] = []
+        self.given = 0
 
     def generate(self, requests: Sequence[Any]) -> Iterator[Any]:
         image_result, result = find_first(IMAGE_RESULT), find_first(RESULT)
         for request in requests:
-            place = request.sample % len(self.contents)
+            place, self.given = self.given % len(self.contents), self.given + 1
             height, width = self.pixels[place].shape[:2]
-            given = {"prompt_sent": request.prompt, "prompt_id": request.prompt_id, "sample": request.sample}
+            named = {"prompt_sent": request.prompt, "prompt_id": request.prompt_id, "seed": request.seed}
             if "pixels" in image_result.__dataclass_fields__:
-                given["pixels"] = self.pixels[place]
-            yield result(request.key, image=image_result(self.contents[place], "image/png", width, height, **given))
+                named["pixels"] = self.pixels[place]
+            yield result(request.key, image=image_result(self.contents[place], "image/png", width, height, **named))
 
 
 def register() -> None:

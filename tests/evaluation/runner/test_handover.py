@@ -18,6 +18,7 @@ from evaluation.registry import backend_table
 from evaluation.runner import create_chain, create_run, execution, process_run
 from evaluation.runner.handover import find_equal
 from evaluation.runner.planning import create_waiting
+from evaluation.runner.stages import batch_size
 from evaluation.tables.outcomes import iterate_outcomes, vector_of
 from tests.evaluation.make import make_dish, make_model
 from tests.evaluation.tiny_models import make_image_bytes, save_clip, save_stable_diffusion
@@ -30,7 +31,7 @@ PER_DISH = 3
 @pytest.fixture(autouse=True)
 def nothing_loaded() -> Iterator[None]:
     """A process that has loaded nothing, and in which nothing failed."""
-    kept = (execution.loaded, execution.beside, execution.failed_beside)
+    kept = (execution.loaded, execution.beside, execution.failed_beside, batch_size.known)
     for each in kept:
         each.clear()
     yield
@@ -103,15 +104,18 @@ def tables_of(run: Run) -> list[str]:
     """All tables of the study as they are shown, over this run."""
     study = studies.load_study(run.study)
     rows = list(iterate_outcomes(run))
-    return [
-        f"{table} {dict(row.groups)} {row.metric} {row.estimate.value or 0:.4g} {row.estimate.n}"
-        for table in study.tables
-        for row in study.summarise(table, rows, run.config).rows
-    ]
+    names = {str(row.pk): row.source_key for row in GeneratedImage.objects.all()}
+    found = []
+    for table in study.tables:
+        for row in study.summarise(table, rows, run.config).rows:
+            groups = {name: names[value] if name == "picture" else value for name, value in row.groups.items()}
+            found.append(f"{table} {groups} {row.metric} {row.estimate.value or 0:.4g} {row.estimate.n}")
+    return found
 
 
 def forget_all() -> None:
     """As if neither run had been."""
+    batch_size.known.clear()
     Run.objects.all().delete()
     Embedding.objects.all().delete()
     GeneratedImage.objects.all().delete()
