@@ -173,6 +173,9 @@ STORAGES = {
     ),
     "staticfiles": {"BACKEND": "wwd.base.static.HashedStaticStorage"},
 }
+# Copies of files that a worker fetched from a storage elsewhere.
+FILE_CACHE = env.path("WWD_FILE_CACHE", VAR_DIR / "file_cache")
+FILE_CACHE_MEGABYTES = env.whole("WWD_FILE_CACHE_MEGABYTES", 4096)
 STATIC_URL = "/static/"
 STATIC_ROOT = env.path("WWD_STATIC_ROOT", VAR_DIR / "static")
 STATICFILES_DIRS = [BASE_DIR / "static"]

@@ -88,6 +88,32 @@ def decode_stacks(contents: Sequence[bytes], at_once: int, device: str) -> Itera
         yield finish_decoding(*waiting.popleft())
 
 
+def stack_images(images: Sequence[Pixels], first: int, device: str) -> list[Stack]:
+    """Images that are in memory already as stacks of one size, `first` being the place of the first one among all."""
+    made = []
+    for size, members in group_places([image.shape[:2] for image in images]).items():
+        pixels = allocate_stack(len(members), size, device)
+        for row, place in zip(pixels.numpy(), members, strict=True):
+            row[:] = images[place]
+        made.append(Stack([first + place for place in members], pixels))
+    return made
+
+
+def group_places(sizes: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], list[int]]:
+    """Height and width → the places at which they are found."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for place, size in enumerate(sizes):
+        groups.setdefault(size, []).append(place)
+    return groups
+
+
+def allocate_stack(count: int, size: tuple[int, ...], device: str) -> "Tensor":
+    """Room for so many images of one height and width; page-locked where a card will read it."""
+    import torch
+
+    return torch.empty((count, *size, 3), dtype=torch.uint8, pin_memory=device == "cuda")
+
+
 def decode_image_stream(contents: Sequence[bytes], device: str) -> Iterator["Tensor"]:
     """The images one after the other, (h, w, 3) uint8, the next ones decoded meanwhile; memory as in `stacks`.
 
@@ -113,15 +139,10 @@ def decode_to_tensor(content: bytes, device: str) -> "Tensor":
 
 def start_decoding(contents: Sequence[bytes], first: int, device: str) -> tuple[list[Stack], list[Future[None]]]:
     """One part of the images, `first` being the place of its first one among all."""
-    import torch
-
     headers = [find_header(content) for content in contents]
-    groups: dict[tuple[int, int], list[int]] = {}
-    for place, read in enumerate(headers):
-        groups.setdefault((read.height, read.width), []).append(place)
     made, tasks = [], []
-    for size, members in groups.items():
-        pixels = torch.empty((len(members), *size, 3), dtype=torch.uint8, pin_memory=device == "cuda")
+    for size, members in group_places([(read.height, read.width) for read in headers]).items():
+        pixels = allocate_stack(len(members), size, device)
         rows = pixels.numpy()
         tasks += [
             get_decoder_pool().submit(decode_into, contents[place], headers[place], rows[number])

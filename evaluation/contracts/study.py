@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
+from evaluation.readers.image_decode import Pixels
 
 Vector = npt.NDArray[np.float32]
 # In a payload: labels of the unit itself, dimension → value, such as {"question_language": "yor"}.
@@ -233,8 +234,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Work:
-    """A leased unit with what is needed to execute it. `stored_vector` where an embedding exists already.
+    """A leased unit with what is needed to execute it.
 
+    `stored_vector` where an embedding exists already: then `image_bytes` may be None, nobody read the file.
     `vectors`: those of the run that `vectors` in the payload names.
     """
 
@@ -252,6 +254,7 @@ class ImageResult:
     """A made image and how it came about. Exactly one of `seed` and `sample` is set.
 
     `content` is empty where there is no image but a record of it: refused, filtered, or made elsewhere and not held.
+    `pixels`, (height, width, 3), where the backend has them: exactly what `content` decodes to. They are never stored.
     """
 
     content: bytes
@@ -263,6 +266,16 @@ class ImageResult:
     prompt_id: int | None = None
     seed: int | None = None
     sample: int | None = None
+    pixels: Pixels | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class ImageVector:
+    """A vector of the image that a result holds, by the encoder with the id `model`, as it gave it."""
+
+    model: int
+    preprocessing: str
+    vector: Vector
 
 
 @dataclass(frozen=True)
@@ -279,7 +292,8 @@ class VectorResult:
 class Result:
     """What executing one unit gave: an image, a vector, or text and numbers; or why there is none.
 
-    `asked` is False where the study decided without asking the model: that says nothing about the model.
+    `asked` is False where the study decided without asking the model: that says nothing about the model. `encoded`:
+    vectors of the image that the runner adds for runs that wait for this one; no study gives any.
     """
 
     key: str
@@ -291,6 +305,7 @@ class Result:
     reason: str = ""
     circumstances: Mapping[str, Any] = field(default_factory=dict)
     asked: bool = True
+    encoded: tuple[ImageVector, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -352,6 +367,13 @@ class Study(ABC):
         `config`: the run's, as a `Config`. That of a run made elsewhere, or by an earlier version, is not checked: it
         has the fields that are stored, and defaults for others that have one.
         """
+
+    def list_encoders(self, config: Any, images: str) -> Sequence[str]:
+        """Slugs of the encoders whose vectors of the images of the run `images` the study asks for.
+
+        A worker that draws them has them encoded at once, if it can.
+        """
+        return ()
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
         """The observations that the numbers of the table are means of; None where they are no means."""

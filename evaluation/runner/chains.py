@@ -8,9 +8,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from evaluation import studies
-from evaluation.contracts.study import ConfigError, RunOf, find_mark
-from evaluation.models import Run
+from evaluation.contracts.study import ConfigError, ModelData, RunOf, find_mark
+from evaluation.models import Model, Run
+from evaluation.runner.catalogue import model_data
 from evaluation.runner.planning import create_run, create_waiting, plan_run_units
+from evaluation.studies.config import parse_config
 
 Step = tuple[str, Mapping[str, Any]]
 CHAIN = "@"
@@ -57,6 +59,16 @@ def create_chain(steps: Sequence[Step], *, started_by: AbstractBaseUser | None =
             else:
                 runs[study] = create_run(study, filled, started_by=started_by)
     return list(runs.values())
+
+
+def list_waiting_encoders(run_id: int, slug: str, queue: str) -> tuple[ModelData, ...]:
+    """The encoders that runs that wait for this one will ask about its images, as far as its own workers load them."""
+    wanted: set[str] = set()
+    for follower in Run.objects.filter(after=run_id, state=Run.State.WAITING):
+        study = studies.load_study(follower.study)
+        wanted.update(study.list_encoders(parse_config(study, follower.config), slug))
+    models = map(model_data, Model.objects.filter(slug__in=wanted).order_by("pk")) if wanted else ()
+    return tuple(model for model in models if model.parameters.get("queue", "cpu") == queue)
 
 
 def plan_due(among: QuerySet[Run] | None = None) -> list[Run]:

@@ -6,11 +6,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import QuerySet
 
 from evaluation import content_store
 from evaluation.contracts.study import ConfigError, Vector, VectorData
 from evaluation.models import Batch, Embedding, GeneratedImage, Model, Run, Subject, Unit, hash_of
-from evaluation.runner import completion, control, leases
+from evaluation.runner import chains, completion, control, leases
 from evaluation.runner.announcing import announce_run
 from evaluation.runner.catalogue import DatabaseCatalogue, model_data, subject_data
 from evaluation.runner.transport import DamagedContentError, Lease, ResultPairs, RunData, Spent, WorkUnit
@@ -44,7 +45,8 @@ class DirectTransport:
         if not after:
             Run.objects.filter(pk=run.id, state=Run.State.PLANNED).update(state=Run.State.RUNNING)
         suspect = any(row.deliveries > 1 for row in rows)
-        return Lease(batch.pk, run, tuple(describe_units(rows)), settings.LEASE_SECONDS, suspect)
+        encoders = () if suspect else chains.list_waiting_encoders(run.id, run.slug, run.queue)
+        return Lease(batch.pk, run, tuple(describe_units(rows)), settings.LEASE_SECONDS, suspect, encoders)
 
     def call_others(self, run: RunData) -> None:
         row = completion.filter_waiting_runs(Run.objects.filter(pk=run.id)).first()
@@ -55,13 +57,13 @@ class DirectTransport:
         return {lease for lease in held if leases.renew_lease(Batch(pk=lease))}
 
     def read_content(self, sha256: str) -> bytes:
-        content = content_store.read_content(sha256)
+        content = content_store.read_for_worker(sha256)
         if hashlib.sha256(content).hexdigest() != sha256:
             raise DamagedContentError(f"{len(content)} bytes were read, and their hash is another than {sha256}.")
         return content
 
     def find_vectors(self, lease: Lease, units: Sequence[WorkUnit], preprocessing: str) -> Mapping[int | str, Vector]:
-        images = [unit.image_id for unit in units if unit.image_id]
+        images = {unit.image_id: unit.image_sha256 for unit in units if unit.image_id}
         texts = [unit.payload["text"] for unit in units if isinstance(unit.payload.get("text"), str)]
         if not (images or texts):
             return {}
@@ -69,6 +71,8 @@ class DirectTransport:
         found: dict[int | str, Vector] = {
             row.image_id or 0: vector_of(row) for row in of_model.filter(image__in=images)
         }
+        missing = {pk: sha256 for pk, sha256 in images.items() if sha256 and pk not in found}
+        found.update(find_vectors_of_equals(missing, of_model))
         hashes = [hash_of(text) for text in texts]
         found.update({row.text: vector_of(row) for row in of_model.filter(image=None, text_hash__in=hashes)})
         return found
@@ -80,7 +84,9 @@ class DirectTransport:
             raise LookupError(RUN_REMOVED) from None
 
     def store_content(self, content: bytes) -> str:
-        return content_store.store_content(content)
+        sha256 = content_store.store_content(content)
+        content_store.keep_for_worker(content, sha256)
+        return sha256
 
     def deliver_results(
         self, lease: Lease, pairs: ResultPairs, hashes: Mapping[str, str], *, last: bool, spent: Spent | None = None
@@ -111,6 +117,13 @@ def complete_one_run(run_id: int) -> None:
     """Ends the run where no unit is open, and lets those follow that waited for it. Does no harm twice."""
     completion.complete_finished_runs(Run.objects.filter(pk=run_id))
     completion.announce_followers(run_id)
+
+
+def find_vectors_of_equals(images: Mapping[int, str], among: QuerySet[Embedding]) -> dict[int | str, Vector]:
+    """Image id → the vector of another image whose file is the same, byte for byte. `images`: id → hash."""
+    rows = among.filter(image__sha256__in=set(images.values())).select_related("image") if images else ()
+    of_hash = {row.image.sha256: vector_of(row) for row in rows if row.image}
+    return {pk: of_hash[sha256] for pk, sha256 in images.items() if sha256 in of_hash}
 
 
 def make_batch_row(lease: Lease) -> Batch:

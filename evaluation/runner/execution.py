@@ -4,6 +4,7 @@ import gc
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from evaluation import backends
 from evaluation.batching import split_into_chunks
 from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.study import ModelData, Result, Study, Work
-from evaluation.runner import inputs
+from evaluation.runner import handover, inputs
 from evaluation.runner.failure_streaks import Streak, Streaks
 from evaluation.runner.stages.fetching import FetchedBatch, InputsUnreadableError
 from evaluation.runner.storing import clean_result
@@ -57,10 +58,12 @@ class Results(dict[str, Result]):
         self.of_key = {unit.key: unit for unit in units}
         self.begun = self.kept_at = time.monotonic()
         self.kept: set[str] = set()
+        self.encoders: Sequence[ModelData] = ()
 
     def pairs(self) -> ResultPairs:
-        """What was not kept yet."""
-        return [(unit, self[unit.key]) for unit in self.units if unit.key in self and unit.key not in self.kept]
+        """What was not kept yet, its images encoded for those who wait for them."""
+        new = [(unit, self[unit.key]) for unit in self.units if unit.key in self and unit.key not in self.kept]
+        return handover.encode_drawn(new, self.encoders, load_beside)
 
     def add(self, result: Result) -> None:
         """Adds what the model gave. Raises BackendError where it gives nothing, subject after subject."""
@@ -90,16 +93,53 @@ class Loaded:
 
 
 loaded: dict[str, Loaded] = {}
+# Encoders that were loaded beside the model in use, and those for which there was no room or that failed.
+beside: set[str] = set()
+failed_beside: set[str] = set()
 
 
 def backend_for(model: ModelData) -> Loaded:
     """The backend of a model, loaded once per process; the two used last stay. Raises BackendError."""
     key = repr(model)
     found = loaded.pop(key, None) or Loaded(load_backend_or_evict(model))
-    while len(loaded) >= MOST_LOADED:
-        loaded.pop(next(iter(loaded)))
+    beside.discard(key)
+    while len(loaded) - len(beside & loaded.keys()) >= MOST_LOADED:
+        loaded.pop(next(name for name in loaded if name not in beside))
     loaded[key] = found
     return found
+
+
+@contextmanager
+def load_beside(model: ModelData) -> Iterator[Any]:
+    """The backend of a further model beside those in use, none of which makes room for it; None where it failed before.
+
+    Whatever fails in the block ends there, and the model is not tried beside others again by this process.
+    """
+    key = repr(model)
+    try:
+        yield find_beside(key, model)
+    except Exception as error:  # What it was to do is done the long way, with its own retries and reasons.
+        logger.warning("%s is not asked beside other models again (%s).", model.slug, type(error).__name__)
+        failed_beside.add(key)
+        if key in beside:
+            beside.discard(key)
+            loaded.pop(key, None)
+            gc.collect()
+
+
+def find_beside(key: str, model: ModelData) -> Any:
+    """The backend of a model, loaded now if need be; None where it cannot be had."""
+    if key in failed_beside:
+        return None
+    if key not in loaded:
+        try:
+            loaded[key] = Loaded(backends.load_backend(model))
+        except Exception as error:
+            logger.info("%s could not be loaded beside other models (%s).", model.slug, type(error).__name__)
+            failed_beside.add(key)
+            return None
+        beside.add(key)
+    return loaded[key].backend
 
 
 def load_backend_or_evict(model: ModelData) -> Any:
@@ -119,6 +159,7 @@ def memory_ended(error: BackendError) -> bool:
 def unload_backends(but: Loaded | None = None) -> bool:
     """Lets go of all backends but one; False where there was no other."""
     others = [key for key, found in loaded.items() if found is not but]
+    failed_beside.update(beside.intersection(others))
     for key in others:
         del loaded[key]
     gc.collect()
@@ -144,6 +185,7 @@ def compute_results(
     """
     units = fetched.lease.units
     results = Results(units, keep, Streaks(Streak) if streaks is None else streaks)
+    results.encoders = fetched.lease.encoders
     problem, seconds, stopped, backend = "", 0.0, False, None
     try:
         for of_model in by_model(units):

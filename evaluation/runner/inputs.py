@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evaluation.contracts.study import Result, Work
-from evaluation.runner.stages.fetching import FetchedBatch
+from evaluation.runner.stages.fetching import FetchedBatch, find_vector
 from evaluation.runner.transport import WorkUnit
 
 
@@ -13,8 +13,10 @@ def load_works(fetched: FetchedBatch, units: Sequence[WorkUnit], preprocessing: 
     fetched.hurry()
     works, failures = [], []
     for unit in units:
+        stored = find_vector(unit, vectors)
         try:
-            content = fetched.get_content(unit)
+            # Where the vector is stored nobody looks at the image again.
+            content = fetched.get_content(unit) if stored is None or unit.problem else None
             of_run = fetched.get_run_vectors(unit)
         except LookupError as error:
             failures.append(Result(unit.key, "failed", reason=str(error.args[0])))
@@ -26,7 +28,7 @@ def load_works(fetched: FetchedBatch, units: Sequence[WorkUnit], preprocessing: 
                 model=unit.model,
                 payload=unit.payload,
                 image_bytes=content,
-                stored_vector=vectors.get(unit.image_id or str(unit.payload.get("text", ""))),
+                stored_vector=stored,
                 vectors=of_run,
             )
         )

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
 from evaluation.contracts.study import Study
 from evaluation.runner import execution, failure_streaks
@@ -110,10 +110,7 @@ class Pipeline:
             self.called = True
             self.transport.call_others(self.run)
         self.after = max((unit.affinity for unit in lease.units), default="")
-        fetched = FetchedBatch(self.transport, lease, self.budget, execution.find_loaded_backends(lease.units))
-        with suppress(*LOST):  # Asked for again when it is needed.
-            fetched.find_stored_vectors()
-        return fetched
+        return FetchedBatch(self.transport, lease, self.budget, execution.find_loaded_backends(lease.units))
 
     def execute(self, fetched: FetchedBatch) -> None:
         """Computes a batch and hands its results on. A backend that cannot go on ends the work."""

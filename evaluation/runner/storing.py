@@ -11,7 +11,7 @@ from django.db import DataError, IntegrityError, ProgrammingError, transaction
 
 from evaluation import content_store
 from evaluation.contracts.study import ImageResult, Result
-from evaluation.models import Batch, Embedding, GeneratedImage, Outcome, Run, Unit, hash_of
+from evaluation.models import Batch, Embedding, GeneratedImage, Model, Outcome, Run, Unit, hash_of
 from evaluation.readers import text_cleaning
 from evaluation.readers.text_cleaning import make_text_storable
 from wwd.base import bulk_insert
@@ -90,6 +90,7 @@ def fail_unit(unit: Unit, error: Exception, batch: Batch | None) -> None:
 def store_results(run: Run, pairs: ResultPairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
     """Inserts images, vectors and outcomes of units. Called inside the transaction that ends the units."""
     images = store_images(run, pairs, hashes)
+    store_encoded(pairs, images)
     vectors = store_vectors(pairs)
     token = batch.pk if batch else None
     rows = [
@@ -146,6 +147,29 @@ def image_row(run: Run, unit: Unit, result: Result, image: ImageResult, sha256: 
         width=image.width or None,
         height=image.height or None,
         source_key=f"run:{run.slug}/{unit.key}",
+    )
+
+
+def store_encoded(pairs: ResultPairs, images: Mapping[str, GeneratedImage]) -> None:
+    """Inserts the vectors that came with images that are held."""
+    held = {key: row for key, row in images.items() if row.state == GeneratedImage.State.HELD}
+    found = [(held[unit.key], given) for unit, result in pairs if unit.key in held for given in result.encoded]
+    if not found:
+        return
+    known = set(Model.objects.filter(pk__in={given.model for _, given in found}).values_list("pk", flat=True))
+    Embedding.objects.bulk_create(
+        [
+            Embedding(
+                model_id=given.model,
+                preprocessing=given.preprocessing,
+                image=row,
+                dimensions=len(given.vector),
+                vector=given.vector.astype("<f4").tobytes(),
+            )
+            for row, given in found
+            if given.model in known
+        ],
+        ignore_conflicts=True,
     )
 
 

@@ -59,7 +59,8 @@ class Lease:
     """Units that one worker holds for `seconds` from now, and from each renewal.
 
     `suspect`: the unit was delivered before and its worker ended without an answer. It is executed while nothing
-    else is in hand, so that it takes no other unit with it.
+    else is in hand, so that it takes no other unit with it. `encoders`: those that will be asked about the images of
+    these units by runs that wait for this one.
     """
 
     id: UUID
@@ -67,6 +68,7 @@ class Lease:
     units: tuple[WorkUnit, ...]
     seconds: float
     suspect: bool = False
+    encoders: tuple[ModelData, ...] = ()
 
 
 @dataclass(frozen=True)

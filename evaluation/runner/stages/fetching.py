@@ -2,13 +2,19 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from evaluation.contracts.study import ModelData, Vector, VectorData
 from evaluation.readers.text_cleaning import clean_foreign_text
 from evaluation.runner.stages.byte_budget import ByteBudget
 from evaluation.runner.stages.file_calls import FileCall, get_readers
-from evaluation.runner.transport import DamagedContentError, Lease, Transport, WorkUnit
+from evaluation.runner.transport import LOST, DamagedContentError, Lease, Transport, WorkUnit
+
+
+def find_vector(unit: WorkUnit, vectors: Mapping[int | str, Vector]) -> Vector | None:
+    """The stored vector of the unit's image, or of its text."""
+    return vectors.get(unit.image_id or str(unit.payload.get("text", "")))
 
 
 class InputsUnreadableError(Exception):
@@ -34,9 +40,16 @@ class FetchedBatch:
         self.vectors: dict[tuple[int, str], Mapping[int | str, Vector]] = {}
         self.run_vectors: dict[str, Sequence[VectorData]] = {}
         self.calls: dict[str, FileCall[bytes]] = {}
+        with suppress(*LOST):  # Asked for again when they are needed.
+            self.find_stored_vectors()
         for unit in lease.units:
-            if unit.image_sha256 and unit.image_sha256 not in self.calls and not unit.problem:
+            if unit.image_sha256 and unit.image_sha256 not in self.calls and not unit.problem and self.lacks(unit):
                 self.calls[unit.image_sha256] = self.start_reading(unit.image_sha256, unit.model)
+
+    def lacks(self, unit: WorkUnit) -> bool:
+        """Whether no vector is known that makes it needless to look at the unit's image."""
+        known = (found for (model, _), found in self.vectors.items() if model == unit.model.id)
+        return all(find_vector(unit, found) is None for found in known)
 
     def start_reading(self, sha256: str, model: ModelData) -> FileCall[bytes]:
         return FileCall(get_readers(), lambda: self.read(sha256, model))
@@ -96,6 +109,8 @@ class FetchedBatch:
             raise LookupError(unit.problem)
         if unit.image_sha256 is None:
             return None
+        if unit.image_sha256 not in self.calls:
+            self.calls[unit.image_sha256] = self.start_reading(unit.image_sha256, unit.model)
         try:
             return self.calls[unit.image_sha256].wait()
         except FileNotFoundError:
