@@ -42,7 +42,7 @@ def qwen(folder: Path, name: str) -> tuple[Any, Any, Any, dict[str, Any]]:
     import transformers
 
     tokenizer = byte_tokenizer(
-        "<|vision_start|><|image_pad|><|vision_end|>".replace("<|vision_start|>", "").replace("<|vision_end|>", ""),
+        "<|image_pad|>",
         "<|vision_start|>",
         "<|vision_end|>",
         "<|video_pad|>",
@@ -50,7 +50,7 @@ def qwen(folder: Path, name: str) -> tuple[Any, Any, Any, dict[str, Any]]:
     tokenizer.chat_template = tokenizer.chat_template.replace(
         "<|image_pad|>", "<|vision_start|><|image_pad|><|vision_end|>"
     )
-    vision = {
+    visions: dict[str, dict[str, Any]] = {
         "Qwen2": {"embed_dim": 32, "hidden_size": 32, "mlp_ratio": 2},
         "Qwen2_5_": {
             "hidden_size": 32,
@@ -59,7 +59,8 @@ def qwen(folder: Path, name: str) -> tuple[Any, Any, Any, dict[str, Any]]:
             "window_size": 16,
             "fullatt_block_indexes": [1],
         },
-    }[name]
+    }
+    vision = visions[name]
     tokens = ids_of(
         tokenizer,
         image_token_id="<|image_pad|>",
@@ -91,7 +92,7 @@ def save_mllama(folder: Path) -> Any:
 
     tokenizer = byte_tokenizer("<|image|>", "<|python_tag|>", bos="<|begin_of_text|>")
     # The image's token is the last one, beyond those that the head writes.
-    vision = {
+    vision: dict[str, Any] = {
         **TOWER,
         "num_hidden_layers": 2,
         "num_global_layers": 1,

@@ -165,7 +165,7 @@ class SharedAnswerer:
         for part in self.placed_parts(asked):
             rows = torch.tensor([image * each + number for image, number, _ in part], device=self.device)
             packed = self.packed([question for _, _, question in part])
-            ids = self.first_logits(beginnings, part, grid.keep(packed, rows)).argmax(dim=-1)
+            ids = self.first_logits(beginnings, part, grid.keeper(packed, rows)).argmax(dim=-1)
             grid.first(rows, ids, packed.lengths)
         made = grid.continued()
         return [made[image * each : image * each + len(questions)] for image, questions in enumerate(asked)]

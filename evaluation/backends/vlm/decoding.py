@@ -133,7 +133,7 @@ class Grid(PassCache):
         self.ids.zero_()
         self.ended.fill_(True)
 
-    def keep(self, questions: Packed, rows: "Tensor") -> Any:
+    def keeper(self, questions: Packed, rows: "Tensor") -> Any:
         """What `LanguageModel.asked` gives keys and values to; `rows`: of the questions, in this grid."""
         owner, offset = rows[questions.owner], questions.offset
 
