@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.arrays import Floats, Ints
+from evaluation.metrics.arrays import Floats, Ints, Mask
 
 Singles = npt.NDArray[np.float32]
 # Roundings besides those of the product; some fifteen happen.
@@ -86,8 +86,11 @@ class PointSet:
         rows = max(1, min(MOST_ROWS, MOST_NUMBERS // max(self.width, 1)))
         return [slice(start, min(start + rows, len(self))) for start in range(0, len(self), rows)]
 
-    def centred(self, part: slice) -> Singles:
-        """A block of centred points. One subtraction of any centre is off by one rounding of its result."""
+    def centred(self, part: slice, out: Singles | None = None) -> Singles:
+        """A block of centred points, in `out` where one is given. One subtraction of any centre is off by one rounding
+        of its result."""
+        if out is not None and self.scale == 1:
+            return np.subtract(self.values[part], self.centre, out=out, dtype=self.values.dtype, casting="same_kind")
         found = np.subtract(self.values[part], self.centre, dtype=self.values.dtype)
         if self.scale != 1:
             found *= self.scale
@@ -121,17 +124,25 @@ class PointSet:
 
 
 class ArrayBounds:
-    """Lower bounds by numpy, on the threads that it has."""
+    """Lower bounds by numpy, on the threads that it has. A block is valid until the next one is asked for, so that large
+    arrays are not allocated for each."""
 
     def __init__(self, first: PointSet, second: PointSet) -> None:
         self.first, self.second = first, second
         self._part: slice | None = None
+        rows, columns = (max((part.stop - part.start for part in each.parts()), default=0) for each in (first, second))
         self._rows: Singles = np.empty((0, first.width), dtype=np.float32)
+        self._columns: Singles = np.empty((columns, first.width), dtype=np.float32)
+        self._products: Singles = np.empty(rows * columns, dtype=np.float32)
+        self._chosen: Mask = np.empty(rows * columns, dtype=bool)
 
     def block(self, rows: slice, columns: slice) -> Singles:
         if self._part != rows:
             self._part, self._rows = rows, self.first.centred(rows) * np.float32(-2)
-        found: Singles = self._rows @ self.second.centred(columns).T
+        others = self.second.centred(columns, self._columns[: columns.stop - columns.start])
+        shape = (len(self._rows), len(others))
+        found: Singles = self._products[: shape[0] * shape[1]].reshape(shape)
+        np.matmul(self._rows, others.T, out=found)
         found += self.first.lengths(rows)[:, None]
         found += self.second.lengths(columns)
         return found
@@ -140,19 +151,19 @@ class ArrayBounds:
         self, rows: slice, columns: slice, row_limits: Singles | None, column_limits: Singles | None
     ) -> tuple[Hits, Hits]:
         found = self.block(rows, columns)
-        of_rows = NO_HITS if row_limits is None else _hits(found, found < row_limits[:, None], rows, columns)
-        of_columns = NO_HITS if column_limits is None else _hits(found, found < column_limits, rows, columns)
+        of_rows = NO_HITS if row_limits is None else self._hits(found, row_limits[:, None], rows, columns)
+        of_columns = NO_HITS if column_limits is None else self._hits(found, column_limits, rows, columns)
         return of_rows, of_columns
+
+    def _hits(self, bounds: Singles, limits: Singles, rows: slice, columns: slice) -> Hits:
+        chosen = self._chosen[: bounds.size].reshape(bounds.shape)
+        flat = np.flatnonzero(np.less(bounds, limits, out=chosen))
+        row, column = np.divmod(flat, bounds.shape[1])
+        return Hits(row + rows.start, column + columns.start, bounds.reshape(-1)[flat])
 
 
 Device = Callable[[PointSet, PointSet], LowerBounds]
 NO_HITS = Hits(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.float32))
-
-
-def _hits(bounds: Singles, chosen: npt.NDArray[np.bool_], rows: slice, columns: slice) -> Hits:
-    flat = np.flatnonzero(chosen)
-    row, column = np.divmod(flat, bounds.shape[1])
-    return Hits(row + rows.start, column + columns.start, bounds.reshape(-1)[flat])
 
 
 def as_singles(limits: Floats) -> Singles:
