@@ -176,7 +176,7 @@ def compare(before: Checkout, now: Checkout, options: argparse.Namespace) -> Non
         for each in (before, now):
             seconds["planning", each.name].append(each.plan(options.units, f"planned-{number}")[1])
             seconds["fixed", each.name].append(each.work(options.worked, f"fixed-{number}", own=False))
-            own = each.work(options.worked if each is before else options.units, f"own-{number}", own=True)
+            own = each.work(options.worked * (1 if each is before else 8), f"own-{number}", own=True)
             seconds["own", each.name].append(own)
     for kind, what in (
         ("planning", f"planning {options.units:,} units"),

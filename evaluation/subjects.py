@@ -96,9 +96,19 @@ def in_countries(names: Iterable[str]) -> Q:
 
 def store_dish_subjects(rows: QuerySet[Dish]) -> Iterator[Subject]:
     """The subjects of these dishes; their labels follow the dish."""
-    existing = {row.source_key: row for row in Subject.objects.filter(dish__in=[row.pk for row in rows])}
+    existing = find_subjects(dish_key(dish) for dish in rows)
+    new = [dish for dish in rows if dish_key(dish) not in existing]
+    if new:
+        made = [Subject(source_key=dish_key(dish), **subject_values(dish)) for dish in new]
+        Subject.objects.bulk_create(made, ignore_conflicts=True)
+        existing |= find_subjects(dish_key(dish) for dish in new)
     for dish in rows:
         yield subject_for(dish, existing.get(dish_key(dish)))
+
+
+def find_subjects(keys: Iterable[str]) -> dict[str, Subject]:
+    """The subjects that exist, by their keys."""
+    return {row.source_key: row for row in Subject.objects.filter(source_key__in=list(keys))}
 
 
 def dish_key(dish: Dish) -> str:
@@ -107,16 +117,21 @@ def dish_key(dish: Dish) -> str:
 
 def subject_for(dish: Dish, existing: Subject | None = None) -> Subject:
     """The subject of an accepted dish, made or brought up to date."""
-    values = {
+    values = subject_values(dish)
+    if existing and all(getattr(existing, name) == value for name, value in values.items()):
+        return existing
+    return Subject.objects.update_or_create(source_key=dish_key(dish), defaults=values)[0]
+
+
+def subject_values(dish: Dish) -> dict[str, Any]:
+    """What the subject of a dish holds."""
+    return {
         "kind": Subject.Kind.DISH,
         "name": dish.local_name,
         "dish_id": dish.pk,
         "labels": dish_labels(dish),
         "demonstration": dish.source == Source.DEMONSTRATION,
     }
-    if existing and all(getattr(existing, name) == value for name, value in values.items()):
-        return existing
-    return Subject.objects.update_or_create(source_key=dish_key(dish), defaults=values)[0]
 
 
 def dish_labels(dish: Dish) -> dict[str, list[str]]:

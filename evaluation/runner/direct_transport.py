@@ -9,8 +9,8 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from evaluation import content_store
-from evaluation.contracts.study import ConfigError, Vector, VectorData
-from evaluation.models import Batch, Embedding, GeneratedImage, Model, Run, Subject, Unit, hash_of
+from evaluation.contracts.study import ConfigError, ModelData, SubjectData, Vector, VectorData
+from evaluation.models import Batch, Embedding, GeneratedImage, Run, Unit, hash_of
 from evaluation.runner import chains, completion, control, leases
 from evaluation.runner.announcing import announce_run
 from evaluation.runner.catalogue import DatabaseCatalogue, model_data, subject_data
@@ -36,9 +36,7 @@ class DirectTransport:
         return retry_on_lost_connection(Run.objects.filter(pk=run_id, state__in=control.ACTIVE).exists)
 
     def lease_units(self, run: RunData, worker: str, size: int, after: str) -> Lease | None:
-        if not self.run_goes_on(run.id):
-            return None
-        taken = leases.take_units(Run(pk=run.id), worker, size, after)
+        taken = leases.take_units(Run(pk=run.id), worker, size, after, control.ACTIVE)
         if taken is None:
             return None
         batch, rows = taken
@@ -141,16 +139,19 @@ def describe_units(rows: Sequence[Unit]) -> Iterable[WorkUnit]:
     """Leased rows as a worker sees them, with the hashes of the images that they ask about."""
     asked = {image for row in rows if (image := find_asked_image(row.payload))}
     hashes = dict(GeneratedImage.objects.filter(pk__in=asked).values_list("pk", "sha256")) if asked else {}
-    models = {pk: model_data(row) for pk, row in Model.objects.in_bulk({row.model_id for row in rows}).items()}
-    about = {row.subject_id for row in rows if row.subject_id}
-    subjects = {pk: subject_data(row) for pk, row in Subject.objects.in_bulk(about).items()}
+    models: dict[int, ModelData] = {}
+    subjects: dict[int, SubjectData] = {}
     for row in rows:
+        if row.model_id not in models:
+            models[row.model_id] = model_data(row.model)
+        if row.subject and row.subject.pk not in subjects:
+            subjects[row.subject.pk] = subject_data(row.subject)
         image = find_asked_image(row.payload)
         yield WorkUnit(
             id=row.pk,
             key=row.key,
             affinity=row.affinity,
-            subject=subjects[row.subject_id] if row.subject_id else None,
+            subject=subjects[row.subject.pk] if row.subject else None,
             model=models[row.model_id],
             payload=row.payload,
             image_id=image,

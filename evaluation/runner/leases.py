@@ -6,7 +6,7 @@ back and is leased alone, so that the one that kills its worker takes no other w
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import timedelta
 from uuid import UUID
@@ -39,15 +39,21 @@ def lease_units(run: Run, worker: str, size: int, after: str = "") -> Batch | No
     return taken[0] if taken else None
 
 
-def take_units(run: Run, worker: str, size: int, after: str = "") -> tuple[Batch, list[Unit]] | None:
-    """A lease of about `size` units and its units, whole affinities in the order of ids; None where nothing waits.
+def take_units(
+    run: Run, worker: str, size: int, after: str = "", states: Sequence[str] = Run.State.values
+) -> tuple[Batch, list[Unit]] | None:
+    """A lease of about `size` units and its units, whole affinities in the order of ids, with subjects and models.
+
+    None where nothing waits, or where the run is in none of `states`.
 
     The search begins at the affinity `after`, and from the first one where nothing is found. A worker that says where
     the last lease ended need not read what the index still holds of all that was done before.
     """
     worker = worker[:120]
-    if connection.vendor == "postgresql" and (taken := leasing.lease_waiting_units(run, worker, size, after)):
+    if connection.vendor == "postgresql" and (taken := leasing.lease_waiting_units(run, worker, size, after, states)):
         return taken
+    if not Run.objects.filter(pk=run.pk, state__in=states).exists():
+        return None
     with transaction.atomic():
         found = (
             lock_undelivered_units(run, size, after)
@@ -59,7 +65,7 @@ def take_units(run: Run, worker: str, size: int, after: str = "") -> tuple[Batch
         batch = Batch.objects.create(run=run, worker=worker, until=compute_lease_expiry())
         held = Unit.objects.filter(pk__in=found)
         held.update(state=Unit.State.LEASED, deliveries=F("deliveries") + 1, batch=batch)
-        return batch, list(held.order_by("pk"))
+        return batch, list(held.select_related("subject", "model").order_by("pk"))
 
 
 def lock_undelivered_units(run: Run, size: int, start: str) -> list[int]:
