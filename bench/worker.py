@@ -29,7 +29,7 @@ WANTED = {"association": (0.80, 0.75), "generation": (0.93, 0.90), "stereotypes"
 WANTED_BASELINE = 5
 FULL = {"association": 4096, "generation": 160, "stereotypes": 40, "ready": 2048}
 QUICK = {"association": 1024, "generation": 80, "stereotypes": 16, "ready": 512}
-TINY = {"association": 400, "generation": 80, "stereotypes": 8, "ready": 400}
+TINY = {"association": 200, "generation": 40, "stereotypes": 4, "ready": 200}
 
 
 def save_models(folder: Path, tiny: bool, only: list[str]) -> None:

@@ -75,7 +75,7 @@ def read_for_worker(sha256: str) -> bytes:
     return read_content(sha256) if local_path_of(sha256) else get_file_cache().read_through(sha256, read_content)
 
 
-def keep_for_worker(content: bytes, sha256: str) -> None:
+def copy_for_worker(content: bytes, sha256: str) -> None:
     """Keeps a copy of what was just stored elsewhere: a later run on this host asks about it."""
     if local_path_of(sha256) is None:
         get_file_cache().add_file(content, sha256)

@@ -83,7 +83,7 @@ class DirectTransport:
 
     def store_content(self, content: bytes) -> str:
         sha256 = content_store.store_content(content)
-        content_store.keep_for_worker(content, sha256)
+        content_store.copy_for_worker(content, sha256)
         return sha256
 
     def deliver_results(

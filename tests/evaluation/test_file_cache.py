@@ -218,7 +218,7 @@ READ_KEPT = """
 import sys
 from evaluation import content_store
 sha256 = content_store.store_content(b"drawn here")
-content_store.keep_for_worker(b"drawn here", sha256)
+content_store.copy_for_worker(b"drawn here", sha256)
 print(content_store.read_for_worker(sha256).decode(), content_store.read_for_worker("{known}").decode())
 """
 FORGET = """
@@ -249,7 +249,7 @@ def test_a_storage_elsewhere_is_asked_once_for_a_file_by_all_processes_of_a_host
 
 def test_files_of_this_host_are_not_copied(settings: Settings) -> None:
     sha256 = content_store.store_content(b"an image")
-    content_store.keep_for_worker(b"an image", sha256)
+    content_store.copy_for_worker(b"an image", sha256)
     assert content_store.read_for_worker(sha256) == b"an image"
     assert not get_file_cache().folder.exists()
 
