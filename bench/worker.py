@@ -92,7 +92,7 @@ def measure(checkout: Path, folder: Path, options: argparse.Namespace, *, baseli
     environ |= {
         "BENCH_WORKER": json.dumps(told),
         "DJANGO_SETTINGS_MODULE": "wwd.settings",
-        "PYTHONPATH": os.pathsep.join([str(place), str(checkout)]),
+        "PYTHONPATH": os.pathsep.join([str(place), str(checkout), *filter(None, [os.environ.get("PYTHONPATH", "")])]),
         "WWD_VAR_DIR": str(place / "var"),
         "WWD_LOG_LEVEL": "error",
     }

@@ -16,8 +16,8 @@ from evaluation.runner.heartbeat import Heartbeat
 from evaluation.runner.stages import batch_size
 from evaluation.runner.stages.byte_budget import ByteBudget, get_ahead_bytes
 from evaluation.runner.stages.fetching import FetchedBatch
+from evaluation.runner.stages.result_writer import ResultWriter
 from evaluation.runner.stages.side_thread import SideThread
-from evaluation.runner.stages.storing_behind import StoringBehind
 from evaluation.runner.transport import LOST, Lease, RunData, Spent, Transport
 
 # Calls of providers take seconds and wait for their turn with those of all workers: a batch must end long before a
@@ -40,7 +40,7 @@ class Pipeline:
         self.heartbeat = Heartbeat(transport)
         self.fetcher = SideThread("fetching", aside=self.aside)
         self.storer = SideThread("storing", aside=self.aside)
-        self.storing = StoringBehind(transport, self.heartbeat, self.storer)
+        self.storing = ResultWriter(transport, self.heartbeat, self.storer)
         self.ahead: Future[FetchedBatch | None] | None = None
         self.after, self.called, self.postponed, self.problem = "", False, False, ""
         self.computed_at = time.monotonic()
@@ -119,7 +119,7 @@ class Pipeline:
             self.storing.drain()
         try:
             computed = execution.compute_results(
-                self.study, fetched, lambda pairs: self.storing.keep(lease, pairs), streaks
+                self.study, fetched, lambda pairs: self.storing.store_meanwhile(lease, pairs), streaks
             )
         finally:
             fetched.close()

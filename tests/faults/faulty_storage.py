@@ -38,7 +38,8 @@ class FaultyStorage(Storage):
         time.sleep(self.latency)
         with self.lock:
             self.calls[name] += 1
-            wrong = self.calls[name] % 3 == 0
+            # The second call of a file that is written fails, and the first one that reads it.
+            wrong = self.calls[name] % 3 == 2
         if wrong and self.fault == "every third call fails":
             raise OSError("The storage failed.")
 
@@ -65,6 +66,10 @@ class FaultyStorage(Storage):
 
     def kill_once(self) -> None:
         kill_once(Path(self.files.location).parent / "killed")
+
+    def get_available_name(self, name: str, max_length: int | None = None) -> str:
+        """Files are named by what they hold: one of that name may be written over."""
+        return name
 
     def exists(self, name: str) -> bool:
         self.call(name)

@@ -27,7 +27,8 @@ def way(request: pytest.FixtureRequest) -> Iterator[Transport]:
 
 
 def break_storage(settings: Settings, fault: str, seconds: float = 60.0) -> None:
-    options = {"fault": fault, "seconds": seconds}
+    place = settings.STORAGES["default"]["OPTIONS"]["location"]
+    options = {"fault": fault, "seconds": seconds, "location": str(place)}
     broken = {"BACKEND": "tests.faults.faulty_storage.FaultyStorage", "OPTIONS": options}
     settings.STORAGES = {**configured.STORAGES, "default": broken}
 

@@ -108,6 +108,8 @@ def test_a_chain_is_started_and_each_study_follows_the_one_before(researcher: Cl
     shown = text_of(researcher.get(address(scores)))
     assert f"Comes after {images.slug} (done)" in shown
     assert "no measurement" in shown
+    assert "Time of the workers, by host" in shown
+    assert re.search(r"tests 1 \d+\.\d \d+\.\d \d+ %", shown)
 
 
 def test_a_preset_fills_the_form_in(researcher: Client) -> None:

@@ -9,9 +9,10 @@ from evaluation import runner
 from evaluation.contracts.study import ConfigError, UnitPlan
 from evaluation.models import Run, Unit
 from evaluation.presentation.run_form import step_forms
-from evaluation.runner import inputs, units
+from evaluation.runner import units
 from evaluation.runner.catalogue import DatabaseCatalogue
 from evaluation.runner.chains import Step, order_steps, plan_one
+from tests.evaluation.leased import load_leased
 from tests.evaluation.make import make_demonstration_dishes, make_model, make_subject
 from tests.evaluation.make_tables import image_result, make_association
 from tests.evaluation.region_study import look_at, make_reach
@@ -48,7 +49,9 @@ def test_a_unit_gets_the_vectors_of_the_run_that_it_names() -> None:
     eye = make_model("eye", role="features", backend="pixels")
     plans = [UnitPlan(slug, eye, None, {"vectors": slug}, "fit") for slug in ("vectors", "removed")]
     units.insert_units(run, plans, [Unit.State.PENDING] * 2)
-    [work], [failed] = inputs.load_works(list(Unit.objects.filter(run=run).order_by("pk")), "")
+    [work], [failed] = load_leased(
+        list(Unit.objects.filter(run=run).select_related("subject", "model").order_by("pk")), ""
+    )
     assert [each.vector.tolist() for each in work.vectors] == [[1, 0], [0, 1], [1, 0]]
     assert np.concatenate([each.vector for each in work.vectors]).dtype == np.float32
     assert (failed.key, failed.reason[:34]) == ("removed", "The run whose vectors are needed w")

@@ -88,7 +88,7 @@ def describe_images(run: Run) -> dict[str, tuple[str, str]]:
 def describe_vectors(run: Run) -> dict[str, tuple[str, tuple[float, ...] | None]]:
     """What was asked about → state and vector; images by the unit that drew them."""
     names = dict(GeneratedImage.objects.values_list("pk", "source_key"))
-    found = {}
+    found: dict[str, tuple[str, tuple[float, ...] | None]] = {}
     for row in iterate_outcomes(run):
         name = names[row.image_id].partition("/")[2] if row.image_id else row.key
         found[name] = (row.state, None if row.vector is None else tuple(map(float, row.vector)))
@@ -163,7 +163,7 @@ class Choosy:
 @pytest.fixture
 def choosy(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = {**backend_table.BACKENDS["image_generator"], "sketch": f"{__name__}:Choosy"}
-    monkeypatch.setitem(backend_table.BACKENDS, "image_generator", drawn)  # type: ignore[arg-type]
+    monkeypatch.setitem(backend_table.BACKENDS, "image_generator", drawn)
 
 
 @pytest.fixture

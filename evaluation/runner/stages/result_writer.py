@@ -13,22 +13,22 @@ from evaluation.runner.stages.side_thread import SideThread
 from evaluation.runner.transport import LOST, Lease, ResultPairs, Spent, Transport, WorkUnit
 
 # So many batches wait to be stored, or are being stored; who computes faster waits.
-MOST_BEHIND = 2
+MOST_QUEUED = 2
 logger = logging.getLogger(__name__)
 
 
-class StoringBehind:
+class ResultWriter:
     """Stores the results of batches in their order. `ended`: units so far; `problem`: why nothing can be stored."""
 
     def __init__(self, transport: Transport, heartbeat: Heartbeat, thread: SideThread) -> None:
         self.transport, self.heartbeat, self.thread = transport, heartbeat, thread
-        self.room = threading.Semaphore(MOST_BEHIND)
+        self.room = threading.Semaphore(MOST_QUEUED)
         self.ended = 0
         self.problem = ""
         self.lost: Exception | None = None
         self.unstored: dict[UUID, list[tuple[WorkUnit, Result]]] = {}
 
-    def keep(self, lease: Lease, pairs: ResultPairs) -> bool:
+    def store_meanwhile(self, lease: Lease, pairs: ResultPairs) -> bool:
         """Has results of a batch stored that goes on; False where it should not."""
         self.thread.submit(lambda: self.store_part(lease, pairs))
         return not self.failed and self.heartbeat.holds(lease)
