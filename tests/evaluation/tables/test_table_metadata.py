@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evaluation.contracts.study import OutcomeData
-from evaluation.contracts.table import with_narrowing
+from evaluation.contracts.table import NARROWING, with_narrowing
 from evaluation.plans.mask import Mask, mask_metadata
 from evaluation.studies.association.tables import SCORES
 from evaluation.tables import metadata
@@ -65,7 +65,9 @@ def test_what_differs_from_call_to_call_is_no_circumstance() -> None:
 
 
 def test_tables_of_studies_alone_get_the_filters_that_choose_outcomes() -> None:
-    assert with_narrowing(SCORES).filters == (*SCORES.filters, "country", "language", "kind", "prompt")
+    others = (name for name in NARROWING if name not in SCORES.filters)
+    assert with_narrowing(SCORES).filters == (*SCORES.filters, *others)
+    assert {"country", "language", "kind", "region", "prompt"} <= set(with_narrowing(SCORES).filters)
     own = replace(SCORES, study="")
     assert with_narrowing(own) == own
 
