@@ -16,6 +16,7 @@ from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from evaluation.file_cache import get_file_cache
 from wwd.base.atomic_files import write_atomically
 
 ROOT = "images"
@@ -50,9 +51,8 @@ def store_stream(content: io.BytesIO | io.BufferedReader, size: int) -> str:
     path = path_of(sha256)
     if default_storage.exists(path) and default_storage.size(path) == size:
         return sha256
-    try:
-        local = Path(default_storage.path(path))
-    except NotImplementedError:
+    local = local_path_of(sha256)
+    if local is None:
         default_storage.save(path, File(content))
     else:
         local.parent.mkdir(parents=True, exist_ok=True)
@@ -65,6 +65,28 @@ def read_content(sha256: str) -> bytes:
     """The content. Raises FileNotFoundError where it is not held."""
     with default_storage.open(path_of(sha256)) as file:
         return bytes(file.read())
+
+
+def read_for_worker(sha256: str) -> bytes:
+    """The content, as often as it is needed, but once from a storage elsewhere: copies stay on this host.
+
+    Raises FileNotFoundError where it is not held.
+    """
+    return read_content(sha256) if local_path_of(sha256) else get_file_cache().read_through(sha256, read_content)
+
+
+def copy_for_worker(content: bytes, sha256: str) -> None:
+    """Keeps a copy of what was just stored elsewhere: a later run on this host asks about it."""
+    if local_path_of(sha256) is None:
+        get_file_cache().add_file(content, sha256)
+
+
+def local_path_of(sha256: str) -> Path | None:
+    """Where the content lies, or would lie, in a file system of this host; None where the storage is elsewhere."""
+    try:
+        return Path(default_storage.path(path_of(sha256)))
+    except NotImplementedError:
+        return None
 
 
 def remove_orphans(grace: timedelta = GRACE, seconds: float = 60) -> int:
@@ -96,7 +118,9 @@ def named_by_rows(hashes: Sequence[str]) -> set[str]:
 
 def remove_unnamed(hashes: Collection[str]) -> None:
     """Deletes those contents that no row names any more. Never call it inside a transaction."""
-    for sha256 in set(hashes) - named_by_rows(sorted(hashes)):
+    unnamed = set(hashes) - named_by_rows(sorted(hashes))
+    get_file_cache().remove_files(unnamed)
+    for sha256 in unnamed:
         default_storage.delete(path_of(sha256))
 
 

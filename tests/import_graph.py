@@ -20,7 +20,7 @@ LAYERS = (
     "collection",
     *("evaluation.suggestions", "evaluation.batching", "evaluation.signals", "evaluation.queue"),
     *("evaluation.metrics", "evaluation.readers", "evaluation.contracts", "evaluation.models"),
-    *("evaluation.content_store", "evaluation.counters", "evaluation.cached_counts"),
+    *("evaluation.file_cache", "evaluation.content_store", "evaluation.counters", "evaluation.cached_counts"),
     *("evaluation.registry", "evaluation.plans", "evaluation.studies", "evaluation.novelty"),
     *("evaluation.tables", "evaluation.derived", "evaluation.subjects", "evaluation.images", "evaluation.backends"),
     *("evaluation.figures", "evaluation.overview", "evaluation.runner", "evaluation.ingest", "evaluation.drilldown"),

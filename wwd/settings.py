@@ -173,6 +173,9 @@ STORAGES = {
     ),
     "staticfiles": {"BACKEND": "wwd.base.static.HashedStaticStorage"},
 }
+# Copies of files that a worker fetched from a storage elsewhere.
+FILE_CACHE = env.path("WWD_FILE_CACHE", VAR_DIR / "file_cache")
+FILE_CACHE_MEGABYTES = env.whole("WWD_FILE_CACHE_MEGABYTES", 4096)
 STATIC_URL = "/static/"
 STATIC_ROOT = env.path("WWD_STATIC_ROOT", VAR_DIR / "static")
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -191,9 +194,15 @@ WEB_CONNECTIONS = env.whole("WWD_WEB_CONNECTIONS", 8)
 # So old the start page may be that a stranger gets. 0: made for each of them.
 WEB_PAGE_SECONDS = env.whole("WWD_WEB_PAGE_SECONDS", 0)
 LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
+# The cache of fetched weights, which several hosts may share; workers need no right to write there.
+WEIGHTS_FOLDER = env.path("WWD_WEIGHTS", VAR_DIR / "weights")
+# Whether a worker may fetch weights by itself when a run needs them.
+FETCH_WEIGHTS = env.flag("WWD_FETCH_WEIGHTS", False)
 # A worker process ends between two slices of work after so many of them, or once it holds so much memory.
 WORKER_SLICES = env.whole("WWD_WORKER_SLICES", 500, least=1)
 WORKER_MEGABYTES = env.whole("WWD_WORKER_MEGABYTES", 0)
+# What a worker process holds of files and decoded images before their turn comes.
+AHEAD_MEGABYTES = env.whole("WWD_AHEAD_MEGABYTES", 1024, least=1)
 SWEEP_SECONDS = env.whole("WWD_SWEEP_SECONDS", 30, least=1)
 # The code's commit where there is no checkout that says it.
 COMMIT = env.text("WWD_COMMIT")

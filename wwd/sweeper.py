@@ -55,6 +55,13 @@ def sweep_files() -> list[Callable[[], None]]:
     return []
 
 
+def sweep_file_cache() -> list[Callable[[], None]]:
+    from evaluation import file_cache
+
+    file_cache.get_file_cache().remove_unused()
+    return []
+
+
 def erase_withdrawn() -> list[Callable[[], None]]:
     from collection.access import return_codes
     from collection.withdrawal import erase
@@ -130,6 +137,7 @@ def list_sweep_jobs() -> list[Job]:
         Job("runs", settings.SWEEP_SECONDS, 0, sweep_runs),
         Job("tables", settings.SWEEP_SECONDS, 0, sweep_tables),
         Job("files", DAY, 10 * 60, sweep_files),
+        Job("file cache", HOUR, 4 * 60, sweep_file_cache),
         Job("parts", HOUR, 7 * 60, sweep_parts),
         Job("ingredients", DAY, 20 * 60, sweep_ingredients),
         Job("leaderboard", DAY, 25 * 60, sweep_leaderboard),

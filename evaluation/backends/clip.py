@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.backends import weight_files, weights
-from evaluation.backends.image_decode import Pixels, Stack, decode_stacks
+from evaluation.backends.image_decode import Pixels, Stack, decode_ahead, decode_stacks, stack_images
 from evaluation.backends.image_resize import Preparation, parse_preparation_config
 from evaluation.backends.text_preparation import family_config, texts_of
 from evaluation.contracts import parameters
@@ -49,6 +49,14 @@ class ClipEncoder:
     def circumstances(self) -> Mapping[str, Any]:
         return weights.describe_environment(self.precision)
 
+    @property
+    def preferred_batch(self) -> int:
+        return int(self.at_once)
+
+    def prepare(self, content: bytes) -> bytes:
+        """See `Preparing`."""
+        return decode_ahead(content)
+
     def encode_images(self, contents: Sequence[bytes]) -> Vectors:
         """Images as PNG, JPEG or WebP → (n, d). Raises OSError or ValueError for what is no image."""
         with weights.convert_memory_errors():
@@ -56,12 +64,10 @@ class ClipEncoder:
 
     def encode_pixels(self, images: Sequence[Pixels]) -> Vectors:
         """Images that are in memory already, (h, w, 3) each → (n, d)."""
-        import torch
-
         with weights.convert_memory_errors():
+            starts = range(0, len(images), self.at_once)
             return self.gathered(
-                [Stack([place], torch.from_numpy(np.ascontiguousarray(images[place]))[None]) for place in part]
-                for part in batch_lazily(range(len(images)), self.at_once)
+                stack_images(images[start : start + self.at_once], start, self.device) for start in starts
             )
 
     def gathered(self, parts: Iterable[Sequence[Stack]]) -> Vectors:

@@ -118,6 +118,10 @@ class DiffusersPipeline:
         found = [kept for name in self.family.clips if (kept := getattr(self.pipeline, name, None)) is not None]
         return max([0, *(len(kept(prompt).input_ids) - kept.model_max_length for kept in found)])
 
+    @property
+    def preferred_batch(self) -> int:
+        return int(self.settings.at_once)
+
     def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
         at_once = self.settings.at_once
         for start in range(0, len(requests), at_once):
@@ -191,7 +195,8 @@ class DiffusersPipeline:
         images = [Image.fromarray(pixels) for pixels in drawn.images]
         flagged, contents = self.flagged(images), get_decoder_pool().map(encode_png, images)
         made: dict[str, Result] = {}
-        for request, fine, held, content in zip(requests, drawn.finite, flagged, contents, strict=True):
+        rows = zip(requests, drawn.finite, flagged, contents, drawn.images, strict=True)
+        for request, fine, held, content, pixels in rows:
             note = {**shared, **self.unread(request.prompt)}
             if not fine:
                 made[request.key] = Result(request.key, "failed", reason=NOT_FINITE, circumstances=note)
@@ -199,7 +204,7 @@ class DiffusersPipeline:
                 image = image_of(request, b"", self.settings.size)
                 made[request.key] = Result(request.key, "filtered", reason=FILTERED, image=image, circumstances=note)
             else:
-                image = image_of(request, content, self.settings.size)
+                image = replace(image_of(request, content, self.settings.size), pixels=pixels)
                 made[request.key] = Result(request.key, image=image, circumstances=note)
         return made
 

@@ -165,7 +165,7 @@ def fetch_image(url: str, tries: int = FETCHES) -> bytes:
 
 def image_of(request: ImageRequest, content: bytes, revised: str = "") -> ImageResult:
     """Kind and size are read from the content by anyone who looks at it next."""
-    place = {"seed": None, "sample": request.sample if request.sample is not None else request.seed}
+    place: dict[str, Any] = {"seed": None, "sample": request.sample if request.sample is not None else request.seed}
     return ImageResult(content, "", 0, 0, request.prompt, revised, request.prompt_id, **place)
 
 

@@ -22,6 +22,7 @@ from evaluation.models.plans import Plan as Plan
 from evaluation.models.plans import PlanAct as PlanAct
 from evaluation.models.reference_lists import ReferenceDish as ReferenceDish
 from evaluation.models.reference_lists import ReferenceList as ReferenceList
+from evaluation.models.weights import FetchedWeights as FetchedWeights
 
 
 class Role(models.TextChoices):
@@ -212,6 +213,8 @@ class Batch(models.Model):
     until = models.DateTimeField(help_text="By the database's clock.")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
+    seconds_computed = models.FloatField(null=True, help_text="How long its units were executed.")
+    seconds_waited = models.FloatField(null=True, help_text="How long its worker executed nothing before it.")
 
     class Meta:
         verbose_name_plural = "batches"

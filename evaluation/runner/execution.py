@@ -3,7 +3,8 @@
 import gc
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -12,12 +13,11 @@ from evaluation import backends
 from evaluation.batching import split_into_chunks
 from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.study import ModelData, Result, Study, Work
-from evaluation.models import Unit
-from evaluation.runner import inputs
-from evaluation.runner.catalogue import model_data
+from evaluation.runner import handover, inputs
 from evaluation.runner.failure_streaks import Streak, Streaks
+from evaluation.runner.stages.fetching import FetchedBatch, InputsUnreadableError
 from evaluation.runner.storing import clean_result
-from wwd.base.db_connections import LOST
+from evaluation.runner.transport import LOST, WorkUnit
 
 logger = logging.getLogger(__name__)
 MOST_LOADED = 2
@@ -25,42 +25,51 @@ MOST_LOADED = 2
 STORE_SECONDS = 10.0
 # A batch that takes longer gives the rest back, long before the time limit of its task.
 MOST_SECONDS = 1200.0
-ResultPairs = list[tuple[Unit, Result]]
+ResultPairs = list[tuple[WorkUnit, Result]]
 
 
 class Computed(NamedTuple):
     """Units with results that were not kept yet. `problem`: why the backend could not go on.
 
-    Units without a result stay as they are.
+    Units without a result stay as they are. `seconds`: how long the study was executed; `stopped`: before its end.
     """
 
     pairs: ResultPairs
     problem: str = ""
+    seconds: float = 0.0
+    stopped: bool = False
+    backend: Any = None
 
 
 class BatchStoppedError(Exception):
     """The batch is not gone on with: its units are no longer ours, or it has taken long enough."""
 
 
+# What says nothing about a unit of a batch.
+PASSED_ON: tuple[type[Exception], ...] = (BackendError, BatchStoppedError, *LOST)
+
+
 class Results(dict[str, Result]):
     """Unit key → result, as they come. Those of a slow batch are handed to `keep`, which says whether to go on."""
 
-    def __init__(self, units: Sequence[Unit], keep: Callable[[ResultPairs], bool], streaks: Streaks) -> None:
+    def __init__(self, units: Sequence[WorkUnit], keep: Callable[[ResultPairs], bool], streaks: Streaks) -> None:
         super().__init__()
         self.units, self.keep, self.streaks = units, keep, streaks
         self.of_key = {unit.key: unit for unit in units}
         self.begun = self.kept_at = time.monotonic()
         self.kept: set[str] = set()
+        self.encoders: Sequence[ModelData] = ()
 
     def pairs(self) -> ResultPairs:
-        """What was not kept yet."""
-        return [(unit, self[unit.key]) for unit in self.units if unit.key in self and unit.key not in self.kept]
+        """What was not kept yet, its images encoded for those who wait for them."""
+        new = [(unit, self[unit.key]) for unit in self.units if unit.key in self and unit.key not in self.kept]
+        return handover.encode_drawn(new, self.encoders, load_beside)
 
     def add(self, result: Result) -> None:
         """Adds what the model gave. Raises BackendError where it gives nothing, subject after subject."""
         self[result.key] = result
         unit = self.of_key[result.key]
-        self.streaks[unit.model_id].note(f"subject {unit.subject_id}" if unit.subject_id else unit.key, result)
+        self.streaks[unit.model.id].note(f"subject {unit.subject.id}" if unit.subject else unit.key, result)
 
     def store_if_due(self) -> None:
         """Keeps what is there where that is due. Raises BatchStoppedError."""
@@ -84,16 +93,53 @@ class Loaded:
 
 
 loaded: dict[str, Loaded] = {}
+# Encoders that were loaded beside the model in use, and those for which there was no room or that failed.
+beside: set[str] = set()
+failed_beside: set[str] = set()
 
 
 def backend_for(model: ModelData) -> Loaded:
     """The backend of a model, loaded once per process; the two used last stay. Raises BackendError."""
     key = repr(model)
     found = loaded.pop(key, None) or Loaded(load_backend_or_evict(model))
-    while len(loaded) >= MOST_LOADED:
-        loaded.pop(next(iter(loaded)))
+    beside.discard(key)
+    while len(loaded) - len(beside & loaded.keys()) >= MOST_LOADED:
+        loaded.pop(next(name for name in loaded if name not in beside))
     loaded[key] = found
     return found
+
+
+@contextmanager
+def load_beside(model: ModelData) -> Iterator[Any]:
+    """The backend of a further model beside those in use, none of which makes room for it; None where it failed before.
+
+    Whatever fails in the block ends there, and the model is not tried beside others again by this process.
+    """
+    key = repr(model)
+    try:
+        yield find_beside(key, model)
+    except Exception as error:  # What it was to do is done the long way, with its own retries and reasons.
+        logger.warning("%s is not asked beside other models again (%s).", model.slug, type(error).__name__)
+        failed_beside.add(key)
+        if key in beside:
+            beside.discard(key)
+            loaded.pop(key, None)
+            gc.collect()
+
+
+def find_beside(key: str, model: ModelData) -> Any:
+    """The backend of a model, loaded now if need be; None where it cannot be had."""
+    if key in failed_beside:
+        return None
+    if key not in loaded:
+        try:
+            loaded[key] = Loaded(backends.load_backend(model))
+        except Exception as error:
+            logger.info("%s could not be loaded beside other models (%s).", model.slug, type(error).__name__)
+            failed_beside.add(key)
+            return None
+        beside.add(key)
+    return loaded[key].backend
 
 
 def load_backend_or_evict(model: ModelData) -> Any:
@@ -113,15 +159,23 @@ def memory_ended(error: BackendError) -> bool:
 def unload_backends(but: Loaded | None = None) -> bool:
     """Lets go of all backends but one; False where there was no other."""
     others = [key for key, found in loaded.items() if found is not but]
+    failed_beside.update(beside.intersection(others))
     for key in others:
         del loaded[key]
     gc.collect()
     return bool(others)
 
 
+def find_loaded_backends(units: Iterable[WorkUnit]) -> dict[int, Any]:
+    """Model id → its backend, of those models of `units` that are loaded."""
+    models = {unit.model.id: unit.model for unit in units}
+    found = {number: loaded.get(repr(model)) for number, model in models.items()}
+    return {number: held.backend for number, held in found.items() if held}
+
+
 def compute_results(
     study: Study,
-    units: Sequence[Unit],
+    fetched: FetchedBatch,
     keep: Callable[[ResultPairs], bool] = lambda pairs: True,
     streaks: Streaks | None = None,
 ) -> Computed:
@@ -129,28 +183,37 @@ def compute_results(
 
     What came slowly was handed to `keep` before, and is not among what is returned. `streaks`: what failed before.
     """
+    units = fetched.lease.units
     results = Results(units, keep, Streaks(Streak) if streaks is None else streaks)
-    problem = ""
+    results.encoders = fetched.lease.encoders
+    problem, seconds, stopped, backend = "", 0.0, False, None
     try:
         for of_model in by_model(units):
-            found = backend_for(model_data(of_model[0].model))
-            works, failures = inputs.load_works(of_model, getattr(found.backend, "preprocessing", ""))
+            found = backend_for(of_model[0].model)
+            backend = found.backend
+            works, failures = inputs.load_works(fetched, of_model, getattr(backend, "preprocessing", ""))
             results.update((failure.key, failure) for failure in failures)
-            for part in split_into_chunks(works, found.fits or max(1, len(works))):
-                execute_works(study, part, found, results)
-    except BackendError as error:
+            started = time.monotonic()
+            try:
+                for part in split_into_chunks(works, found.fits or max(1, len(works))):
+                    execute_works(study, part, found, results)
+            finally:
+                seconds += time.monotonic() - started
+    except (BackendError, InputsUnreadableError) as error:
         problem = str(error)
     except BatchStoppedError:
+        stopped = True
         logger.info("A batch of %s was stopped after %d of %d units.", study.slug, len(results), len(units))
     except LOST as error:
         # Nothing of that says anything about a unit: what came before is stored, the rest waits again.
-        logger.warning("A batch of %s lost its database (%s).", study.slug, type(error).__name__)
-    return Computed(results.pairs(), problem)
+        stopped = True
+        logger.warning("A batch of %s lost its way to the database (%s).", study.slug, type(error).__name__)
+    return Computed(results.pairs(), problem, seconds, stopped, backend)
 
 
-def by_model(units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    ordered = sorted(units, key=lambda unit: (unit.model_id, unit.pk))
-    for _, group in groupby(ordered, key=lambda unit: unit.model_id):
+def by_model(units: Sequence[WorkUnit]) -> Iterator[list[WorkUnit]]:
+    ordered = sorted(units, key=lambda unit: (unit.model.id, unit.id))
+    for _, group in groupby(ordered, key=lambda unit: unit.model.id):
         yield list(group)
 
 
@@ -162,7 +225,7 @@ def execute_works(study: Study, works: Sequence[Work], found: Loaded, results: R
     reason = "The study gave no result for it."
     try:
         collect_results(study, works, found, results)
-    except (BackendError, BatchStoppedError, *LOST):
+    except PASSED_ON:
         raise
     except (DeviceMemoryError, MemoryError) as error:
         reason = f"Memory does not suffice even for this unit alone: {error}"[:2000]

@@ -11,9 +11,10 @@ from django.db import DataError, IntegrityError, ProgrammingError, transaction
 
 from evaluation import content_store
 from evaluation.contracts.study import ImageResult, Result
-from evaluation.models import Batch, Embedding, GeneratedImage, Outcome, Run, Unit, hash_of
+from evaluation.models import Batch, Embedding, GeneratedImage, Model, Outcome, Run, Unit, hash_of
 from evaluation.readers import text_cleaning
 from evaluation.readers.text_cleaning import make_text_storable
+from wwd.base import bulk_insert
 
 ResultPairs = Sequence[tuple[Unit, Result]]
 IMAGE_STATES = {
@@ -22,6 +23,7 @@ IMAGE_STATES = {
     "filtered": GeneratedImage.State.FILTERED,
     "empty": GeneratedImage.State.HELD_BACK,
 }
+OUTCOME = ("unit_id", "batch_id", "text", "numbers", "image_id", "embedding_id", "reason", "circumstances")
 # What a row that no database takes raises, in Django or in a driver.
 UNSTORABLE = (DataError, IntegrityError, ProgrammingError, TypeError, ValueError, OverflowError)
 logger = logging.getLogger(__name__)
@@ -88,20 +90,23 @@ def fail_unit(unit: Unit, error: Exception, batch: Batch | None) -> None:
 def store_results(run: Run, pairs: ResultPairs, hashes: Mapping[str, str], batch: Batch | None = None) -> None:
     """Inserts images, vectors and outcomes of units. Called inside the transaction that ends the units."""
     images = store_images(run, pairs, hashes)
+    store_encoded(pairs, images)
     vectors = store_vectors(pairs)
-    Outcome.objects.bulk_create(
-        Outcome(
-            unit=unit,
-            batch=batch,
-            text=result.text,
-            numbers=dict(result.numbers),
-            image=images.get(unit.key),
-            embedding_id=vectors.get(unit.key),
-            reason=result.reason,
-            circumstances=dict(result.circumstances),
+    token = batch.pk if batch else None
+    rows = [
+        (
+            unit.pk,
+            token,
+            result.text,
+            dict(result.numbers),
+            image.pk if (image := images.get(unit.key)) else None,
+            vectors.get(unit.key),
+            result.reason,
+            dict(result.circumstances),
         )
         for unit, result in pairs
-    )
+    ]
+    bulk_insert.insert_rows(Outcome, OUTCOME, rows)
 
 
 def store_images(run: Run, pairs: ResultPairs, hashes: Mapping[str, str]) -> dict[str, GeneratedImage]:
@@ -142,6 +147,29 @@ def image_row(run: Run, unit: Unit, result: Result, image: ImageResult, sha256: 
         width=image.width or None,
         height=image.height or None,
         source_key=f"run:{run.slug}/{unit.key}",
+    )
+
+
+def store_encoded(pairs: ResultPairs, images: Mapping[str, GeneratedImage]) -> None:
+    """Inserts the vectors that came with images that are held."""
+    held = {key: row for key, row in images.items() if row.state == GeneratedImage.State.HELD}
+    found = [(held[unit.key], given) for unit, result in pairs if unit.key in held for given in result.encoded]
+    if not found:
+        return
+    known = set(Model.objects.filter(pk__in={given.model for _, given in found}).values_list("pk", flat=True))
+    Embedding.objects.bulk_create(
+        [
+            Embedding(
+                model_id=given.model,
+                preprocessing=given.preprocessing,
+                image=row,
+                dimensions=len(given.vector),
+                vector=given.vector.astype("<f4").tobytes(),
+            )
+            for row, given in found
+            if given.model in known
+        ],
+        ignore_conflicts=True,
     )
 
 

@@ -12,6 +12,7 @@ from evaluation.models import GeneratedImage, Model, Role, Subject
 from evaluation.runner.catalogue import model_data, subject_data
 from evaluation.subjects import subject_for
 
+# All builders count on here: rows that two of them make in one database never share a key.
 numbers = count(1)
 
 

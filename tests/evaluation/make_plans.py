@@ -1,6 +1,5 @@
 """Builders of plans: `make_plan(tables=[listed("review.quality")])`, `make_frozen(...)`."""
 
-from itertools import count
 from typing import Any
 
 from django.contrib.auth.models import Permission, User
@@ -8,8 +7,8 @@ from django.contrib.auth.models import Permission, User
 from evaluation.models import Plan
 from evaluation.plans.freezing import freeze_plan
 from evaluation.registry import lookup
+from tests.evaluation.make import numbers
 
-numbers = count(1)
 PERMISSIONS = ("view_storedtable", "view_plan", "add_plan", "change_plan", "unmask_plan")
 
 

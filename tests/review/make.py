@@ -1,6 +1,5 @@
 """Builders for the tests of the review: one call, one row that works, everything else by keyword."""
 
-import itertools
 import uuid
 from collections.abc import Mapping
 from io import BytesIO
@@ -13,8 +12,7 @@ from evaluation import content_store
 from evaluation.models import GeneratedImage, Model, Role, Subject
 from review.campaigns.service import add_invitation, current_consent, join_campaign, prepare_campaign_images
 from review.models import Campaign, CampaignImage, Invitation, Questionnaire, Reviewer
-
-numbers = itertools.count(1)
+from tests.evaluation.make import numbers
 
 FOOD = {"associates": "yes", "familiarity": "very", "quality": "4", "food": "yes"}
 GOOD = {**FOOD, "correct_dish": "yes", "match": "exact", "checks": ["indoors"]}

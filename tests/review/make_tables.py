@@ -1,7 +1,6 @@
 """Builders of reviews for tests of tables: whole cells of dishes × reviewers, without walking through the pages."""
 
 from collections.abc import Callable, Iterable
-from itertools import count
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -14,8 +13,7 @@ from evaluation.registry import lookup
 from evaluation.tables import compute
 from review.models import Assignment, Campaign, CampaignImage, Exclusion, Questionnaire, Review, Reviewer
 from review.tables.selection import Opinion
-
-numbers = count(1)
+from tests.evaluation.make import numbers
 
 
 def make_campaign(version: str = "1", source: str = Source.FORM, **values: Any) -> Campaign:

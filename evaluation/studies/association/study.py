@@ -14,7 +14,7 @@ Runs whose vectors were made elsewhere are imported with exactly these keys and 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from evaluation.contracts.study import (
     OutcomeData,
     Plan,
     Result,
+    RunOf,
     Study,
     StudyConfig,
     UnitPlan,
@@ -64,7 +65,7 @@ def text_key(payload: Mapping[str, Any]) -> str:
 class AssociationConfig(StudyConfig):
     """`images`: slug of the run whose images are scored; `encoder`: slug of the model that gives the vectors."""
 
-    images: str
+    images: Annotated[str, RunOf(("generation",))]
     encoder: str = "standin-encoder"
     descriptors: str = "association"
     descriptors_version: str = ""
@@ -106,6 +107,9 @@ class Association(Study):
         units = [*texts, *(UnitPlan(key, encoder, image.subject, payload, key) for key, image, payload in images)]
         return Plan(units, definition)
 
+    def list_encoders(self, config: AssociationConfig, images: str) -> Sequence[str]:
+        return (config.encoder,) if config.images == images else ()
+
     def execute(self, units: Sequence[Work], backend: Encoder) -> Iterator[Result]:
         """Vectors of texts and images, those stored already taken as they are."""
         todo = []
@@ -124,9 +128,11 @@ class Association(Study):
             vectors = backend.encode_texts([unit.payload["text"] for unit in texts])
             yield from (_vector_result(*pair, backend.preprocessing, told) for pair in zip(texts, vectors, strict=True))
         if images:
-            vectors = backend.encode_images([unit.image_bytes or b"" for unit in images])
-            pairs = zip(images, vectors, strict=True)
-            yield from (_vector_result(*pair, backend.preprocessing, told) for pair in pairs)
+            # Equal images come as one object: each is encoded once.
+            contents = {id(unit.image_bytes): unit.image_bytes or b"" for unit in images}
+            of_content = dict(zip(contents, backend.encode_images(list(contents.values())), strict=True))
+            found = ((unit, of_content[id(unit.image_bytes)]) for unit in images)
+            yield from (_vector_result(*pair, backend.preprocessing, told) for pair in found)
 
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
         """See `association_tables.py` and `association_ranks.py`."""

@@ -16,7 +16,7 @@ from collection.models.consent import PLACEHOLDERS, find_placeholders
 from collection.seed_data import CONSENTS
 from tests.collection.make import ANSWERS, CONSENT, confirm, open_collection, page, stranger, tokens, unopened
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 LANGUAGES = sorted({path.name.partition(".")[0] for path in CONSENTS.glob("*.json")})
 RIGHT = {"question_0": "True", "question_1": "False", "question_2": "True"}

@@ -1,6 +1,9 @@
 """Leases: who holds which units, and what happens to an answer that comes late."""
 
+import threading
+import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,13 +11,15 @@ import pytest
 from django.db import DatabaseError, connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
-from pytest_django import Settings
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from evaluation import studies
 from evaluation.contracts.study import Result
 from evaluation.models import Batch, Outcome, Run, Unit
 from evaluation.runner import create_run, leases
+from evaluation.runner.direct_transport import DirectTransport
+from evaluation.runner.heartbeat import Heartbeat
+from tests.evaluation.leased import describe_lease
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
@@ -192,26 +197,31 @@ def test_a_batch_of_which_all_that_came_was_stored_already_gives_the_rest_back()
 
 
 def test_a_lease_is_renewed_until_it_is_no_longer_held_whatever_the_database_does_meanwhile(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     batch = leases.lease_units(make_run(), "a", 2)
     assert batch is not None
     answered: Iterator[bool | DatabaseError] = iter([True, DatabaseError("It restarts."), True, False])
-    renewed = []
+    renewed, over = [], threading.Event()
 
     def renew(held: Batch) -> bool:
         renewed.append(held.pk)
         answer = next(answered)
         if isinstance(answer, DatabaseError):
             raise answer
+        if not answer:
+            over.set()
         return answer
 
-    settings.LEASE_SECONDS = 0.003
     monkeypatch.setattr(leases, "renew_lease", renew)
-    heartbeat = leases.Heartbeat(batch)
-    with heartbeat:
-        heartbeat.thread.join()
+    lease = describe_lease(list(batch.units.all()))
+    held = replace(lease, id=batch.pk)
+    heartbeat = Heartbeat(DirectTransport())
+    heartbeat.hold(replace(held, seconds=0.003))
+    assert over.wait(10)
+    heartbeat.close()
     assert renewed == [batch.pk] * 4
+    assert not heartbeat.holds(held)
 
 
 def test_a_unit_that_was_deleted_meanwhile_does_not_stop_its_batch() -> None:
@@ -254,11 +264,11 @@ def test_a_lease_of_a_large_run_looks_at_few_rows() -> None:
     """Planning a run has its rows counted: from then on nothing reads it whole, whatever was known before."""
     run = make_run(3000, together=3)
     with CaptureQueriesContext(connection) as captured:
-        leases.lease_units(run, "a", 30)
-    statements = [query["sql"] for query in captured.captured_queries]
-    reads = [sql for sql in statements if sql.startswith("SELECT") and "evaluation_unit" in sql]
-    assert len(reads) == 3
-    assert max(rows_read(sql) for sql in reads) <= 100
+        batch = leases.lease_units(run, "a", 30)
+    assert batch is not None
+    [sql] = [query["sql"] for query in captured.captured_queries if "evaluation_unit" in query["sql"]]
+    assert rows_read(sql.replace(str(batch.pk), str(uuid.uuid4()))) <= 100
+    assert run.units.filter(state="leased").count() == 60
 
 
 def rows_read(sql: str) -> int:
