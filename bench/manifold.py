@@ -6,6 +6,11 @@ Every line is measured in a process of its own that runs on two cores. Peaks are
 (float32, as extractors give them) and the interpreter included. Ratios are to be read, since the seconds depend on the
 machine: `prdc` ÷ ours in time and memory, the time per doubling of n up to twice `--n`, the draws ÷ one draw, and with
 a card the time on two cores ÷ that on the card. `--quick` takes 2,000 vectors of 256 numbers, in seconds.
+
+Measured on 2026-11-29 with 20,000 vectors, on two cores of an idle x86_64 machine of 16 with one NVIDIA H200: `prdc`
+takes 3.0 times as long and 11 times as much memory (56 s and 5.7 GB beside 19 s and 0.5 GB), all four measures equal.
+A doubling of n costs 2.7 to 4.0 times as much (40,000: 74 s, 1.0 GB), 20 draws of half 3.9 times one of them, and the
+card is 5.8 times as fast. `prdc` was its code typed again there, not its package.
 """
 
 import argparse

@@ -124,8 +124,8 @@ class PointSet:
 
 
 class ArrayBounds:
-    """Lower bounds by numpy, on the threads that it has. A block is valid until the next one is asked for, so that large
-    arrays are not allocated for each."""
+    """Lower bounds by numpy, on the threads that it has. A block is valid until the next one is asked for, so that no
+    large array is allocated for each."""
 
     def __init__(self, first: PointSet, second: PointSet) -> None:
         self.first, self.second = first, second
