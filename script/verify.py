@@ -88,7 +88,8 @@ def pytest_step(words: list[str]) -> Step:
     They run away from what a running site keeps in `var/`.
     tests/scheduling.py says which of them run in one process, and in which order.
     """
-    cores = [] if any(word.startswith("-n") for word in words) else ["-n", str((os.cpu_count() or 1) + 1), "--dist", "loadfile"]
+    own = any(word.startswith("-n") for word in words)
+    cores = [] if own else ["-n", str((os.cpu_count() or 1) + 1), "--dist", "loadfile"]
     folder = OUTPUT / "run"
     (folder / "static").mkdir(parents=True, exist_ok=True)
     # Each core runs tests of its own: a model that took them all would only make others wait.

@@ -194,6 +194,10 @@ WEB_CONNECTIONS = env.whole("WWD_WEB_CONNECTIONS", 8)
 # So old the start page may be that a stranger gets. 0: made for each of them.
 WEB_PAGE_SECONDS = env.whole("WWD_WEB_PAGE_SECONDS", 0)
 LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
+# The cache of fetched weights, which several hosts may share; workers need no right to write there.
+WEIGHTS_FOLDER = env.path("WWD_WEIGHTS", VAR_DIR / "weights")
+# Whether a worker may fetch weights by itself when a run needs them.
+FETCH_WEIGHTS = env.flag("WWD_FETCH_WEIGHTS", False)
 # A worker process ends between two slices of work after so many of them, or once it holds so much memory.
 WORKER_SLICES = env.whole("WWD_WORKER_SLICES", 500, least=1)
 WORKER_MEGABYTES = env.whole("WWD_WORKER_MEGABYTES", 0)

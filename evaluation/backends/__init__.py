@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.utils.module_loading import import_string
 
-from evaluation.backends import weight_files
+from evaluation.backends import weight_cache, weight_files
 from evaluation.contracts.backend import BackendError
+from evaluation.contracts.parameters import LOCAL
 from evaluation.contracts.study import ModelData
 from evaluation.registry.backend_table import resolve_backend_path
 
@@ -13,6 +15,9 @@ from evaluation.registry.backend_table import resolve_backend_path
 def load_backend(model: ModelData) -> Any:
     """The backend of `model`, loaded anew. Raises BackendError where it cannot work on this machine."""
     path = resolve_backend_path(model)
+    if model.backend in LOCAL and not settings.FETCH_WEIGHTS:
+        weight_cache.go_offline()
+        weight_files.check_arrived(model)
     try:
         return import_string(path.replace(":", "."))(model)
     except ImportError as error:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluation.backends import weight_cache
 from evaluation.backends import weights as backends_weights
 from evaluation.contracts.backend import BackendError
 from evaluation.contracts.study import ModelData
@@ -28,10 +29,7 @@ def check_arrived(model: ModelData) -> None:
     if not any(
         find_weight_file(model, name) for name in ("config.json", "model_index.json")
     ) and not backends_weights.is_folder(model):
-        raise BackendError(
-            f"{model.slug}: Nothing of {model.identifier} {model.revision} is on this machine yet. "
-            "The first run fetches it, or 'manage.py models check --load' now."
-        )
+        raise BackendError(f"{model.slug}: {weight_cache.describe_absent(model)}")
 
 
 def find_weight_file(model: ModelData, name: str) -> Path | None:
@@ -39,10 +37,20 @@ def find_weight_file(model: ModelData, name: str) -> Path | None:
     if backends_weights.is_folder(model):
         found = Path(model.identifier) / name
         return found if found.is_file() else None
-    from huggingface_hub import try_to_load_from_cache
+    found = weight_cache.folder_of(model.identifier, model.revision) / name
+    return found if found.is_file() else None
 
-    cached = try_to_load_from_cache(model.identifier, name, revision=model.revision)
-    return Path(cached) if isinstance(cached, str) else None
+
+def list_changed_files(model: ModelData) -> list[str]:
+    """Sentences about files of a fetched model that are no longer as they came, by their checksums.
+
+    Raises BackendError where nobody wrote any down: a folder of one's own, or another client's.
+    """
+    held = weight_cache.read_manifest(model.identifier, model.revision)
+    if backends_weights.is_folder(model) or not held:
+        raise BackendError(f"{model.slug}: No checksums are kept of {model.identifier}: it was not fetched by this.")
+    folder = weight_cache.folder_of(model.identifier, model.revision)
+    return weight_cache.list_wrong_files(folder, held, hashes=True)
 
 
 def missing_of_pipeline(model: ModelData, index: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.parameters import COMMIT, source_problem
 from evaluation.contracts.study import ModelData
@@ -37,7 +39,12 @@ def source_of(model: ModelData) -> dict[str, Any]:
         raise BackendError(
             f"{model.slug}: {source_problem('clip', model.identifier, model.revision) or no_folder(model)}"
         )
-    return {"revision": model.revision, "trust_remote_code": False}
+    return {
+        "revision": model.revision,
+        "trust_remote_code": False,
+        "cache_dir": str(settings.WEIGHTS_FOLDER),
+        "local_files_only": not settings.FETCH_WEIGHTS,
+    }
 
 
 def is_folder(model: ModelData) -> bool:
@@ -58,7 +65,7 @@ def load_pretrained_model(model: ModelData, kind: Any, precision: str, *, spread
 
 
 def file_of(model: ModelData, name: str) -> Path | None:
-    """A small file beside the weights, fetched where it lies on the Hub; None where there is none."""
+    """A small file beside the weights; None where there is none."""
     source = source_of(model)
     if is_folder(model):
         found = Path(model.identifier) / name
@@ -67,7 +74,10 @@ def file_of(model: ModelData, name: str) -> Path | None:
 
     with convert_loading_errors(model):
         cached = cached_file(
-            model.identifier, name, revision=source["revision"], _raise_exceptions_for_missing_entries=False
+            model.identifier,
+            name,
+            **{key: source[key] for key in ("revision", "cache_dir", "local_files_only")},
+            _raise_exceptions_for_missing_entries=False,
         )
     return Path(cached) if cached else None
 

@@ -108,6 +108,14 @@ PROVIDER = (
     OPTIONS,
 )
 DRAWN = (SEEDS, MOST_CHARACTERS)
+# Of every vision-language model on own cards; `evaluation/backends/vlm/answering.py` reads them.
+ANSWERED = (
+    PRECISION,
+    build_integer_parameter("most_new_tokens", 32),
+    build_integer_parameter("tokens_at_once", 4096),
+    build_integer_parameter("images_at_once", 8, most=64),
+    SPREAD,
+)
 
 DECLARED: Mapping[tuple[str, str], tuple[Parameter, ...]] = {
     ("image_generator", "diffusers"): (
@@ -126,12 +134,8 @@ DECLARED: Mapping[tuple[str, str], tuple[Parameter, ...]] = {
     ("encoder", "standin"): (),
     ("encoder", "stored"): (Parameter("preprocessing", "text", ""),),
     ("features", "pixels"): (build_integer_parameter("edge", most=8192),),
-    ("vqa", "llava-next"): (
-        PRECISION,
-        build_integer_parameter("most_new_tokens", 32),
-        build_integer_parameter("tokens_at_once", 2048),
-        SPREAD,
-    ),
+    ("vqa", "llava-next"): ANSWERED,
+    ("vqa", "transformers"): ANSWERED,
     ("vqa", "openai"): PROVIDER,
     ("vqa", "standin"): (),
     ("chat", "openai"): PROVIDER,

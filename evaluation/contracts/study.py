@@ -6,17 +6,20 @@ Studies never touch the database: the runner hands them plain data and stores wh
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
 
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
 from evaluation.readers.image_decode import Pixels
 
 Vector = npt.NDArray[np.float32]
+# In a payload: labels of the unit itself, dimension → value, such as {"question_language": "yor"}.
+UNIT_LABELS = "labels"
 FinalState = Literal["done", "refused", "filtered", "empty", "failed"]
 
 
@@ -31,6 +34,31 @@ class StudyConfig(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True)
+class RunOf:
+    """Marks a text of a Config that names a run of one of these studies; forms and chains then offer such runs.
+
+    `images: Annotated[str, RunOf(("generation",))]`
+    """
+
+    studies: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ModelOf:
+    """Marks a text of a Config that names a model of one of these roles, where the study needs several roles."""
+
+    roles: tuple[str, ...]
+
+
+Mark = TypeVar("Mark", RunOf, ModelOf)
+
+
+def find_mark(field: FieldInfo, kind: type[Mark]) -> Mark | None:
+    """What a field of a Config is marked by, if it is."""
+    return next((each for each in field.metadata if isinstance(each, kind)), None)
 
 
 @dataclass(frozen=True)
@@ -91,7 +119,10 @@ class QuestionsData:
 
 @dataclass(frozen=True)
 class ImageData:
-    """A held image. Anyone who executes a unit reads its bytes through `Work.image_bytes`."""
+    """A held image; `photograph`: by a camera, whatever its model is called.
+
+    Anyone who executes a unit reads its bytes through `Work.image_bytes`.
+    """
 
     id: int
     subject: SubjectData
@@ -99,6 +130,7 @@ class ImageData:
     seed: int | None
     sample: int | None
     sha256: str
+    photograph: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,6 +155,31 @@ class AnswerData:
     text: str
 
 
+@dataclass(frozen=True)
+class VectorData:
+    """A vector that a unit of an earlier run gave: of an image (`image_id`) or of a text, by `model` (slug)."""
+
+    key: str
+    subject: SubjectData | None
+    model: str
+    preprocessing: str
+    vector: Vector
+    image_id: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class NumbersData:
+    """The numbers that a unit of an earlier run gave, by `model` (slug), and the image that they are about, if any."""
+
+    key: str
+    subject: SubjectData | None
+    model: str
+    payload: Mapping[str, Any]
+    numbers: Mapping[str, float]
+    image_id: int | None = None
+
+
 class Catalogue(Protocol):
     """What a plan may ask for. Everything comes in a stable order, so that the same config gives the same keys.
 
@@ -145,13 +202,19 @@ class Catalogue(Protocol):
 
     def answers(self, run: str) -> Sequence[AnswerData]: ...
 
+    def vectors(self, run: str) -> Iterator[VectorData]: ...
+
+    def numbers(self, run: str) -> Iterator[NumbersData]: ...
+
 
 @dataclass(frozen=True)
 class UnitPlan:
     """One unit to be. `key` is unique in the run; `affinity` groups what one worker should do together.
 
-    Two names in `payload` mean something to the runner: `image` (id of a `GeneratedImage`, whose bytes then come
-    with the work) and `text` (a text to be embedded). With either, a vector that is stored already comes too.
+    Four names in `payload` mean something outside of the study: `image` (id of a `GeneratedImage`, whose bytes then
+    come with the work), `text` (a text to be embedded; with either, a vector that is stored already comes too),
+    `vectors` (slug of a run, whose vectors then come with the work: for what is fitted to many), and `labels`
+    (`UNIT_LABELS`: labels of the unit, beside those of its subject).
     """
 
     key: str
@@ -174,6 +237,7 @@ class Work:
     """A leased unit with what is needed to execute it.
 
     `stored_vector` where an embedding exists already: then `image_bytes` may be None, nobody read the file.
+    `vectors`: those of the run that `vectors` in the payload names.
     """
 
     key: str
@@ -182,6 +246,7 @@ class Work:
     payload: Mapping[str, Any]
     image_bytes: bytes | None = None
     stored_vector: Vector | None = None
+    vectors: Sequence[VectorData] = ()
 
 
 @dataclass(frozen=True)
@@ -245,11 +310,12 @@ class Result:
 
 @dataclass(frozen=True)
 class OutcomeData:
-    """A stored outcome with the frozen labels of its subject, as `summarise` sees it.
+    """A stored outcome with the frozen labels of its subject and those of its unit, as `summarise` sees it.
 
-    `cluster` is the dish where there is one, else the image: what may be resampled independently.
-    `image_model` is the model that made the image, for outcomes about images; `prompt` the slug of the prompt that
-    the image was, or was to be, made by.
+    `cluster` is what may be resampled independently, by `Study.cluster_of`. `subject_kind` and `subject_key` are
+    empty where the unit is about no subject. `image_model` is the model that made the image, for outcomes about
+    images, and `photograph` says that it is a camera; `prompt` is the slug of the prompt that the image was, or was
+    to be, made by: photographs have none.
     """
 
     key: str
@@ -269,6 +335,9 @@ class OutcomeData:
     run_id: int = 0
     prompt: str = ""
     circumstances: Mapping[str, Any] = field(default_factory=dict)
+    photograph: bool = False
+    subject_kind: str = ""
+    subject_key: str = ""
 
 
 class Study(ABC):
@@ -293,7 +362,11 @@ class Study(ABC):
 
     @abstractmethod
     def summarise(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> TidyTable:
-        """The table named `<slug>.<table>`; pure, runs on a host without torch."""
+        """The table named `<slug>.<table>`; pure, runs on a host without torch.
+
+        `config`: the run's, as a `Config`. That of a run made elsewhere, or by an earlier version, is not checked: it
+        has the fields that are stored, and defaults for others that have one.
+        """
 
     def list_encoders(self, config: Any, images: str) -> Sequence[str]:
         """Slugs of the encoders whose vectors of the images of the run `images` the study asks for.
@@ -305,3 +378,11 @@ class Study(ABC):
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
         """The observations that the numbers of the table are means of; None where they are no means."""
         return None
+
+    def cluster_of(self, outcome: OutcomeData) -> str:
+        """What may be resampled independently: the name of the cluster that the outcome belongs to.
+
+        By default, as `outcome.cluster` says it: the dish; for a place, and where there is no subject, the image, else
+        the unit; for any other subject the subject itself. The same in every run, so that runs can be paired.
+        """
+        return outcome.cluster

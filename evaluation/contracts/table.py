@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from evaluation.metrics.dimensions import DIMENSION_NAMES
 from evaluation.metrics.observations import Observations
 from evaluation.metrics.tidy import TidyTable
 
@@ -21,13 +22,19 @@ class PValue:
     holm: str = ""
 
 
+def inputs_of_study(study: str) -> tuple[str, ...]:
+    """What every table of a study is computed from."""
+    return (f"runs.{study}", "withdrawals")
+
+
 @dataclass(frozen=True)
 class TableSpec:
     """A named table. `metrics`: metric → its definition. `version` changes with a definition.
 
     Texts are plain English, on pages and in files.
 
-    `inputs` are the counters whose change makes it stale; `filters` the accepted filter names: one that is also a
+    `inputs` are the counters whose change makes it stale, of a study's table those of its runs and of withdrawals where
+    none are named; `filters` the accepted filter names: one that is also a
     column keeps the rows with that value, any other is read by what computes the table; `choices` are the accepted
     values of those that have few. `figure`: whether bars of it say anything; `undrawn`: metrics of which they say
     nothing that another does not say. A table comes either from
@@ -39,7 +46,8 @@ class TableSpec:
     columns that `compute` never looks at, so that rows of the table without them are what it would make; of a study's
     table that is so for all of them. `tests`: its p-values; `ranks`: columns that name the worse or the lowest of
     several groups → the metric that they go by. What of both is left where no interval is claimed, says
-    `evaluation/tables/claims.py`.
+    `evaluation/tables/claims.py`. `instrument`: where the column `model` names the model that looks at images, such as
+    photographs, and not the one that made them: the parts of a run's definition that this model is, its name first.
     """
 
     name: str
@@ -48,8 +56,8 @@ class TableSpec:
     version: str
     columns: tuple[str, ...]
     metrics: Mapping[str, str]
-    inputs: tuple[str, ...]
-    filters: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
     compute: Callable[[Filters], TidyTable] | None = None
     observe: Callable[[Filters], Observations] | None = None
     study: str = ""
@@ -63,6 +71,11 @@ class TableSpec:
     unread: tuple[str, ...] = ()
     tests: tuple[PValue, ...] = ()
     ranks: Mapping[str, str] = field(default_factory=dict)
+    instrument: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.study and not self.inputs:
+            object.__setattr__(self, "inputs", inputs_of_study(self.study))
 
     def to_draw(self, table: TidyTable) -> TidyTable:
         """What the figure of this table shows."""
@@ -78,10 +91,9 @@ class TableSpec:
         return [metric for metric in self.metrics if metric not in self.undrawn]
 
 
-# Filters that choose what is counted by the labels of a subject, and by the prompt of an image.
-LABELS = ("country", "continent", "language", "kind")
+# Filters that choose what is counted by the labels of a subject or of a unit, and by the prompt of an image.
 PROMPT = "prompt"
-NARROWING = (*LABELS, PROMPT)
+NARROWING = (*DIMENSION_NAMES, PROMPT)
 MOST_OPTIONS = 300
 
 

@@ -1,7 +1,7 @@
 """What may be compared with what: images by model and prompt, runs by their definition, and why others may not be."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.contracts.table import TableSpec
 from evaluation.metrics.observations import Labels, Observations
 from evaluation.metrics.ordering import sort_group_values
 from evaluation.models import Embedding, GeneratedImage, Role, Run
@@ -17,6 +18,7 @@ CHUNK = 5000
 NO_PROMPT = ""
 # Parts of a definition that are the thing compared, not how it was measured.
 OF_MODEL = ("model", "revision", "parameters")
+PREPARED = "preprocessing"
 OF_PROMPT = ("prompt", "prompt_sha256")
 READABLE = {"prompt_sha256": "prompt hash", "revision": "model revision", "study_version": "study version"}
 
@@ -53,6 +55,13 @@ class ComparedImages:
     camera: npt.NDArray[np.bool_]
     made: npt.NDArray[np.intp]
     definitions: tuple[Definition, ...]
+
+    @classmethod
+    def unknown(cls, found: Observations) -> "ComparedImages":
+        """Where the models looked at the images: who made these, and by which prompt, sets no two of them apart."""
+        n = len(found)
+        nowhere = np.full(n, -1, dtype=np.intp)
+        return cls(Labels.same(NO_PROMPT, n), found.labels("model"), np.zeros(n, dtype=np.bool_), nowhere, ())
 
     @classmethod
     def of(cls, found: Observations) -> "ComparedImages":
@@ -119,10 +128,14 @@ class Runs:
     within: str = ""
 
     @classmethod
-    def of(cls, first: Run, second: Run, compared: str) -> "Runs":
+    def of(cls, first: Run, second: Run, compared: str, instrument: Sequence[str] = ()) -> "Runs":
         """Runs go by their names, prompts and models by what their definitions say."""
         if compared == "runs":
             return cls(compared, (first.slug, second.slug))
+        if instrument:
+            named = [str(run.definition.get(instrument[0], "")) for run in (first, second)]
+            # Two revisions of one model have one name.
+            return cls(compared, (named[0], named[1]) if named[0] != named[1] else (first.slug, second.slug))
         part, shared = ("model", "prompt") if compared == "models" else ("prompt", "model")
         names = (str(first.definition.get(part, "")), str(second.definition.get(part, "")))
         return cls(compared, names, str(first.definition.get(shared, "")))
@@ -193,17 +206,27 @@ def run_definition(run: Run) -> Definition:
     """What two runs of a study must share: its version and definition, and how images were prepared for vectors."""
     vectors = Embedding.objects.filter(outcome__unit__run=run).exclude(image=None)
     prepared = sorted(vectors.order_by().values_list("preprocessing", flat=True).distinct())
-    return {**definition_of(run), **({"preprocessing": prepared} if prepared else {})}
+    return {**definition_of(run), **({PREPARED: prepared} if prepared else {})}
 
 
-def compared_by(study: str, parts: Sequence[str]) -> str:
+def drop_unshared_images(pair: Pair, images: npt.NDArray[np.int64]) -> Pair:
+    """The pair without what only one of two instruments looked at; `images`: those of all observations."""
+    both = np.intersect1d(images[pair.first.at], images[pair.second.at])
+    first, second = (replace(side, at=side.at[np.isin(images[side.at], both)]) for side in (pair.first, pair.second))
+    return replace(pair, first=first, second=second)
+
+
+def compared_by(table: TableSpec, parts: Sequence[str]) -> str:
     """What a difference of two runs in these parts of their definition is one of; empty where they may not be compared.
 
-    Only the study that makes images is defined by their model and prompt; elsewhere a model is the instrument.
+    Only the study that makes images is defined by their model and prompt. Elsewhere a model is the instrument, which
+    is what is compared in the tables that say so; how it prepares images is its own.
     """
     if not parts:
         return "runs"
-    if study != "generation":
+    if table.instrument:
+        return "models" if set(parts) <= {*table.instrument, PREPARED} else ""
+    if table.study != "generation":
         return ""
     if "model" in parts and set(parts) <= set(OF_MODEL):
         return "models"

@@ -13,6 +13,7 @@ from evaluation.derived.comparable import (
     Pair,
     Runs,
     compared_by,
+    drop_unshared_images,
     explain_refusal,
     find_differing_parts,
     format_parts,
@@ -21,6 +22,7 @@ from evaluation.derived.comparable import (
     run_definition,
 )
 from evaluation.metrics import observations
+from evaluation.metrics.dimensions import COMPARED_DIMENSIONS
 from evaluation.metrics.observations import ALL, Observations, stack_observations
 from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.paired import Paired, Pairs, compare_pairs
@@ -51,6 +53,7 @@ HOW = (
 )
 PEOPLE = "Interval and p know dishes and people: that few people differ much makes both wide, never a difference."
 NOTHING = "Nothing is compared: there are no two models, prompts or runs here."
+NOT_SHARED = "they looked at no image in common"
 NO_RUN = "There is no finished run of this name to compare with."
 SAME_RUN = "A run is not compared with itself."
 
@@ -131,7 +134,7 @@ def prepare_comparison(base: TableSpec, filters: Filters) -> Comparison | str:
     found = observe.observe_table(base, mine)
     assert found is not None
     if other is None:
-        return Comparison(found, (ComparedImages.of(found),))
+        return Comparison(found, (know_images(base, found),))
     return with_run(base, mine, found, other)
 
 
@@ -144,7 +147,7 @@ def with_run(base: TableSpec, filters: Filters, found: Observations, other: str)
     if first == second:
         return SAME_RUN
     parts = find_differing_parts([run_definition(run) for run in (first, second)])
-    compared = compared_by(base.study, parts)
+    compared = compared_by(base, parts)
     if not compared:
         return f"{first.slug} and {second.slug} are not compared: they differ in {format_parts(parts)}."
     return of_two(base, filters, (first, second), found, compared)
@@ -160,17 +163,28 @@ def of_two(base: TableSpec, filters: Filters, runs: tuple[Run, Run], found: Obse
         notes=(f"Runs {runs[0].slug} (first) and {runs[1].slug} (second).", *found.notes, *theirs.notes),
         demonstration=found.demonstration or theirs.demonstration,
     )
-    return Comparison(both, (ComparedImages.of(found), ComparedImages.of(theirs)), Runs.of(*runs, compared))
+    images = (know_images(base, found), know_images(base, theirs))
+    return Comparison(both, images, Runs.of(*runs, compared, base.instrument))
+
+
+def know_images(base: TableSpec, found: Observations) -> ComparedImages:
+    """What is known of the images that models made, or looked at."""
+    return ComparedImages.unknown(found) if base.instrument else ComparedImages.of(found)
 
 
 def rows_of(base: TableSpec, made: Comparison, refused: dict[str, None]) -> Iterator[TidyRow]:
     """Rows of every measure, place and pair; sentences about pairs that are not compared come to `refused`."""
-    others = [column for column in base.columns if column not in (*derived.PLACES, "model")]
+    others = [column for column in base.columns if column not in (*COMPARED_DIMENSIONS, "model")]
     for cell, at in observations.iterate_observation_cells(made.found, others):
         for pair in made.pairs(at):
             if sentence := explain_refusal(pair):
                 refused[sentence] = None
                 continue
+            if base.instrument:
+                pair = drop_unshared_images(pair, made.found.images)
+                if not len(pair.first.at):
+                    refused[f"{pair.first.name} and {pair.second.name} are not compared: {NOT_SHARED}."] = None
+                    continue
             names = {"compared": pair.compared, "within": pair.within, "first": pair.first.name}
             yield from rows_of_pair(base, made.found, pair, {**cell, **names, "second": pair.second.name})
 
@@ -184,19 +198,21 @@ def rows_of_pair(base: TableSpec, found: Observations, pair: Pair, groups: Mappi
         inside = weights > 0
         chosen = held.picked(inside)
         for measure, values in chosen.values.items():
-            made = compare_pairs(Pairs.of(values, chosen.dishes, chosen.raters, second[inside], weights[inside]))
+            made = compare_pairs(
+                Pairs.of(values, chosen.dishes, chosen.raters, second[inside], weights[inside], chosen.outcomes)
+            )
             for metric, estimate in estimate_comparison(made).items():
                 yield TidyRow({"measure": measure, **where, **groups}, metric, estimate)
 
 
 def places_of(base: TableSpec, held: Observations) -> Iterator[tuple[dict[str, str], npt.NDArray[np.float64]]]:
     """All places, then each place of each kind, with the weight of every observation in it."""
-    columns = [column for column in base.columns if column in derived.PLACES]
+    columns = [column for column in base.columns if column in COMPARED_DIMENSIONS]
     everywhere = dict.fromkeys(columns, ALL)
     yield everywhere, np.ones(len(held))
     for column in columns:
         labels = held.labels(column)
-        counts = np.array([len(set(kind) - {ALL}) for kind in labels.kinds] or [0])[labels.codes]
+        counts = held.count_groups(column)
         for value in sort_group_values((value for value in labels.values if value != ALL), column):
             yield {**everywhere, column: value}, labels.holding(value) / np.maximum(counts, 1)
 

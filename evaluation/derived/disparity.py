@@ -9,6 +9,7 @@ import numpy as np
 from evaluation.contracts.table import Filters, PValue, TableSpec
 from evaluation.metrics import disparity as metrics
 from evaluation.metrics import observations
+from evaluation.metrics.dimensions import COMPARED_DIMENSIONS
 from evaluation.metrics.disparity import Disparity, Group
 from evaluation.metrics.inference.intervals import Interval
 from evaluation.metrics.inference.multiple_testing import TOLERANCE
@@ -17,6 +18,7 @@ from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.samples import Sample
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.registry import derived
+from evaluation.registry.derived import BY, ENDS
 from evaluation.tables import observe
 
 BASIC: Mapping[str, str] = {
@@ -43,7 +45,6 @@ METRICS: Mapping[str, str] = {
     "p_unshared": "The same share of draws, without these dishes.",
     "p_holm_unshared": "The same after Holm's correction, without these dishes.",
 }
-ENDS = ("lowest", "highest", "worse")
 DRAWN = {"gap": "", "gap_expected": ", by chance"}
 RATERS = (
     "Regions differ in the people who judged too, not in the images alone: p and interval know how much single "
@@ -58,13 +59,13 @@ NEGATIVE = "not for measures that can be negative, or where all groups are 0"
 
 def spec_of(base: TableSpec) -> TableSpec | None:
     """The table of disparities of `base`; None where it has no observations or no places."""
-    places = [column for column in base.columns if column in derived.PLACES]
+    places = [column for column in base.columns if column in COMPARED_DIMENSIONS]
     if not places or not (base.observe or base.observed):
         return None
     others = tuple(column for column in base.columns if column not in (*places, "model"))
     model = tuple(column for column in base.columns if column == "model")
     dropped = (*places, "interval")
-    columns = ("measure", *others, "by", *model, *ENDS)
+    columns = ("measure", *others, BY, *model, *ENDS)
     return TableSpec(
         name=f"disparity.{base.name}",
         title="Disparity between regions",
@@ -73,8 +74,8 @@ def spec_of(base: TableSpec) -> TableSpec | None:
         columns=columns,
         metrics=METRICS,
         inputs=base.inputs,
-        filters=("measure", "by", *(name for name in base.filters if name not in dropped)),
-        choices={name: values for name, values in base.choices.items() if name not in dropped} | {"by": tuple(places)},
+        filters=("measure", BY, *(name for name in base.filters if name not in dropped)),
+        choices={name: values for name, values in base.choices.items() if name not in dropped} | {BY: tuple(places)},
         compute=partial(compute_disparities, base),
         unread=columns,
         study=base.study,
@@ -128,7 +129,7 @@ class Compared:
 
 def iterate_disparity_cells(base: TableSpec, found: Observations) -> Iterator[Compared]:
     """Every measure, kind of place, model and value of the other columns that occurs."""
-    places = [column for column in base.columns if column in derived.PLACES]
+    places = [column for column in base.columns if column in COMPARED_DIMENSIONS]
     others = [column for column in base.columns if column not in places]
     for cell, at in observations.iterate_observation_cells(found, others):
         held = found.picked(at)
@@ -138,9 +139,14 @@ def iterate_disparity_cells(base: TableSpec, found: Observations) -> Iterator[Co
             kinds = np.array([[name in kind for name in names] for kind in labels.kinds], dtype=np.bool_)
             for measure, values in held.values.items():
                 sample = Sample.of(
-                    values, held.dishes, held.raters, labels.codes, kinds.reshape(len(labels.kinds), len(names))
+                    values,
+                    held.dishes,
+                    held.raters,
+                    labels.codes,
+                    kinds.reshape(len(labels.kinds), len(names)),
+                    held.outcomes,
                 )
-                yield Compared({"measure": measure, "by": by, **cell}, names, sample)
+                yield Compared({"measure": measure, BY: by, **cell}, names, sample)
 
 
 def rows_of(cell: Compared, base: TableSpec, table: TableSpec) -> Iterator[TidyRow]:

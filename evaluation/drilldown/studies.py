@@ -1,21 +1,22 @@
 """What is behind the tables of studies: images or units of their run, each read by the study itself."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 
 from collection.models import Dish
 from evaluation import studies
-from evaluation.contracts.study import OutcomeData
-from evaluation.contracts.table import LABELS, PROMPT
+from evaluation.contracts.study import UNIT_LABELS, OutcomeData
+from evaluation.contracts.table import PROMPT
 from evaluation.drilldown.cells import Cell, Drilldown, Observed
+from evaluation.metrics.dimensions import DIMENSION_NAMES, SUBJECT_DIMENSIONS, UNIT_DIMENSIONS
 from evaluation.metrics.observations import ALL
-from evaluation.models import GeneratedImage, Outcome, PromptTemplate, Run, RunLabel, Unit
-from evaluation.models import Model as Maker
+from evaluation.models import GeneratedImage, Model, Outcome, PromptTemplate, Role, Run, RunLabel, Unit
 from evaluation.registry.runs import chosen_run
 from evaluation.tables.format import format_number
-from evaluation.tables.outcomes import FINAL, read_outcomes
+from evaluation.tables.from_runs import config_of
+from evaluation.tables.outcomes import FINAL, Maker, makers_of, read_outcomes
 
 DIGITS = 3
 # Subjects that are named one by one.
@@ -34,16 +35,24 @@ def run_of(cell: Cell) -> Run | None:
 def labels_of(cell: Cell) -> dict[str, tuple[str, ...]]:
     """The labels of whatever the cell counts: its own columns, and filters on other ones."""
     wanted = {**cell.filters, **cell.groups}
-    return {name: (wanted[name],) for name in LABELS if name in wanted}
+    return {name: (wanted[name],) for name in DIMENSION_NAMES if name in wanted}
 
 
 def filter_by_cell_labels(run: Run, cell: Cell) -> Q:
     """Rows whose subject has the labels of the cell, as frozen for the run."""
     found = Q()
     for name, (value,) in labels_of(cell).items():
+        if name in UNIT_DIMENSIONS:
+            continue
         same = RunLabel.objects.filter(run=run, subject=OuterRef("subject"), dimension=name, value=value)
         found &= Q(Exists(same))
     return found
+
+
+def filter_by_unit_labels(cell: Cell) -> Q:
+    """Units with the labels of the cell that are those of units."""
+    labels = {name: value for name, (value,) in labels_of(cell).items() if name in UNIT_DIMENSIONS}
+    return Q(**{f"payload__{UNIT_LABELS}__{name}": value for name, value in labels.items()})
 
 
 def by_model(cell: Cell) -> Q:
@@ -55,8 +64,9 @@ def select_cell_images(cell: Cell, run: Run, endings: Sequence[str] = ("",)) -> 
     """Images of the cell's labels and model with a unit of the run, whose key is `image:<id>` and an ending."""
     key = Concat(Value("image:"), Cast(OuterRef("pk"), CharField()))
     keys = [Concat(key, Value(ending)) if ending else key for ending in endings]
-    asked = Exists(Unit.objects.filter(run=run, key__in=keys))
-    prompt = Q(prompt__slug=cell.filters[PROMPT]) if PROMPT in cell.filters else Q()
+    asked = Exists(Unit.objects.filter(filter_by_unit_labels(cell), run=run, key__in=keys))
+    # Photographs have no prompt: they stay beside, whatever is chosen.
+    prompt = Q(prompt__slug=cell.filters[PROMPT]) | Q(model__role=Role.CAMERA) if PROMPT in cell.filters else Q()
     return GeneratedImage.objects.filter(filter_by_cell_labels(run, cell), by_model(cell), prompt, asked).exclude(
         WITHDRAWN
     )
@@ -65,7 +75,12 @@ def select_cell_images(cell: Cell, run: Run, endings: Sequence[str] = ("",)) -> 
 def select_cell_units(cell: Cell, run: Run) -> QuerySet[Unit]:
     """Ended units of the cell's labels and model."""
     rows = Unit.objects.filter(
-        filter_by_cell_labels(run, cell), by_model(cell), run=run, outcome__isnull=False, state__in=FINAL
+        filter_by_cell_labels(run, cell),
+        filter_by_unit_labels(cell),
+        by_model(cell),
+        run=run,
+        outcome__isnull=False,
+        state__in=FINAL,
     )
     if PROMPT in cell.filters:
         ids = list(PromptTemplate.objects.filter(slug=cell.filters[PROMPT]).values_list("pk", flat=True))
@@ -76,7 +91,11 @@ def select_cell_units(cell: Cell, run: Run) -> QuerySet[Unit]:
 def load_outcome_data(cell: Cell, outcomes: QuerySet[Outcome]) -> list[OutcomeData]:
     """A page's outcomes as the study's own functions read them; of labels and models, what the cell says of all."""
     labels, maker = labels_of(cell), cell.groups.get("model", "any")
-    return list(read_outcomes(outcomes, lambda subject: labels, lambda images: dict.fromkeys(images, (maker, None))))
+
+    def makers(images: Collection[int]) -> dict[int, Maker]:
+        return {image: found._replace(model=maker, prompt=None) for image, found in makers_of(images).items()}
+
+    return list(read_outcomes(outcomes, lambda subject: labels, makers))
 
 
 def select_image_outcomes(run: Run, ids: Sequence[int]) -> QuerySet[Outcome]:
@@ -87,7 +106,8 @@ def iterate_observations(
     cell: Cell, run: Run, metric: str, rows: Sequence[OutcomeData]
 ) -> Iterator[tuple[int, int, float]]:
     """(image, unit, value) of each observation of the cell, NaN where it does not count, by the study's `observe`."""
-    found = studies.load_study(cell.spec.study).observe(cell.spec.name.partition(".")[2], rows, run.config)
+    study = studies.load_study(cell.spec.study)
+    found = study.observe(cell.spec.name.partition(".")[2], rows, config_of(study, run))
     if found is None or metric not in found.values:
         return
     kept = found.picked(found.within(cell.groups))
@@ -149,12 +169,12 @@ def drill_down_group(cell: Cell) -> Drilldown:
     if "picture" in cell.groups:
         return drill_down_single_image(cell)
     rows = GeneratedImage.objects.exclude(WITHDRAWN)
-    if not any(column in cell.groups for column in (*LABELS, "model")):
+    if not any(column in cell.groups for column in (*SUBJECT_DIMENSIONS, "model")):
         rows = rows.none()
     if (maker := cell.groups.get("model", ALL)) != ALL:
-        named = Maker.objects.filter(Q(slug=maker) | Q(title=maker))
+        named = Model.objects.filter(Q(slug=maker) | Q(title=maker))
         rows = rows.filter(model__in=list(named.values_list("pk", flat=True)))
-    for column in LABELS:
+    for column in SUBJECT_DIMENSIONS:
         if (value := cell.groups.get(column, ALL)) != ALL:
             rows = with_label(rows, column, value)
     note = "This number is no mean over single images. What is listed are the images of its group, if it has one."

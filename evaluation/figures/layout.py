@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from evaluation.figures import palette
 from evaluation.figures.model import Bar, FigurePlan, FigureStyle, Panel, find_value_range
+from evaluation.metrics.dimensions import SIDE_DIMENSIONS
 from evaluation.metrics.observations import ALL
 from evaluation.metrics.ordering import group_value_sort_key, sort_group_values
 from evaluation.metrics.tidy import SMALL_CLUSTERS, SMALL_N, SMALL_PEOPLE, TidyTable
 from evaluation.plans.marks import in_short
 
-PLACES = ("continent", "country", "language")
 MOST_BARS = 500  # those of the first panels; a filter shows the others
 MOST_REASONS = 4
 TALLEST = 48  # bars of a panel on one printed page
@@ -85,7 +85,7 @@ def _panels(table: TidyTable, metrics: Sequence[str]) -> Iterator[Panel]:
 
 def along_of(table: TidyTable) -> str:
     """The column whose values are at the side: a place where there is one, of which there are several."""
-    places = [column for column in PLACES if column in table.columns]
+    places = [column for column in SIDE_DIMENSIONS if column in table.columns]
     others = [column for column in table.columns if column not in (*places, "model")]
     listed = [*places, *others] or ["model"]
     return next((column for column in listed if count_column_values(table, column) > 1), listed[0])

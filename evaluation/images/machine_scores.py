@@ -7,11 +7,11 @@ from itertools import islice
 
 from evaluation.contracts.study import OutcomeData
 from evaluation.metrics import association as metrics
-from evaluation.models import GeneratedImage, Outcome, Run, Unit
+from evaluation.models import GeneratedImage, Outcome, Role, Run, Unit
 from evaluation.studies.association.tables import compute_sign_cosines, gather_association_data
 from evaluation.studies.stereotypes.tables import gather_stereotype_answers as gather_answers
 from evaluation.tables.format import format_number
-from evaluation.tables.outcomes import read_outcomes
+from evaluation.tables.outcomes import Maker, read_outcomes
 
 MOST = 6000
 DIGITS = 3
@@ -53,11 +53,15 @@ def collect_machine_scores(images: Sequence[GeneratedImage]) -> dict[int, list[S
 def select_outcomes_of_images(images: Mapping[int, GeneratedImage]) -> Iterable[OutcomeData]:
     """Outcomes that made these images, or looked at them."""
     ids = list(images)
-    makers = {key: (image.model.slug if image.model else "", None) for key, image in images.items()}
+    makers = {key: maker_of(image) for key, image in images.items()}
     # Two indexes, joined: a database that is asked for “this or that” of two tables reads both of them whole.
     looked = Unit.objects.filter(payload__image__in=ids).values("pk")
     about = looked.union(Outcome.objects.filter(image__in=ids).values("pk"))
     return islice(read_outcomes(Outcome.objects.filter(pk__in=about), makers=lambda _images: makers), MOST)
+
+
+def maker_of(image: GeneratedImage) -> Maker:
+    return Maker(image.model.slug, photograph=image.model.role == Role.CAMERA) if image.model else Maker("")
 
 
 def words_of(runs: Iterable[Run]) -> Mapping[int, list[OutcomeData]]:

@@ -97,7 +97,7 @@ def compute_disparity(sample: Sample) -> Disparity:
 def count_sample(sample: Sample) -> tuple[int, int, int | None]:
     """Observations, dishes, people; None where machines judged."""
     people = None if sample.raters is None else len(np.unique(sample.raters))
-    return len(sample.values), len(np.unique(sample.dishes)), people
+    return sample.size, len(np.unique(sample.dishes)), people
 
 
 def explain_lack_of_groups(sample: Sample) -> str:

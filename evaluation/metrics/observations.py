@@ -84,6 +84,9 @@ class Observations:
     `raters`: (n,) labels of the people who judged, None where machines did: equal where the dish or the person is,
     also between runs (see `coded`). `images`, `units`, `reviews`: (n,) primary keys, 0 where there is none.
     `demonstration`: made by stand-ins. `notes`: what was counted and what was left out, as under the table itself.
+
+    `outcomes`: where one thing has another value in each of its groups, such as an image in each of its countries, it
+    has an observation in each of them, and these share a number here: (n,), None where nothing is observed twice.
     """
 
     values: Mapping[str, npt.NDArray[np.float64]]
@@ -95,9 +98,22 @@ class Observations:
     reviews: npt.NDArray[np.int64]
     demonstration: bool = False
     notes: tuple[str, ...] = ()
+    outcomes: npt.NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.dishes)
+
+    def count_groups(self, column: str) -> npt.NDArray[np.intp]:
+        """(n,) how many values of a column that which is observed belongs to, in all its observations together."""
+        labels = self.labels(column)
+        if self.outcomes is None:
+            return np.array([len(set(kind) - {ALL}) for kind in labels.kinds] or [0], dtype=np.intp)[labels.codes]
+        known, which = np.unique(self.outcomes, return_inverse=True)
+        counts = np.zeros(len(known), dtype=np.intp)
+        for value in labels.values:
+            if value != ALL:
+                counts[np.unique(which[labels.holding(value)])] += 1
+        return counts[which]
 
     def labels(self, column: str) -> Labels:
         """The groups of a column."""
@@ -121,6 +137,7 @@ class Observations:
             images=self.images[chosen],
             units=self.units[chosen],
             reviews=self.reviews[chosen],
+            outcomes=None if self.outcomes is None else self.outcomes[chosen],
         )
 
     def only(self, cell: Mapping[str, str]) -> "Observations":
@@ -160,6 +177,7 @@ def create_empty_observations(columns: Iterable[str], notes: tuple[str, ...] = (
 def stack_observations(parts: Sequence[Observations]) -> Observations:
     """Several, one after the other: all with the same metrics and columns, by machines. At least one."""
     first = parts[0]
+    outcomes = [part.outcomes for part in parts if part.outcomes is not None]
     return Observations(
         values={metric: np.concatenate([part.values[metric] for part in parts]) for metric in first.values},
         groups={column: _joined([part.labels(column) for part in parts]) for column in first.groups},
@@ -170,6 +188,7 @@ def stack_observations(parts: Sequence[Observations]) -> Observations:
         reviews=np.concatenate([part.reviews for part in parts]),
         demonstration=first.demonstration,
         notes=first.notes,
+        outcomes=np.concatenate(outcomes) if len(outcomes) == len(parts) else None,
     )
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
+from evaluation.metrics.dimensions import FIXED_VALUES
 from evaluation.metrics.tidy import TidyRow
 
-CONTINENTS = ("Africa", "Asia", "Europe", "North America", "South America", "Oceania", "Antarctica")
 MODELS = ("dalle2", "dalle3", "sd21", "real")
 GROUPS = ("presentation", "taste", "style")
-_FIXED: Mapping[str, tuple[str, ...]] = {"continent": CONTINENTS, "model": MODELS, "group": GROUPS}
+_FIXED: Mapping[str, tuple[str, ...]] = {**FIXED_VALUES, "model": MODELS, "group": GROUPS}
 _ALIASES = {"stablediffusion": "sd21", "stablediffusion21": "sd21"}
 
 

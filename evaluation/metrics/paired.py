@@ -39,9 +39,11 @@ class Pairs:
         raters: Clusters | None,
         second: Mask,
         weights: npt.ArrayLike | None = None,
+        outcomes: Ints | None = None,
     ) -> "Pairs":
         """Pairs of observations: `values` (n,), NaN left out; `second` (n,), False for those under the first;
-        `weights` (n,), that of their dish, 1 where there are none."""
+        `weights` (n,), that of their dish, 1 where there are none; `outcomes` (n,): those that are of one thing count
+        as one, by their mean."""
         table = np.asarray(values, dtype=np.float64)
         found = np.flatnonzero(~np.isnan(table))
         # By value: sums are then added in one order, to the last digit.
@@ -50,7 +52,11 @@ class Pairs:
         known, dish = np.unique(dishes[kept], return_inverse=True)
         people, rater = np.unique(dish * 0 if raters is None else raters[kept], return_inverse=True)
         keys, place = np.unique(dish * max(len(people), 1) + rater, return_inverse=True)
-        sides = [_means(table[kept], place, len(keys), side) for side in (~second[kept], second[kept])]
+        shares = np.ones(len(kept))
+        if outcomes is not None:
+            _, which, times = np.unique(outcomes[kept], return_inverse=True, return_counts=True)
+            shares = 1 / times[which]
+        sides = [_means(table[kept], shares, place, len(keys), side) for side in (~second[kept], second[kept])]
         both = ~np.isnan(sides[0]) & ~np.isnan(sides[1])
         weight = np.zeros(len(keys))
         weight[place] = weighing[kept]
@@ -99,8 +105,8 @@ def compare_pairs(pairs: Pairs) -> Paired:
     return Paired(n, dishes, pairs.alone, people, first, second, tested.difference, tested.interval, tested.p)
 
 
-def _means(values: Floats, place: Ints, keys: int, side: Mask) -> Floats:
-    """Mean of `values` per key (keys,) over one side; NaN where it has none."""
-    count = np.bincount(place[side], minlength=keys).astype(np.float64)
-    total = np.bincount(place[side], weights=values[side], minlength=keys)
+def _means(values: Floats, shares: Floats, place: Ints, keys: int, side: Mask) -> Floats:
+    """Mean of `values`, weighted by `shares`, per key (keys,) over one side; NaN where it has none."""
+    count = np.bincount(place[side], weights=shares[side], minlength=keys)
+    total = np.bincount(place[side], weights=values[side] * shares[side], minlength=keys)
     return np.divide(total, count, out=np.full(keys, np.nan), where=count > 0)

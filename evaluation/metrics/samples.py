@@ -1,6 +1,6 @@
 """Observations of one measure that belong to groups, several at once or none: what disparities are computed of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,9 @@ class Sample:
     """Observations of one measure: `values`, `dishes`, `raters` (n,; None where nobody judged), and `member` (n,), the
     row of `weights` of each.
 
-    `weights` (kinds, groups): 1/k for the k groups that observations of a kind belong to, else 0.
+    `weights` (kinds, groups): 1/k for the k groups that what is observed belongs to, 0 in others. `several` (kinds,):
+    whether these are several groups. `outcomes` (n,): equal for the observations of one thing that has a value of its
+    own in each of its groups; None where nothing is observed twice.
     """
 
     values: Floats
@@ -23,6 +25,8 @@ class Sample:
     raters: Clusters | None
     member: Ints
     weights: Floats
+    several: Mask
+    outcomes: Ints | None = None
 
     @classmethod
     def of(
@@ -32,6 +36,7 @@ class Sample:
         raters: Clusters | None,
         kind: npt.NDArray[np.integer],
         kinds: Mask,
+        outcomes: Ints | None = None,
     ) -> "Sample":
         """`kind` (n,) is the row of `kinds` (kinds, groups), True for the groups of an observation.
 
@@ -41,29 +46,40 @@ class Sample:
         found = np.flatnonzero(~np.isnan(table) & np.any(kinds, axis=1, keepdims=True)[kind, 0])
         # By value: sums are then added in one order, to the last digit.
         kept = found[np.argsort(table[found], kind="stable")]
+        people = None if raters is None else raters[kept]
+        if outcomes is not None:
+            member, weights, several = weigh_outcomes(kinds[kind], outcomes)
+            return cls(table[kept], dishes[kept], people, member[kept], weights, several, outcomes[kept])
         rows, place = np.unique(kinds, axis=0, return_inverse=True)
         weights = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
-        member = place.ravel()[kind[kept]]
-        return cls(table[kept], dishes[kept], None if raters is None else raters[kept], member, weights)
+        return cls(table[kept], dishes[kept], people, place.ravel()[kind[kept]], weights, rows.sum(axis=1) > 1)
 
     def picked(self, kinds: Mask) -> "Sample":
         """The observations of the chosen kinds (kinds,)."""
         kept = kinds[self.member]
         raters = None if self.raters is None else self.raters[kept]
-        return Sample(self.values[kept], self.dishes[kept], raters, self.member[kept], self.weights)
+        return replace(
+            self,
+            values=self.values[kept],
+            dishes=self.dishes[kept],
+            raters=raters,
+            member=self.member[kept],
+            outcomes=None if self.outcomes is None else self.outcomes[kept],
+        )
 
     def unshared(self) -> "Sample":
         """Without the observations that belong to several groups."""
-        return self.picked(~self._several)
+        return self.picked(~self.several)
 
     @cached_property
     def shared(self) -> int:
         """How many dishes belong to several groups."""
-        return len(np.unique(self.dishes[self._several[self.member]]))
+        return len(np.unique(self.dishes[self.several[self.member]]))
 
     @property
-    def _several(self) -> Mask:
-        return np.count_nonzero(self.weights, axis=1) > 1
+    def size(self) -> int:
+        """How many things were observed, each once however many groups it belongs to."""
+        return len(self.values) if self.outcomes is None else len(np.unique(self.outcomes))
 
     def within(self, group: int) -> Mask:
         """(n,) which observations belong to a group."""
@@ -83,5 +99,15 @@ class Sample:
     def among(self, groups: Ints) -> "Sample":
         """The observations of these groups, their weights in others forgotten."""
         weights = self.weights[:, groups]
-        kept = Sample(self.values, self.dishes, self.raters, self.member, weights)
-        return kept.picked(np.count_nonzero(weights, axis=1) > 0)
+        return replace(self, weights=weights).picked(np.count_nonzero(weights, axis=1) > 0)
+
+
+def weigh_outcomes(own: Mask, outcomes: Ints) -> tuple[Ints, Floats, Mask]:
+    """`own` (n, groups): the groups of each observation. Rows of weights of each (n,), these (kinds, groups), and
+    whether what is observed belongs to several groups (kinds,), in all its observations together."""
+    known, which = np.unique(outcomes, return_inverse=True)
+    counts = np.zeros((len(known), own.shape[1]), dtype=np.intp)
+    np.add.at(counts, which, own)
+    many = np.count_nonzero(counts, axis=1)[which]
+    rows, member = np.unique(np.column_stack([own, many]), axis=0, return_inverse=True)
+    return member.ravel(), rows[:, :-1] / np.maximum(rows[:, -1:], 1), rows[:, -1] > 1

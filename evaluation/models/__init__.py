@@ -22,6 +22,7 @@ from evaluation.models.plans import Plan as Plan
 from evaluation.models.plans import PlanAct as PlanAct
 from evaluation.models.reference_lists import ReferenceDish as ReferenceDish
 from evaluation.models.reference_lists import ReferenceList as ReferenceList
+from evaluation.models.weights import FetchedWeights as FetchedWeights
 
 
 class Role(models.TextChoices):

@@ -125,15 +125,15 @@ class PlanAct(models.Model):
 
 
 class MaskedName(models.Model):
-    """What a model or place is called while a plan is masked. Given once, in an order drawn from the plan's seed."""
+    """What a model or place is called while a plan is masked. Given once, in an order drawn from the plan's seed.
 
-    class Kind(models.TextChoices):
-        MODEL = "model", "model"
-        COUNTRY = "country", "country"
-        CONTINENT = "continent", "continent"
+    `kind`: "model", or a dimension that is masked, see `evaluation/metrics/dimensions.py`.
+    """
+
+    MODEL = "model"
 
     plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="names")
-    kind = models.CharField(max_length=10, choices=Kind)
+    kind = models.CharField(max_length=20)
     value = models.CharField(max_length=200)
     shown = models.CharField(max_length=40)
 

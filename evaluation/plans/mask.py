@@ -10,16 +10,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evaluation.contracts.table import Filters, TableMetadata, TableSpec
+from evaluation.metrics.dimensions import MASKED_DIMENSIONS
 from evaluation.metrics.ordering import in_order
 from evaluation.metrics.tidy import TidyRow, TidyTable
 from evaluation.models import Plan, PlanAct
 from evaluation.plans.evidence import Data, data_of, has_overlapping_data, of_table
-from evaluation.plans.mask_names import Names, kind_of
+from evaluation.plans.mask_names import Names, column_of, kind_of
 from evaluation.plans.mask_pairs import order_masked_pair
 from evaluation.plans.mask_text import Words
 from evaluation.plans.plan_status import frozen_plans
 from evaluation.registry.lookup import find_table_spec
 
+PLACES = ("country", "continent")
 LIFTED = (PlanAct.Kind.UNMASKED, PlanAct.Kind.EARLY)
 
 
@@ -29,7 +31,7 @@ class MaskedNameNotFound(ValueError):
 
 @dataclass(frozen=True)
 class Mask:
-    """Hides names as `plan` wishes; hides nothing where it is None. `places`: countries and continents too."""
+    """Hides names as `plan` wishes; hides nothing where it is None. `places`: countries, continents, regions too."""
 
     plan: Plan | None = None
     places: bool = False
@@ -79,17 +81,17 @@ class Mask:
         return replace(
             table,
             rows=in_order(rows, table.columns, metrics),
-            notes=(describe_mask(self.plan, self.places), *self._words.notes(table.notes)),
+            notes=(describe_mask(self.plan, self.places, table.columns), *self._words.notes(table.notes)),
             about=mask_metadata(table.about, self),
             extra=dict(sorted(extra.items())),
         )
 
     def _row(self, row: TidyRow) -> TidyRow:
         estimate = row.estimate
-        groups = {
-            column: self.name(column, value) if self.hides(column) else self.text(value)
-            for column, value in row.groups.items()
-        }
+        groups = {}
+        for column, value in row.groups.items():
+            named = column_of(row.groups, column)
+            groups[column] = self.name(named, value) if self.hides(named) else self.text(value)
         shown = replace(estimate, reason=self.text(estimate.reason), method=self.text(estimate.method))
         return replace(row, groups=groups, estimate=shown)
 
@@ -106,9 +108,10 @@ class Mask:
 NO_MASK = Mask()
 
 
-def describe_mask(plan: Plan, places: bool) -> str:
-    """The sentence that stands first under a masked table."""
-    what = "Models, countries and continents" if places else "Models"
+def describe_mask(plan: Plan, places: bool, columns: Sequence[str] = ()) -> str:
+    """The sentence that is first under a masked table; dimensions other than places are named where it has them."""
+    named = [each.several for name, each in MASKED_DIMENSIONS.items() if name in (*PLACES, *columns)]
+    what = f"Models, {', '.join(named[:-1])} and {named[-1]}" if places else "Models"
     return (
         f"{what} are masked until the analyses of the plan “{plan.title}” ran: their names are drawn at random and "
         "are no order. Real photographs, which are no model, keep their name."

@@ -8,20 +8,30 @@ from string import ascii_uppercase
 from django.db import transaction
 
 from collection.models import Country
-from evaluation.metrics.ordering import CONTINENTS
-from evaluation.models import MaskedName, Model, Plan, Role
+from evaluation.metrics.dimensions import MASKED_DIMENSIONS
+from evaluation.models import MaskedName, Model, Plan, Role, Run, RunLabel
+from evaluation.registry.derived import BY, ENDS
 
-Kind = MaskedName.Kind
-KINDS: Mapping[str, Kind] = {"model": Kind.MODEL, "country": Kind.COUNTRY, "continent": Kind.CONTINENT}
-PREFIX: Mapping[str, str] = {Kind.MODEL: "", Kind.COUNTRY: "Country ", Kind.CONTINENT: "Continent "}
+MODEL = MaskedName.MODEL
+# Column → what a hidden value of it is called before its letter; each is a kind of name by itself.
+PREFIX: Mapping[str, str] = {MODEL: "", **{name: each.masked for name, each in MASKED_DIMENSIONS.items()}}
 # What tables compare. Encoders and extractors are instruments, photographs the control: both keep their names.
 MASKED_ROLES = (Role.IMAGE_GENERATOR, Role.VQA, Role.CHAT, Role.CAPTIONER, Role.INPAINTER)
 
 
-def kind_of(column: str, *, places: bool) -> Kind | None:
+def kind_of(column: str, *, places: bool) -> str | None:
     """Which kind of name a column holds, where that kind is hidden."""
-    kind = KINDS.get(column)
-    return kind if kind == Kind.MODEL or places else None
+    return column if column == MODEL or (places and column in PREFIX) else None
+
+
+def column_of(groups: Mapping[str, str], column: str) -> str:
+    """Whose values a column holds: its own, or at the ends of a disparity those of the dimension it is about."""
+    return groups.get(BY, column) if column in ENDS else column
+
+
+def is_compared(groups: Mapping[str, str], column: str) -> bool:
+    """Whether a column names one of two models that are compared."""
+    return column in ("first", "second") and groups.get("compared") == "models"
 
 
 def number_to_letters(number: int) -> str:
@@ -48,6 +58,11 @@ class Names:
         return list(Model.objects.filter(role__in=(*MASKED_ROLES, Role.CAMERA)).order_by("pk"))
 
     @cached_property
+    def instruments(self) -> set[str]:
+        """Models that are hidden only where they are what a table compares."""
+        return set(Model.objects.exclude(role__in=(*MASKED_ROLES, Role.CAMERA)).values_list("slug", flat=True))
+
+    @cached_property
     def slugs(self) -> dict[str, str]:
         """Title or slug → slug."""
         return {name: model.slug for model in self.models for name in (model.title, model.slug)}
@@ -64,28 +79,27 @@ class Names:
 
     def shown(self, column: str, value: str) -> str:
         """The masked name of a value, given now where it has none yet."""
-        kind = KINDS[column]
         if value in self.open:
             return value
-        key = self.slugs.get(value, value) if kind == Kind.MODEL else value
-        if (kind, key) not in self.names:
-            self._give(kind, {key})
-        return self.names[kind, key]
+        key = self._key(column, value)
+        if (column, key) not in self.names:
+            self._give(column, {key})
+        return self.names[column, key]
 
     def value(self, column: str, shown: str) -> str | None:
         """The value behind a masked name: a model's slug, a place as it is written. None where no name is like this."""
         if shown in self.open:
             return shown
-        kind = KINDS[column]
-        return next((key for (of, key), name in self.names.items() if of == kind and name == shown), None)
+        return next((key for (of, key), name in self.names.items() if of == column and name == shown), None)
 
     def learn(self, groups: Iterable[Mapping[str, str]]) -> None:
         """Gives names to all values of a table at once, so that the order in which they are met reveals nothing."""
-        met: dict[Kind, set[str]] = {kind: set() for column in KINDS if (kind := kind_of(column, places=self.places))}
+        met: dict[str, set[str]] = {column: set() for column in PREFIX if kind_of(column, places=self.places)}
         for row in groups:
-            for column, kind in KINDS.items():
-                if kind in met and row.get(column, "") not in self.open:
-                    met[kind].add(self._key(kind, row[column]))
+            for column, value in row.items():
+                kind = MODEL if value in self.instruments and is_compared(row, column) else column_of(row, column)
+                if kind in met and value not in self.open:
+                    met[kind].add(self._key(kind, value))
         for kind, values in met.items():
             self._give(kind, values)
 
@@ -97,18 +111,26 @@ class Names:
             self._held = {(kind, value): shown for kind, value, shown in rows}
         return self._held
 
-    def _key(self, kind: Kind, value: str) -> str:
-        return self.slugs.get(value, value) if kind == Kind.MODEL else value
+    def _key(self, kind: str, value: str) -> str:
+        return self.slugs.get(value, value) if kind == MODEL else value
 
-    def _known(self, kind: Kind) -> set[str]:
+    def _known(self, kind: str) -> set[str]:
         """Everything of a kind that could be met: it is named the first time, after what was met."""
-        if kind == Kind.MODEL:
+        if kind == MODEL:
             return {model.slug for model in self.models if model.slug not in self.open}
-        return set(Country.objects.values_list("name", flat=True)) if kind == Kind.COUNTRY else set(CONTINENTS)
+        if kind == "country":
+            return set(Country.objects.values_list("name", flat=True))
+        if fixed := MASKED_DIMENSIONS[kind].values:
+            return set(fixed)
+        # The index of labels begins with the run.
+        labels = RunLabel.objects.filter(run__in=Run.objects.values("pk"), dimension=kind).order_by()
+        return set(labels.values_list("value", flat=True).distinct())
 
-    def _give(self, kind: Kind, values: set[str]) -> None:
+    def _give(self, kind: str, values: set[str]) -> None:
         """Stores names for those that have none. Two requests at once agree: the plan is held meanwhile."""
         if any(of == kind for of, _ in self.names) and all((kind, value) in self.names for value in values):
+            return
+        if not values and not self._known(kind):
             return
         with transaction.atomic():
             Plan.objects.select_for_update().get(pk=self.plan.pk)
@@ -122,7 +144,7 @@ class Names:
             )
         self._held = {}
 
-    def _shuffled(self, kind: Kind, values: set[str]) -> list[str]:
+    def _shuffled(self, kind: str, values: set[str]) -> list[str]:
         """In an order that follows from the plan's seed alone."""
         found = sorted(values)
         random.Random(f"{self.plan.mask_seed}:{kind}:{' '.join(found)}").shuffle(found)

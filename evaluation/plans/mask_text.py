@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from evaluation.metrics.ordering import model_key
-from evaluation.plans.mask_names import MASKED_ROLES, Kind, Names
+from evaluation.plans.mask_names import MASKED_ROLES, MODEL, Names
 
 HIDDEN = "Hidden while names are masked: a note that would tell which model is meant."
 # The definition of a run, written as `name: value; name: value`: settings tell a model as well as its name does.
@@ -34,18 +34,18 @@ class Words:
         self._seen: dict[str, str] = {}
 
     @cached_property
-    def spellings(self) -> dict[str, tuple[Kind, str]]:
+    def spellings(self) -> dict[str, tuple[str, str]]:
         """What is looked for, in small letters → its kind, and what is there instead."""
-        found: dict[str, tuple[Kind, str]] = {}
+        found: dict[str, tuple[str, str]] = {}
         for model in self._names.models:
             if model.role in MASKED_ROLES:
-                shown = Kind.MODEL, self._names.shown("model", model.slug)
+                shown = MODEL, self._names.shown("model", model.slug)
                 plain = model.title.partition(" (")[0]
                 for name in (model.title, plain, model.slug, model.identifier):
                     found[name.casefold()] = shown
         for (kind, value), name in self._names.names.items():
-            if kind == Kind.MODEL or self._names.places:
-                found.setdefault(value.casefold(), (Kind(kind), name))
+            if kind == MODEL or self._names.places:
+                found.setdefault(value.casefold(), (kind, name))
         return {name: shown for name, shown in found.items() if name}
 
     @cached_property

@@ -37,7 +37,7 @@ class Shown:
         """What models were called while they were masked, so that notes of that time can be read; empty meanwhile."""
         if self.masked or not self.acts:
             return []
-        rows = MaskedName.objects.filter(plan=self.plan, kind=MaskedName.Kind.MODEL)
+        rows = MaskedName.objects.filter(plan=self.plan, kind=MaskedName.MODEL)
         given = sorted(rows.values_list("shown", "value"), key=lambda pair: (len(pair[0]), pair[0]))
         titles = dict(Model.objects.values_list("slug", "title"))
         return [(shown, titles.get(value, value)) for shown, value in given]

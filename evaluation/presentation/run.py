@@ -1,23 +1,26 @@
 """What the page of a run shows: how far it is, what it costs, what was refused, rewritten and failed."""
 
 from collections import Counter
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Min
 from django.utils.timesince import timeuntil
 
 from evaluation import cached_counts, runner
-from evaluation.models import Outcome, Run, Unit
+from evaluation.models import Run, Unit
 from evaluation.runner.control import AGAIN
 from evaluation.runner.forecast import Forecast
 from evaluation.runner.progress import (
     Counted,
+    HostTime,
     Refusals,
     Rewritten,
     count_refusals,
     count_rewritten_prompts,
+    count_time_by_host,
     count_units_by_subject,
+    describe_reason,
     group_units_by_label,
     labels_of,
 )
@@ -48,6 +51,7 @@ class RunStatus:
     refusals: list[Refusals]
     rewritten: list[Rewritten]
     failures: list[Failure]
+    hosts: list[HostTime] = field(default_factory=list)
     counted_at: datetime | None = None
     counting: bool = False
 
@@ -110,6 +114,7 @@ def compute_run_counts(run: Run) -> cached_counts.Content:
         "refusals": [astuple(row) for row in count_refusals(run, labels=labels)],
         "rewritten": [astuple(row) for row in count_rewritten_prompts(run, labels=labels)],
         "failures": [astuple(row) for row in list_failure_reasons(run)],
+        "hosts": [astuple(row) for row in count_time_by_host(run)],
     }
 
 
@@ -124,6 +129,8 @@ def from_content(run: Run, content: cached_counts.Content) -> RunStatus:
         refusals=[Refusals(*row) for row in content["refusals"]],
         rewritten=[Rewritten(*row) for row in content["rewritten"]],
         failures=[Failure(*row) for row in content["failures"]],
+        # Counts that were stored before hosts were counted lack them.
+        hosts=[HostTime(*row) for row in content.get("hosts", ())],
     )
 
 
@@ -137,7 +144,7 @@ cached_counts.makers[KIND] = recount_run
 
 
 def list_failure_reasons(run: Run) -> list[Failure]:
-    """The commonest reasons of failure."""
-    rows = Outcome.objects.filter(unit__run=run, unit__state=Unit.State.FAILED)
-    grouped = rows.values_list("reason").annotate(n=Count("pk"), unit=Min("unit")).order_by("-n", "reason")
-    return [Failure(*row) for row in grouped[:MOST_REASONS]]
+    """The commonest reasons of failure. A unit without an outcome was stopped, one without a reason was erased."""
+    rows = Unit.objects.filter(run=run, state=Unit.State.FAILED).values_list("outcome__reason")
+    grouped = rows.annotate(n=Count("pk"), unit=Min("pk")).order_by("-n", "outcome__reason")[:MOST_REASONS]
+    return [Failure(describe_reason(reason), n, unit) for reason, n, unit in grouped]

@@ -11,15 +11,13 @@ from pydantic.fields import FieldInfo
 
 from evaluation import runner, studies
 from evaluation.contracts.config_check import list_types
-from evaluation.contracts.study import ConfigError, Study
+from evaluation.contracts.study import ConfigError, ModelOf, RunOf, Study, find_mark
 from evaluation.models import DescriptorSet, Model, PromptTemplate, QuestionSet, Run
-from evaluation.runner.chains import Step
+from evaluation.runner.chains import CHAIN, Step, list_chain_names, order_steps
 from evaluation.runner.preview import Preview
 from evaluation.studies import presets
 
-CHAIN = "@"
 IMAGES_FROM = "generation"
-ANSWERS_FROM = "knowledge"
 RECENT = 50
 
 
@@ -119,22 +117,27 @@ class Offered:
         return {name: sorted(set(slugs)) for name, slugs in rows.items()}
 
     @cached_property
-    def recent(self) -> Mapping[str, list[str]]:
-        """Study whose runs others are made from → the slugs of its last runs."""
-        return {
-            study: list(Run.objects.filter(study=study).order_by("-created_at").values_list("slug", flat=True)[:RECENT])
-            for study in (IMAGES_FROM, ANSWERS_FROM)
-        }
+    def recent(self) -> dict[tuple[str, ...], list[str]]:
+        """Studies whose runs others are made from → the slugs of their last runs, read as they are asked for."""
+        return {}
+
+    def runs_of(self, named: tuple[str, ...]) -> list[str]:
+        """The last runs of these studies, the latest first."""
+        if named not in self.recent:
+            rows = Run.objects.filter(study__in=named).order_by("-created_at")
+            self.recent[named] = list(rows.values_list("slug", flat=True)[:RECENT])
+        return self.recent[named]
 
     def choices(self, study: Study, name: str) -> Sequence[tuple[str, Any]] | None:
         """What a field of this name may hold where that is the name of a row; None for every other field."""
-        if name in ("images", "beside"):
-            chain = [(f"{CHAIN}{IMAGES_FROM}", "the images that this chain makes")] if name == "images" else []
-            return [*chain, *((slug, slug) for slug in self.recent[IMAGES_FROM])]
-        if name == "answers":
-            return [(slug, slug) for slug in self.recent[ANSWERS_FROM]]
-        if name in ("model", "encoder"):
-            return [(row.slug, f"{row.title} ({row.slug})") for row in self.models if row.role in study.needs]
+        field = study.Config.model_fields[name]
+        if asked := find_mark(field, RunOf):
+            chain = [(f"{CHAIN}{one}", describe_chain_run(one)) for one in asked.studies]
+            return [*chain, *((slug, slug) for slug in self.runs_of(asked.studies))]
+        of_role = find_mark(field, ModelOf)
+        if of_role or name in ("model", "encoder"):
+            roles = of_role.roles if of_role else study.needs
+            return [(row.slug, f"{row.title} ({row.slug})") for row in self.models if row.role in roles]
         named = name in ("prompt", "descriptors", "questions")
         return [(slug, slug) for slug in self.versioned[name]] if named else None
 
@@ -178,9 +181,14 @@ def preview_steps(steps: Sequence[Step]) -> list[Planned]:
     Nothing stays in the database and nothing is sent. Raises ConfigError.
     """
     found: list[Planned] = []
-    for slug, config in steps:
-        later = any(isinstance(value, str) and value.startswith(CHAIN) for value in config.values())
-        if later and IMAGES_FROM not in {earlier.study for earlier in found}:
-            raise ConfigError("This chain makes no images: take the study “generation” too, or name a run.")
-        found.append(Planned(slug, None if later else runner.preview_run(slug, config)))
+    for slug, config in order_steps(steps):
+        waits_for = list_chain_names(config)
+        for missing in [name for name in waits_for if name not in {earlier.study for earlier in found}]:
+            made = "images" if missing == IMAGES_FROM else f"run of “{missing}”"
+            raise ConfigError(f"This chain makes no {made}: take the study “{missing}” too, or name a run.")
+        found.append(Planned(slug, None if waits_for else runner.preview_run(slug, config)))
     return found
+
+
+def describe_chain_run(study: str) -> str:
+    return "the images that this chain makes" if study == IMAGES_FROM else f"what this chain's run of {study} gives"

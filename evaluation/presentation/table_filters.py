@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.utils.http import urlencode
 
 from evaluation.contracts.table import Filters, TableSpec
+from evaluation.metrics.dimensions import DIMENSIONS
 from evaluation.models import Run
 
 MOST_RUNS = 200
@@ -13,10 +14,7 @@ MOST_RUNS = 200
 NAMES = {
     "run": "Run",
     "model": "Model",
-    "country": "Country",
-    "continent": "Continent",
-    "language": "Language",
-    "kind": "Kind of dish",
+    **{each.name: each.title for each in DIMENSIONS},
     "prompt": "Prompt",
     "campaign": "Campaign",
     "questionnaire": "Questionnaire",

@@ -26,6 +26,7 @@ BACKENDS: Mapping[str, Mapping[str, str]] = {
         "llava-next": "evaluation.backends.vlm.backend:VisionLanguageModel",
         "openai": "evaluation.backends.openai_chat:OpenAIChat",
         "standin": "evaluation.backends.standin.vqa:StandinAnswers",
+        "transformers": "evaluation.backends.vlm.library:LibraryVisionModel",
     },
     "chat": {
         "openai": "evaluation.backends.openai_chat:OpenAIChat",

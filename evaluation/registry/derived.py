@@ -13,7 +13,9 @@ KINDS: Mapping[str, str] = {
     "compare": "evaluation.derived.comparison:spec_of",
     "variance": "evaluation.derived.variance:spec_of",
 }
-PLACES = ("continent", "country", "language")
+# Columns of disparities that hold values of the dimension that the column `by` names.
+BY = "by"
+ENDS = ("lowest", "highest", "worse")
 
 
 def base_of(name: str) -> str:

@@ -41,7 +41,7 @@ TABLES: dict[str, str] = {
 
 # What cells count, by the beginning of the table's name, the longest first; see `evaluation/drilldown/cells.py`.
 DRILLDOWNS: dict[str, str] = {
-    "": "evaluation.drilldown.studies:drill_down_group",
+    "": "evaluation.drilldown.observed:drill_down_observed",
     "association.descriptors": "evaluation.drilldown.images:association_descriptors",
     "association.scores": "evaluation.drilldown.images:association_scores",
     "colours.": "evaluation.drilldown.images:drill_down_colours",

@@ -1,5 +1,6 @@
 """The only code that joins studies and database: plans runs, leases units to workers, stores what they give."""
 
+from evaluation.runner.absent_weights import list_absent_weights
 from evaluation.runner.announcing import announce_run, send_announcement
 from evaluation.runner.chains import create_chain
 from evaluation.runner.completion import complete_finished_runs
@@ -25,6 +26,7 @@ __all__ = [
     "forecast_run",
     "import_run",
     "iterate_outcomes",
+    "list_absent_weights",
     "pause_run",
     "preview_run",
     "process_run",

@@ -1,6 +1,6 @@
 """What a plan may ask for, read from the database in a stable order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from django.db.models import QuerySet
@@ -14,12 +14,26 @@ from evaluation.contracts.study import (
     DishData,
     ImageData,
     ModelData,
+    NumbersData,
     PromptData,
     QuestionsData,
     SubjectData,
+    VectorData,
 )
-from evaluation.models import DescriptorSet, GeneratedImage, Model, PromptTemplate, QuestionSet, Run, Subject, Unit
+from evaluation.models import (
+    DescriptorSet,
+    GeneratedImage,
+    Model,
+    Outcome,
+    PromptTemplate,
+    QuestionSet,
+    Role,
+    Run,
+    Subject,
+    Unit,
+)
 from evaluation.suggestions import describe_unknown_name
+from evaluation.tables.outcomes import CHUNK, WITHDRAWN, find_asked_image, other_decodes, vector_of
 
 AS_PUBLISHED = "as published"
 Versioned = TypeVar("Versioned", PromptTemplate, DescriptorSet, QuestionSet)
@@ -59,6 +73,12 @@ def dish_data(row: Dish) -> DishData:
     return DishData(countries, tuple(row.time_of_day), tuple(row.kinds), row.utensils, row.ingredients)
 
 
+def check_run_name(slug: str) -> None:
+    """Raises ConfigError with the near names where no run is called so."""
+    if not Run.objects.filter(slug=slug).exists():
+        raise ConfigError(describe_unknown_name("run", slug, Run.objects.values_list("slug", flat=True)))
+
+
 class DatabaseCatalogue:
     """The `Catalogue` of studies over the present database."""
 
@@ -89,12 +109,19 @@ class DatabaseCatalogue:
 
     def images(self, run: str) -> Sequence[ImageData]:
         """The held images of a run, by the run's slug."""
-        if not Run.objects.filter(slug=run).exists():
-            raise ConfigError(describe_unknown_name("run", run, Run.objects.values_list("slug", flat=True)))
+        check_run_name(run)
         rows = GeneratedImage.objects.filter(run__slug=run, state=GeneratedImage.State.HELD)
         rows = rows.exclude(model=None).select_related("subject", "model").order_by("pk")
         return [
-            ImageData(row.pk, subject_data(row.subject), row.model.slug, row.seed, row.sample, row.sha256)
+            ImageData(
+                row.pk,
+                subject_data(row.subject),
+                row.model.slug,
+                row.seed,
+                row.sample,
+                row.sha256,
+                photograph=row.model.role == Role.CAMERA,
+            )
             for row in rows
             if row.model is not None
         ]
@@ -107,8 +134,7 @@ class DatabaseCatalogue:
 
     def answers(self, run: str) -> Sequence[AnswerData]:
         """The texts that the units of a run gave, by the run's slug; those about withdrawn dishes are left out."""
-        if not Run.objects.filter(slug=run).exists():
-            raise ConfigError(describe_unknown_name("run", run, Run.objects.values_list("slug", flat=True)))
+        check_run_name(run)
         rows = Unit.objects.filter(run__slug=run, state=Unit.State.DONE).exclude(outcome__text="")
         rows = rows.exclude(subject=None).exclude(subject__dish__state=Dish.State.WITHDRAWN)
         return [
@@ -116,3 +142,38 @@ class DatabaseCatalogue:
             for row in rows.select_related("subject", "model", "outcome").order_by("pk")
             if row.subject is not None
         ]
+
+    def vectors(self, run: str) -> Iterator[VectorData]:
+        """The vectors that the units of a run gave, by the run's slug, one after the other.
+
+        Left out: those about withdrawn dishes, and of images those of an older decode where a newer one is there.
+        """
+        check_run_name(run)
+        rows = outcomes_of(run).exclude(embedding=None).select_related("embedding")
+        old = other_decodes(Run.objects.values_list("pk", flat=True).get(slug=run))
+        for row in rows.iterator(chunk_size=CHUNK):
+            found, unit = row.embedding, row.unit
+            if found is None or (found.image_id and found.preprocessing in old):
+                continue
+            subject = subject_data(unit.subject) if unit.subject else None
+            yield VectorData(
+                unit.key, subject, unit.model.slug, found.preprocessing, vector_of(found), found.image_id, found.text
+            )
+
+    def numbers(self, run: str) -> Iterator[NumbersData]:
+        """The numbers that the units of a run gave, by the run's slug, one after the other.
+
+        Left out: those about withdrawn dishes, and units without any number.
+        """
+        check_run_name(run)
+        for row in outcomes_of(run).exclude(numbers={}).iterator(chunk_size=CHUNK):
+            unit = row.unit
+            image = row.image_id or find_asked_image(unit.payload)
+            subject = subject_data(unit.subject) if unit.subject else None
+            yield NumbersData(unit.key, subject, unit.model.slug, unit.payload, row.numbers, image)
+
+
+def outcomes_of(run: str) -> QuerySet[Outcome]:
+    """Outcomes of the done units of a run, in the order of the units, without those about withdrawn dishes."""
+    rows = Outcome.objects.filter(unit__run__slug=run, unit__state=Unit.State.DONE).exclude(WITHDRAWN)
+    return rows.select_related("unit__subject", "unit__model").order_by("unit_id")

@@ -8,13 +8,35 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from evaluation import studies
-from evaluation.contracts.study import ConfigError, ModelData
+from evaluation.contracts.study import ConfigError, ModelData, RunOf, find_mark
 from evaluation.models import Model, Run
 from evaluation.runner.catalogue import model_data
 from evaluation.runner.planning import create_run, create_waiting, plan_run_units
 from evaluation.studies.config import parse_config
 
 Step = tuple[str, Mapping[str, Any]]
+CHAIN = "@"
+# Runs that still give something, by and by.
+UNDER_WAY = (Run.State.WAITING, Run.State.PLANNED, Run.State.RUNNING, Run.State.PAUSED)
+
+
+def list_chain_names(config: Mapping[str, Any]) -> list[str]:
+    """The studies whose run in the chain a configuration names, as `"@generation"`."""
+    return [value[1:] for value in config.values() if isinstance(value, str) and value.startswith(CHAIN)]
+
+
+def order_steps(steps: Sequence[Step]) -> list[Step]:
+    """The steps, each after those of the chain that it names, else as they were given.
+
+    Where that cannot be, the rest stays as it was: what is missing is said by whoever looks for it.
+    """
+    left, found = list(steps), list[Step]()
+    while left:
+        open_ = {study for study, _ in left}
+        ready = next((step for step in left if not open_ & set(list_chain_names(step[1]))), left[0])
+        left.remove(ready)
+        found.append(ready)
+    return found
 
 
 def create_chain(steps: Sequence[Step], *, started_by: AbstractBaseUser | None = None) -> list[Run]:
@@ -25,8 +47,8 @@ def create_chain(steps: Sequence[Step], *, started_by: AbstractBaseUser | None =
     """
     runs: dict[str, Run] = {}
     with transaction.atomic():
-        for study, config in steps:
-            named = {key: value[1:] for key, value in config.items() if isinstance(value, str) and value[:1] == "@"}
+        for study, config in order_steps(steps):
+            named = {key: value[1:] for key, value in config.items() if isinstance(value, str) and value[:1] == CHAIN}
             missing = [name for name in named.values() if name not in runs]
             if missing:
                 raise ConfigError(f"{study}: no earlier step of the chain is {missing[0]!r}.")
@@ -66,6 +88,10 @@ def plan_one(pk: int) -> Run | None:
         run = rows.filter(pk=pk, state=Run.State.WAITING).first()
         if run is None:
             return None
+        if other := find_open_run(run):
+            # It is planned once all runs that it names are done, one after the other.
+            Run.objects.filter(pk=pk).update(after=other)
+            return None
         try:
             with transaction.atomic():
                 plan_run_units(run)
@@ -73,3 +99,13 @@ def plan_one(pk: int) -> Run | None:
             Run.objects.filter(pk=pk).update(state=Run.State.PAUSED, problem=str(error))
             return None
         return run
+
+
+def find_open_run(run: Run) -> Run | None:
+    """A run that the configuration of `run` names and that is not done yet, if there is one."""
+    if run.study not in studies.STUDIES:
+        return None
+    fields = studies.load_study(run.study).Config.model_fields
+    names = [run.config.get(name) for name, field in fields.items() if find_mark(field, RunOf)]
+    slugs = [name for name in names if isinstance(name, str) and name]
+    return Run.objects.filter(slug__in=slugs, state__in=UNDER_WAY).exclude(pk=run.pk).order_by("pk").first()

@@ -9,15 +9,16 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from evaluation import content_store
-from evaluation.contracts.study import ModelData, SubjectData, Vector
+from evaluation.contracts.study import ConfigError, ModelData, SubjectData, Vector, VectorData
 from evaluation.models import Batch, Embedding, GeneratedImage, Run, Unit, hash_of
 from evaluation.runner import chains, completion, control, leases
 from evaluation.runner.announcing import announce_run
-from evaluation.runner.catalogue import model_data, subject_data
+from evaluation.runner.catalogue import DatabaseCatalogue, model_data, subject_data
 from evaluation.runner.transport import DamagedContentError, Lease, ResultPairs, RunData, Spent, WorkUnit
 from evaluation.tables.outcomes import find_asked_image, vector_of
 from wwd.base.db_connections import retry_on_lost_connection
 
+RUN_REMOVED = "The run whose vectors are needed was removed after this one was planned."
 REMOVED = "The image was removed after the run was planned."
 
 
@@ -35,14 +36,12 @@ class DirectTransport:
         return retry_on_lost_connection(Run.objects.filter(pk=run_id, state__in=control.ACTIVE).exists)
 
     def lease_units(self, run: RunData, worker: str, size: int, after: str) -> Lease | None:
-        if not self.run_goes_on(run.id):
+        taken = leases.take_units(Run(pk=run.id), worker, size, after, control.ACTIVE)
+        if taken is None:
             return None
-        batch = leases.lease_units(Run(pk=run.id), worker, size, after)
-        if batch is None:
-            return None
+        batch, rows = taken
         if not after:
             Run.objects.filter(pk=run.id, state=Run.State.PLANNED).update(state=Run.State.RUNNING)
-        rows = list(Unit.objects.filter(batch=batch).select_related("subject", "model").order_by("pk"))
         suspect = any(row.deliveries > 1 for row in rows)
         encoders = () if suspect else chains.list_waiting_encoders(run.id, run.slug, run.queue)
         return Lease(batch.pk, run, tuple(describe_units(rows)), settings.LEASE_SECONDS, suspect, encoders)
@@ -76,6 +75,12 @@ class DirectTransport:
         found.update({row.text: vector_of(row) for row in of_model.filter(image=None, text_hash__in=hashes)})
         return found
 
+    def find_run_vectors(self, lease: Lease, run: str) -> Sequence[VectorData]:
+        try:
+            return list(DatabaseCatalogue().vectors(run))
+        except ConfigError:
+            raise LookupError(RUN_REMOVED) from None
+
     def store_content(self, content: bytes) -> str:
         sha256 = content_store.store_content(content)
         content_store.copy_for_worker(content, sha256)
@@ -86,14 +91,9 @@ class DirectTransport:
     ) -> int:
         batch = make_batch_row(lease)
         rows = [(make_unit_row(lease, unit), result) for unit, result in pairs]
-
-        def deliver() -> int:
-            ended = leases.finish_units(batch, rows, last=last, hashes=hashes)
-            if ended and spent:
-                Batch.objects.filter(pk=lease.id).update(seconds_computed=spent.computed, seconds_waited=spent.waited)
-            return ended
-
-        return retry_on_lost_connection(deliver, settings.LEASE_SECONDS)
+        return retry_on_lost_connection(
+            lambda: leases.finish_units(batch, rows, last=last, hashes=hashes, spent=spent), settings.LEASE_SECONDS
+        )
 
     def release_lease(self, lease: Lease) -> None:
         retry_on_lost_connection(lambda: leases.release_batch(make_batch_row(lease)))

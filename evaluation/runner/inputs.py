@@ -17,6 +17,7 @@ def load_works(fetched: FetchedBatch, units: Sequence[WorkUnit], preprocessing: 
         try:
             # Where the vector is stored nobody looks at the image again.
             content = fetched.get_content(unit) if stored is None or unit.problem else None
+            of_run = fetched.get_run_vectors(unit)
         except LookupError as error:
             failures.append(Result(unit.key, "failed", reason=str(error.args[0])))
             continue
@@ -28,6 +29,7 @@ def load_works(fetched: FetchedBatch, units: Sequence[WorkUnit], preprocessing: 
                 payload=unit.payload,
                 image_bytes=content,
                 stored_vector=stored,
+                vectors=of_run,
             )
         )
     return works, failures

@@ -6,18 +6,22 @@ back and is leased alone, so that the one that kills its worker takes no other w
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
+from evaluation.contracts.study import Result
 from evaluation.models import Batch, Outcome, Run, Unit
 from evaluation.runner import storing
+from evaluation.runner.postgresql import finishing, leasing
+from evaluation.runner.transport import Spent
 
 MOST_DELIVERIES = 3
 KILLED = f"The worker ended without an answer {MOST_DELIVERIES} times."
@@ -30,11 +34,26 @@ def compute_lease_expiry() -> CombinedExpression:
 
 
 def lease_units(run: Run, worker: str, size: int, after: str = "") -> Batch | None:
-    """Leases about `size` units to `worker`, whole affinities; None where nothing waits.
+    """Leases about `size` units to `worker`, whole affinities; None where nothing waits. See `take_units`."""
+    taken = take_units(run, worker, size, after)
+    return taken[0] if taken else None
+
+
+def take_units(
+    run: Run, worker: str, size: int, after: str = "", states: Sequence[str] = Run.State.values
+) -> tuple[Batch, list[Unit]] | None:
+    """A lease of about `size` units and its units, whole affinities in the order of ids, with subjects and models.
+
+    None where nothing waits, or where the run is in none of `states`.
 
     The search begins at the affinity `after`, and from the first one where nothing is found. A worker that says where
     the last lease ended need not read what the index still holds of all that was done before.
     """
+    worker = worker[:120]
+    if connection.vendor == "postgresql" and (taken := leasing.lease_waiting_units(run, worker, size, after, states)):
+        return taken
+    if not Run.objects.filter(pk=run.pk, state__in=states).exists():
+        return None
     with transaction.atomic():
         found = (
             lock_undelivered_units(run, size, after)
@@ -43,10 +62,10 @@ def lease_units(run: Run, worker: str, size: int, after: str = "") -> Batch | No
         )
         if not found:
             return None
-        batch = Batch.objects.create(run=run, worker=worker[:120], until=compute_lease_expiry())
+        batch = Batch.objects.create(run=run, worker=worker, until=compute_lease_expiry())
         held = Unit.objects.filter(pk__in=found)
         held.update(state=Unit.State.LEASED, deliveries=F("deliveries") + 1, batch=batch)
-    return batch
+        return batch, list(held.select_related("subject", "model").order_by("pk"))
 
 
 def lock_undelivered_units(run: Run, size: int, start: str) -> list[int]:
@@ -97,14 +116,42 @@ def close_batches(batches: Iterable[UUID]) -> int:
 
 
 def finish_units(
-    batch: Batch, pairs: storing.ResultPairs, *, last: bool = True, hashes: Mapping[str, str] | None = None
+    batch: Batch,
+    pairs: storing.ResultPairs,
+    *,
+    last: bool = True,
+    hashes: Mapping[str, str] | None = None,
+    spent: Spent | None = None,
 ) -> int:
     """Ends the units of a batch with their results; returns how many. Units without a result wait again.
 
     Unless this is the `last` of it: then the lease is renewed and they stay. Zero where the lease ran out and was
     taken back: then nothing is stored, the units are somebody else's. `hashes`: unit key → hash of its file, where the
-    files are stored already.
+    files are stored already. `spent`: the seconds of the whole batch, with the last of it.
     """
+    if connection.vendor == "postgresql" and all(is_plain(result) for _, result in pairs):
+        try:
+            # Where this fails inside a transaction of the caller, what came before in it stays.
+            with transaction.atomic() if connection.in_atomic_block else nullcontext():
+                ended = finishing.finish_plain_results(batch.pk, pairs, last=last, spent=spent)
+        except storing.UNSTORABLE as error:
+            logger.info("Results of batch %s are stored one by one (%s).", batch.pk, type(error).__name__)
+        else:
+            if not ended:
+                log_late_results(batch, pairs)
+            return ended
+    return finish_any_results(batch, pairs, hashes, last=last, spent=spent)
+
+
+def is_plain(result: Result) -> bool:
+    """Whether the result is a text and numbers."""
+    return result.image is None and result.vector is None
+
+
+def finish_any_results(
+    batch: Batch, pairs: storing.ResultPairs, hashes: Mapping[str, str] | None, *, last: bool, spent: Spent | None
+) -> int:
+    """See `finish_units`; statement by statement, on any database and with any results."""
     if hashes is None:
         hashes = storing.store_image_files(result for _, result in pairs)
     given = Unit.objects.filter(batch=batch, pk__in=[unit.pk for unit, _ in pairs])
@@ -115,7 +162,7 @@ def finish_units(
             set(given.filter(state=Unit.State.LEASED).select_for_update().values_list("pk", flat=True)) if held else ()
         )
         if not left:
-            logger.warning("Batch %s came late: its %d results are discarded.", batch.pk, len(pairs))
+            log_late_results(batch, pairs)
             if held and last:
                 give_back(batch)
             return 0
@@ -124,7 +171,13 @@ def finish_units(
         if last:
             give_back(batch)
         storing.store_each(batch.run, stored, hashes, batch)
+        if spent:
+            Batch.objects.filter(pk=batch.pk).update(seconds_computed=spent.computed, seconds_waited=spent.waited)
     return len(stored)
+
+
+def log_late_results(batch: Batch, pairs: storing.ResultPairs) -> None:
+    logger.warning("Batch %s came late: its %d results are discarded.", batch.pk, len(pairs))
 
 
 def final_states(pairs: storing.ResultPairs) -> Case | Value:

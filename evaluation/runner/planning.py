@@ -21,6 +21,8 @@ from evaluation.studies.config import as_json, parse_config
 from wwd.base.planner_statistics import refresh_statistics
 
 QUEUES = ("cpu", "gpu", "api")
+# Units that are checked and inserted together: so many plans are held in memory.
+CHUNK = 10_000
 
 
 def create_run(
@@ -104,14 +106,14 @@ def check_same_run(run: Run, study: Study, config: Mapping[str, Any]) -> Run:
 
 def insert_all(run: Run, plans: Iterable[UnitPlan], queue: str) -> tuple[bool, str]:
     """Inserts all units; returns whether the run is a demonstration, and its queue."""
-    seen: set[str] = set()
+    seen, frozen = set[str](), set[int]()
     demonstration, queues = False, set()
-    for chunk in batching.split_into_chunks(plans):
+    for chunk in batching.split_into_chunks(plans, CHUNK):
         units.check_keys(chunk, seen)
-        for model in {plan.model.slug: plan.model for plan in chunk}.values():
+        for model in {id(plan.model): plan.model for plan in chunk}.values():
             check_backend(model)
             queues.add(str(model.parameters.get("queue", "cpu")))
-        units.insert_units(run, chunk, [Unit.State.PENDING] * len(chunk))
+        units.insert_waiting_units(run, chunk, frozen)
         demonstration = demonstration or units.is_demonstration(chunk)
     if not seen:
         raise ConfigError("The plan holds no unit: there is nothing to compute.")

@@ -11,6 +11,7 @@ from evaluation import studies
 from evaluation.contracts.study import ConfigError, UnitPlan
 from evaluation.models import Model
 from evaluation.models.cost import price_of
+from evaluation.runner.absent_weights import describe_absent_weights
 from evaluation.runner.catalogue import DatabaseCatalogue
 from evaluation.runner.planning import check_backend
 from evaluation.studies.config import parse_config
@@ -20,13 +21,17 @@ NOWHERE = "no country"
 
 @dataclass
 class Preview:
-    """`countries`: (model, country) → units; a subject of two countries counts in both. `cost`: currency → amount."""
+    """`countries`: (model, country) → units; a subject of two countries counts in both. `cost`: currency → amount.
+
+    `absent`: a sentence for each model whose weights are not there.
+    """
 
     units: int = 0
     models: Counter[str] = field(default_factory=Counter)
     countries: Counter[tuple[str, str]] = field(default_factory=Counter)
     cost: dict[str, float] = field(default_factory=dict)
     unpriced: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
 
 
 def preview_run(study: str, config: Mapping[str, Any]) -> Preview:
@@ -47,6 +52,7 @@ def count_planned_units(plans: Iterable[UnitPlan]) -> Preview:
     for plan in plans:
         if plan.model.slug not in found.models:
             check_backend(plan.model)
+            found.absent += filter(None, [describe_absent_weights(plan.model)])
         found.units += 1
         found.models[plan.model.slug] += 1
         labels = plan.subject.labels.get("country", ()) if plan.subject else ()

@@ -8,9 +8,13 @@ from django.db.models import Count, FloatField, Max, Q, Sum
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Cast
 
-from evaluation.models import Outcome, Run, RunLabel, Unit
+from evaluation.models import Batch, Outcome, Run, RunLabel, Unit
 
 DIMENSIONS = ("country", "language")
+UNCOMPUTED = "The dish was withdrawn before this was computed."
+UNKNOWN = "no reason given"
+# What is before a worker's process in its name.
+HOST_END = ":"
 Labels = Mapping[int, Sequence[str]]
 
 
@@ -49,6 +53,32 @@ class Rewritten:
     countries_kept: int = 0
 
 
+@dataclass
+class HostTime:
+    """Seconds of a host's workers on a run: `computed` while units were executed, `waited` while none was."""
+
+    host: str
+    batches: int = 0
+    computed: float = 0.0
+    waited: float = 0.0
+
+    @property
+    def percent(self) -> float:
+        """Share of the time in which units were executed, 0 to 100."""
+        return 100 * self.computed / max(self.computed + self.waited, 1e-9)
+
+
+def count_time_by_host(run: Run) -> list[HostTime]:
+    """How long each host computed and waited, by name; batches from before this was measured are left out."""
+    found: dict[str, HostTime] = {}
+    rows = Batch.objects.filter(run=run, seconds_computed__isnull=False).values_list("worker")
+    for worker, n, computed, waited in rows.annotate(Count("pk"), Sum("seconds_computed"), Sum("seconds_waited")):
+        host = worker.rpartition(HOST_END)[0] or worker
+        row = found.setdefault(host, HostTime(host))
+        row.batches, row.computed, row.waited = row.batches + n, row.computed + computed, row.waited + (waited or 0)
+    return [found[host] for host in sorted(found)]
+
+
 def count_units_by_state(run: Run) -> dict[str, int]:
     """Unit state → number, every state named."""
     counted = dict(Unit.objects.filter(run=run).values_list("state").annotate(Count("pk")).order_by())
@@ -58,8 +88,14 @@ def count_units_by_state(run: Run) -> dict[str, int]:
 def count_failure_reasons(run: Run) -> list[tuple[str, str, int]]:
     """Why units gave nothing: state, reason and how many, the most frequent first."""
     unhappy = (Unit.State.FAILED, Unit.State.REFUSED, Unit.State.FILTERED, Unit.State.EMPTY)
-    rows = Outcome.objects.filter(unit__run=run, unit__state__in=unhappy).values_list("unit__state", "reason")
-    return list(rows.annotate(n=Count("pk")).order_by("-n", "unit__state", "reason"))
+    rows = Unit.objects.filter(run=run, state__in=unhappy).values_list("state", "outcome__reason")
+    counted = rows.annotate(n=Count("pk")).order_by("-n", "state", "outcome__reason")
+    return [(state, describe_reason(reason), number) for state, reason, number in counted]
+
+
+def describe_reason(reason: str | None) -> str:
+    """Why a unit gave nothing, in words. None: it has no outcome. Empty: its reason is no longer held."""
+    return UNCOMPUTED if reason is None else reason or UNKNOWN
 
 
 def by_label(run: Run, dimension: str) -> list[Counted]:

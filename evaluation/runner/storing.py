@@ -14,6 +14,7 @@ from evaluation.contracts.study import ImageResult, Result
 from evaluation.models import Batch, Embedding, GeneratedImage, Model, Outcome, Run, Unit, hash_of
 from evaluation.readers import text_cleaning
 from evaluation.readers.text_cleaning import make_text_storable
+from wwd.base import bulk_insert
 
 ResultPairs = Sequence[tuple[Unit, Result]]
 IMAGE_STATES = {
@@ -22,6 +23,7 @@ IMAGE_STATES = {
     "filtered": GeneratedImage.State.FILTERED,
     "empty": GeneratedImage.State.HELD_BACK,
 }
+OUTCOME = ("unit_id", "batch_id", "text", "numbers", "image_id", "embedding_id", "reason", "circumstances")
 # What a row that no database takes raises, in Django or in a driver.
 UNSTORABLE = (DataError, IntegrityError, ProgrammingError, TypeError, ValueError, OverflowError)
 logger = logging.getLogger(__name__)
@@ -90,19 +92,21 @@ def store_results(run: Run, pairs: ResultPairs, hashes: Mapping[str, str], batch
     images = store_images(run, pairs, hashes)
     store_encoded(pairs, images)
     vectors = store_vectors(pairs)
-    Outcome.objects.bulk_create(
-        Outcome(
-            unit=unit,
-            batch=batch,
-            text=result.text,
-            numbers=dict(result.numbers),
-            image=images.get(unit.key),
-            embedding_id=vectors.get(unit.key),
-            reason=result.reason,
-            circumstances=dict(result.circumstances),
+    token = batch.pk if batch else None
+    rows = [
+        (
+            unit.pk,
+            token,
+            result.text,
+            dict(result.numbers),
+            image.pk if (image := images.get(unit.key)) else None,
+            vectors.get(unit.key),
+            result.reason,
+            dict(result.circumstances),
         )
         for unit, result in pairs
-    )
+    ]
+    bulk_insert.insert_rows(Outcome, OUTCOME, rows)
 
 
 def store_images(run: Run, pairs: ResultPairs, hashes: Mapping[str, str]) -> dict[str, GeneratedImage]:

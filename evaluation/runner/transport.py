@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
-from evaluation.contracts.study import ModelData, Result, SubjectData, Vector
+from evaluation.contracts.study import ModelData, Result, SubjectData, Vector, VectorData
 from wwd.base import db_connections
 
 
@@ -115,6 +115,10 @@ class Transport(Protocol):
 
     def find_vectors(self, lease: Lease, units: Sequence[WorkUnit], preprocessing: str) -> Mapping[int | str, Vector]:
         """Image id or text → the vector that the units' one model and this preprocessing gave before."""
+        ...
+
+    def find_run_vectors(self, lease: Lease, run: str) -> Sequence[VectorData]:
+        """The vectors of the run of this slug, which units of the lease name. Raises LookupError with a sentence."""
         ...
 
     def store_content(self, content: bytes) -> str:

@@ -6,6 +6,9 @@ from evaluation.batching import CHUNK
 from evaluation.contracts.study import ConfigError, SubjectData, UnitPlan
 from evaluation.models import Run, RunLabel, Unit
 from evaluation.subjects import WRITTEN
+from wwd.base.bulk_insert import insert_rows
+
+COLUMNS = ("run_id", "key", "subject_id", "model_id", "payload", "affinity", "state", "deliveries")
 
 
 def insert_units(run: Run, plans: Sequence[UnitPlan], states: Iterable[str]) -> list[Unit]:
@@ -22,6 +25,35 @@ def insert_units(run: Run, plans: Sequence[UnitPlan], states: Iterable[str]) -> 
             state=state,
         )
         for plan, state in zip(plans, states, strict=True)
+    )
+
+
+def insert_waiting_units(run: Run, plans: Sequence[UnitPlan], frozen: set[int]) -> None:
+    """Inserts units that wait to be leased, in their order, without making an object for each.
+
+    None of the keys may exist in the run. `frozen`: subjects whose labels are kept already; new ones are added.
+    """
+    subjects = {plan.subject.id: plan.subject for plan in plans if plan.subject and plan.subject.id not in frozen}
+    if subjects:
+        freeze_labels(run, subjects.values())
+        frozen |= subjects.keys()
+    waiting = Unit.State.PENDING.value
+    insert_rows(
+        Unit,
+        COLUMNS,
+        (
+            (
+                run.pk,
+                plan.key,
+                plan.subject.id if plan.subject else None,
+                plan.model.id,
+                dict(plan.payload),
+                plan.affinity,
+                waiting,
+                0,
+            )
+            for plan in plans
+        ),
     )
 
 

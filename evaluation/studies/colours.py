@@ -6,7 +6,7 @@ shares of 27 boxes of colours, `"0"` to `"26"`, as numbers.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from evaluation.contracts.study import (
     OutcomeData,
     Plan,
     Result,
+    RunOf,
     Study,
     StudyConfig,
     UnitPlan,
@@ -44,7 +45,6 @@ DIVERSITY = TableSpec(
         ),
         "colourfulness": "Mean colourfulness of the images, 0 for grey ones.",
     },
-    inputs=("runs.colours", "withdrawals"),
     filters=("run", "country", "model"),
     study="colours",
     observed=("colourfulness",),
@@ -57,7 +57,6 @@ TOP = TableSpec(
     version="1",
     columns=("model", "end", "place", "picture"),
     metrics={"colourfulness": "Colourfulness of one image, 0 for a grey one."},
-    inputs=DIVERSITY.inputs,
     filters=("run", "model", "end"),
     choices={"end": ("top", "bottom")},
     study="colours",
@@ -71,9 +70,9 @@ SINGLE = "a single image: no interval is claimed"
 class ColoursConfig(StudyConfig):
     """`images`: slug of the run whose images are measured; `beside`: another one, such as real photographs."""
 
-    images: str
+    images: Annotated[str, RunOf(("generation",))]
     model: str = "pixels"
-    beside: str = ""
+    beside: Annotated[str, RunOf(("generation",))] = ""
 
 
 class Colours(Study):

@@ -56,7 +56,6 @@ COUNTS = TableSpec(
         "empty": "Requests that gave nothing, or an image that is black, flat or blurred.",
         "failed": "Requests that failed for another reason.",
     },
-    inputs=("runs.generation", "withdrawals"),
     filters=("run", "country", "model"),
     study="generation",
     observed=STATES,
@@ -121,7 +120,7 @@ class Generation(Study):
         for outcome in outcomes:
             for country in outcome.labels.get("country", ()):
                 states[country, outcome.model][outcome.state] += 1
-                clusters[country, outcome.model].add(outcome.subject)
+                clusters[country, outcome.model].add(outcome.cluster)
         rows = tuple(
             TidyRow(
                 {"country": country, "model": model},
@@ -133,6 +132,10 @@ class Generation(Study):
         )
         notes = ("A dish of several countries counts in each of them.",)
         return TidyTable(COUNTS.name, COUNTS.version, COUNTS.columns, rows, notes)
+
+    def cluster_of(self, outcome: OutcomeData) -> str:
+        """All that was asked for one subject, whether an image came or not: a place too is one."""
+        return outcome.cluster if outcome.cluster.startswith("dish:") else f"subject:{outcome.subject_key}"
 
     def observe(self, table: str, outcomes: Iterable[OutcomeData], config: Any) -> Observations | None:
         """What became of each image that was asked for, 1 or 0: counts as shares of these."""
@@ -199,6 +202,8 @@ def fill_prompt(prompt: PromptData, subject: SubjectData) -> str:
     """The prompt with the subject's own words in it. Raises ConfigError for a placeholder that it cannot fill."""
     written = subject.labels.get("written_country") or subject.labels.get("country", ())
     values = {"place": subject.name}
+    if subject.kind not in ("dish", "place"):
+        values = {"object": subject.name, **{name: ", ".join(held) for name, held in subject.labels.items() if held}}
     if subject.kind == "dish":
         values = {"local_name": subject.name, "countries": ", ".join(written)}
     for name in PLACEHOLDER.findall(prompt.text):

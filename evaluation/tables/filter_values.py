@@ -6,7 +6,8 @@ filters; names of runs are those of finished runs.
 
 from collections.abc import Collection, Iterator, Mapping
 
-from evaluation.contracts.table import LABELS, MOST_OPTIONS, PROMPT, Filters, TableSpec
+from evaluation.contracts.table import MOST_OPTIONS, PROMPT, Filters, TableSpec
+from evaluation.metrics.dimensions import SUBJECT_DIMENSIONS
 from evaluation.metrics.tidy import TidyTable
 from evaluation.models import PromptTemplate, Run, Subject
 from evaluation.plans.mask import Mask
@@ -56,7 +57,7 @@ def list_label_values(name: str) -> Iterator[str]:
     """The values of a label of subjects, or of a prompt: where a table of nothing knows none."""
     if name == PROMPT:
         yield from PromptTemplate.objects.values_list("slug", flat=True).distinct()
-    elif name in LABELS:
+    elif name in SUBJECT_DIMENSIONS:
         for labels in Subject.objects.values_list("labels", flat=True).iterator():
             yield from labels.get(name, ())
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation.contracts.study import OutcomeData
-from evaluation.contracts.table import LABELS, MOST_OPTIONS, NARROWING, PROMPT, Filters, TableMetadata, TableSpec
+from evaluation.contracts.table import MOST_OPTIONS, NARROWING, PROMPT, Filters, TableMetadata, TableSpec
+from evaluation.metrics.dimensions import DIMENSION_NAMES
 from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.tidy import TidyTable
 
@@ -66,6 +67,7 @@ class Watched:
         self.circumstances: dict[str, Counter[str]] = {}
         self.counted: Counter[str] = Counter()
         self.clusters: set[str] = set()
+        self.photographs = False
         # Kept with their ids, so that no other mapping can get the same one meanwhile.
         self.labels: dict[int, Mapping[str, tuple[str, ...]]] = {}
         self.under: dict[int, tuple[Mapping[str, Any], int]] = {}
@@ -74,9 +76,16 @@ class Watched:
         for row in self.found:
             self.add_outcome(row)
             # What is about no subject, such as the vectors of words, belongs to every choice.
-            if not row.subject or all(value in values_of(row, name) for name, value in self.filters.items()):
+            if not row.subject or all(self.chooses(row, name, value) for name, value in self.filters.items()):
                 self.note(row)
                 yield row
+
+    def chooses(self, row: OutcomeData, name: str, value: str) -> bool:
+        """Whether a filter leaves an outcome in. Photographs have no prompt: they stay beside the images of any."""
+        if name == PROMPT and row.photograph:
+            self.photographs = True
+            return True
+        return value in values_of(row, name)
 
     def add_outcome(self, row: OutcomeData) -> None:
         """Notes what filters could choose."""
@@ -88,7 +97,7 @@ class Watched:
 
     def offer(self, labels: Mapping[str, tuple[str, ...]]) -> None:
         """Notes labels that filters could choose."""
-        for name in LABELS:
+        for name in DIMENSION_NAMES:
             self.options[name].update(labels.get(name, ()))
 
     def note(self, row: OutcomeData) -> None:

@@ -12,8 +12,8 @@ from django.db.models.functions import Cast
 
 from collection.models import Dish
 from evaluation.batching import split_into_chunks
-from evaluation.contracts.study import FinalState, OutcomeData, Vector
-from evaluation.models import Embedding, GeneratedImage, Outcome, PromptTemplate, Run, RunLabel
+from evaluation.contracts.study import UNIT_LABELS, FinalState, OutcomeData, Vector
+from evaluation.models import Embedding, GeneratedImage, Outcome, PromptTemplate, Role, Run, RunLabel, Subject
 from evaluation.readers import image_decode
 
 CHUNK = 2000
@@ -26,6 +26,8 @@ FINAL: dict[str, FinalState] = {
 }
 Labels = Mapping[str, tuple[str, ...]]
 NO_LABELS: Labels = {}
+# Kinds of subjects whose images are independent: dishes that are not linked to one of ours, and places.
+OF_IMAGES = (Subject.Kind.DISH, Subject.Kind.PLACE)
 WITHDRAWN = Q(unit__subject__dish__state=Dish.State.WITHDRAWN)
 
 
@@ -48,6 +50,8 @@ class Row(NamedTuple):
     model: str
     subject: int | None
     name: str | None
+    kind: str | None
+    subject_key: str | None
     dish: int | None
     text: str
     reason: str
@@ -68,6 +72,8 @@ COLUMNS = (
     "unit__model__slug",
     "unit__subject_id",
     "unit__subject__name",
+    "unit__subject__kind",
+    "unit__subject__source_key",
     "unit__subject__dish_id",
     "text",
     "reason",
@@ -79,7 +85,15 @@ COLUMNS = (
 JSON = ("unit__payload", "numbers", "circumstances")
 
 
-Makers = Callable[[Collection[int]], Mapping[int, tuple[str, int | None]]]
+class Maker(NamedTuple):
+    """Who made an image: slug of the model, id of the prompt, and whether the model is a camera."""
+
+    model: str
+    prompt: int | None = None
+    photograph: bool = False
+
+
+Makers = Callable[[Collection[int]], Mapping[int, Maker]]
 
 
 def iterate_outcomes(run: Run, subjects: Collection[int] | None = None) -> Iterator[OutcomeData]:
@@ -112,7 +126,8 @@ def read_outcomes(
     """
     prompts = cache(lambda: dict(PromptTemplate.objects.values_list("pk", "slug")))
     left_out = cache(other_decodes)
-    made_by: dict[int, tuple[str, int | None]] = {}
+    made_by: dict[int, Maker] = {}
+    label = lru_cache(maxsize=4096)(lambda subject, own: {**labels(subject), **dict(own)} if own else labels(subject))
     shared = lru_cache(maxsize=4096)(json.loads)
     chosen = rows.filter(unit__state__in=FINAL).exclude(WITHDRAWN).order_by("unit_id")
     values = chosen.values_list(*COLUMNS, *(Cast(column, TextField()) for column in JSON))
@@ -122,12 +137,18 @@ def read_outcomes(
         images = [image_from(row.made, row.embedded, payload) for row, payload in zip(chunk, payloads, strict=True)]
         made_by.update((makers or makers_of)({image for image in images if image} - made_by.keys()))
         for row, payload, image in zip(chunk, payloads, images, strict=True):
-            maker, prompt = made_by.get(image or 0, ("", payload.get("prompt_id")))
+            maker = made_by.get(image or 0) or Maker("", payload.get("prompt_id"))
             # Of the present decode none is left out, so most reads do not ask which others there are.
             if row.embedded and not is_present_decode(row.prepared) and row.prepared in left_out(row.run):
                 row = row._replace(vector=None)
-            slug = prompts().get(prompt, "") if prompt else ""
-            yield data_of(row, payload, image, labels(row.subject or 0), maker, slug, shared)
+            slug = prompts().get(maker.prompt, "") if maker.prompt else ""
+            yield data_of(row, payload, image, label(row.subject or 0, unit_labels(payload)), maker, slug, shared)
+
+
+def unit_labels(payload: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The labels of a unit itself: dimension and values of each."""
+    own = payload.get(UNIT_LABELS)
+    return tuple((name, (value,)) for name, value in own.items()) if own else ()
 
 
 def is_present_decode(preparation: str | None) -> bool:
@@ -152,7 +173,7 @@ def data_of(
     payload: Mapping[str, Any],
     image: int | None,
     labels: Labels,
-    maker: str,
+    maker: Maker,
     prompt: str,
     shared: Callable[[str], Any],
 ) -> OutcomeData:
@@ -161,12 +182,12 @@ def data_of(
         state=FINAL[row.state],
         model=row.model,
         subject=row.name or "",
-        cluster=cluster_of(row.dish, image, row.key),
+        cluster=cluster_of(row, image),
         labels=labels,
         payload=payload,
         text=row.text,
         numbers=shared(row.numbers),
-        image_model=maker,
+        image_model=maker.model,
         image_id=image,
         vector=decode_floats(row.vector) if row.vector is not None else None,
         reason=row.reason,
@@ -174,6 +195,9 @@ def data_of(
         run_id=row.run,
         prompt=prompt,
         circumstances=shared(row.circumstances),
+        photograph=maker.photograph,
+        subject_kind=row.kind or "",
+        subject_key=row.subject_key or "",
     )
 
 
@@ -217,16 +241,18 @@ def find_asked_image(payload: Mapping[str, Any]) -> int | None:
     return image if isinstance(image, int) else None
 
 
-def makers_of(images: Collection[int]) -> dict[int, tuple[str, int | None]]:
-    """Image id → slug of the model that made it, and id of its prompt."""
+def makers_of(images: Collection[int]) -> dict[int, Maker]:
+    """Image id → who made it."""
     if not images:
         return {}
-    found = GeneratedImage.objects.filter(pk__in=images).values_list("pk", "model__slug", "prompt")
-    return {image: (slug or "", prompt) for image, slug, prompt in found}
+    found = GeneratedImage.objects.filter(pk__in=images).values_list("pk", "model__slug", "prompt", "model__role")
+    return {image: Maker(slug or "", prompt, role == Role.CAMERA) for image, slug, prompt, role in found}
 
 
-def cluster_of(dish: int | None, image: int | None, key: str) -> str:
-    """What may be resampled independently: the dish, else the image, else the unit."""
-    if dish:
-        return f"dish:{dish}"
-    return f"image:{image}" if image else f"unit:{key}"
+def cluster_of(row: Row, image: int | None) -> str:
+    """What may be resampled independently where the study does not say it: see `Study.cluster_of`."""
+    if row.dish:
+        return f"dish:{row.dish}"
+    if row.kind and row.kind not in OF_IMAGES:
+        return f"subject:{row.subject_key}"
+    return f"image:{image}" if image else f"unit:{row.key}"

@@ -2,17 +2,18 @@
 
 from django.db.models import Q
 
-from evaluation.contracts.table import LABELS, PROMPT, Filters
+from evaluation.contracts.table import PROMPT, Filters
+from evaluation.metrics.dimensions import SUBJECT_DIMENSIONS
 from evaluation.models import Subject
 
 # The country of a review is the one that somebody judged for: a column of these tables, not a label of the dish.
-NARROWING = ("continent", "language", "kind", PROMPT)
+NARROWING = (*(name for name in SUBJECT_DIMENSIONS if name != "country"), PROMPT)
 
 
 def of_subjects(filters: Filters) -> Q:
     """Reviews, assignments: whatever has `image`, of the dishes and prompts that `filters` choose."""
     found = Q()
-    labels = {name: value for name, value in filters.items() if name in LABELS and name in NARROWING}
+    labels = {name: value for name, value in filters.items() if name in NARROWING and name != PROMPT}
     if labels:
         # Read here: a list within JSON can be searched in PostgreSQL, but not in SQLite. Subjects are few.
         rows = Subject.objects.filter(images__campaignimage__isnull=False).distinct().values_list("pk", "labels")

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.db.models import Count
 
-from evaluation.contracts.table import LABELS, MOST_OPTIONS, PROMPT, Filters, TableMetadata, TableSpec
+from evaluation.contracts.table import MOST_OPTIONS, PROMPT, Filters, TableMetadata, TableSpec
+from evaluation.metrics.dimensions import DISH_DIMENSIONS, SUBJECT_DIMENSIONS
 from evaluation.metrics.ordering import sort_group_values
 from evaluation.models import Subject
 from evaluation.tables.metadata import register_describer
@@ -47,8 +48,9 @@ def list_review_filter_values(*, demonstration: bool) -> dict[str, list[str]]:
 
 
 def labels_of(subjects: set[int]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {name: set() for name in LABELS}
+    found: dict[str, set[str]] = {name: set() for name in DISH_DIMENSIONS}
     for labels in Subject.objects.filter(pk__in=subjects).values_list("labels", flat=True):
-        for name in LABELS:
-            found[name].update(labels.get(name, ()))
+        for name in SUBJECT_DIMENSIONS:
+            if name in labels:
+                found.setdefault(name, set()).update(labels[name])
     return found

@@ -1,6 +1,7 @@
 """The worker application of fault tests: a study that can be slow and deadly, on a host whose clock may be off.
 
 `FAULT_HOURS` moves everything that this process takes for the time, before Django is there to read it.
+`FAULT_STORAGE` names a fault of the storage, see `faulty_storage`.
 """
 
 import datetime
@@ -37,7 +38,9 @@ def move_clock() -> None:
 if SHIFT:
     move_clock()
 
-from wwd.celery import app  # noqa: E402  (the clock comes first)
+from django.conf import settings  # noqa: E402  (the clock comes first)
+
+from wwd.celery import app  # noqa: E402
 
 __all__ = ["app", "register"]
 
@@ -47,6 +50,9 @@ def register() -> None:
     from evaluation import studies
 
     studies.STUDIES["deadly"] = "tests.faults.killing_study:Deadly"
+    if fault := os.environ.get("FAULT_STORAGE"):
+        options = {"BACKEND": "tests.faults.faulty_storage.FaultyStorage", "OPTIONS": {"fault": fault}}
+        settings.STORAGES = {**settings.STORAGES, "default": options}
 
 
 register()

@@ -9,7 +9,7 @@ import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
 from evaluation.contracts.study import OutcomeData
-from evaluation.metrics.ordering import CONTINENTS
+from evaluation.metrics.dimensions import CONTINENTS
 from evaluation.metrics.tidy import Estimate, TidyTable
 from evaluation.models import Run, Unit
 from evaluation.studies.knowledge.study import Knowledge

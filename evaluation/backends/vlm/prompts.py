@@ -39,8 +39,11 @@ class Wording:
 
     def ids(self, rendered: str) -> list[int]:
         """Tokens, with the one that begins every text once, whether the template wrote it or not."""
-        begun = bool(self.tokenizer.bos_token) and rendered.startswith(self.tokenizer.bos_token)
-        return list(self.tokenizer(rendered, add_special_tokens=not begun)["input_ids"])
+        return list(self.tokenizer(rendered, add_special_tokens=not self.begins(rendered))["input_ids"])
+
+    def begins(self, rendered: str) -> bool:
+        """Whether the template wrote the token that begins every text."""
+        return bool(self.tokenizer.bos_token) and rendered.startswith(self.tokenizer.bos_token)
 
     def split(self, text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Tokens before and after the image."""

@@ -1,18 +1,23 @@
 """`manage.py models add clip --role encoder --backend clip --identifier /models/clip --parameters precision=bf16`"""
 
 import json
+import os
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from evaluation import backends
+from evaluation.backends import weight_files, weights
 from evaluation.contracts.backend import BackendError
-from evaluation.contracts.parameters import IMPORT_ONLY
-from evaluation.models import Model, Role
+from evaluation.contracts.parameters import IMPORT_ONLY, LOCAL
+from evaluation.ingest.weight_server import WeightError, WeightServer
+from evaluation.models import FetchedWeights, Model, Role
 from evaluation.runner.catalogue import model_data
 from evaluation.suggestions import describe_unknown_name
 
@@ -21,8 +26,9 @@ FIELDS = ("role", "backend", "identifier", "revision", "title")
 
 class Command(BaseCommand):
     help = (
-        "Adds, lists and checks models. What is added is checked by the same rules as in the admin. "
-        "'check' says of what family a model is and whether its files are here; it loads weights with --load only."
+        "Adds, lists, fetches and checks models. What is added is checked by the same rules as in the admin. "
+        "'fetch' brings weights into the cache of the workers. 'check' says of what family a model is and whether its "
+        "files are here; it loads weights with --load only."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -40,10 +46,19 @@ class Command(BaseCommand):
         check = acts.add_parser("check", help="says what is wrong or missing")
         check.add_argument("slugs", nargs="*", metavar="slug", help="without one: all that are run here")
         check.add_argument("--load", action="store_true", help="loads the weights too")
+        check.add_argument("--verify", action="store_true", help="reads all files and compares their checksums")
+        fetch = acts.add_parser("fetch", help="fetches safetensors and small files; goes on where it was cut")
+        fetch.add_argument("slugs", nargs="+", metavar="slug", help="models whose identifier is no folder")
+        fetch.add_argument("--server", default="", help="another server of the same protocol, such as a mirror")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        act = {"add": self.add_model, "list": self.list_models, "check": self.check_models}[options["act"]]
-        act(options)
+        acts = {
+            "add": self.add_model,
+            "list": self.list_models,
+            "check": self.check_models,
+            "fetch": self.fetch_models,
+        }
+        acts[options["act"]](options)
 
     def add_model(self, options: dict[str, Any]) -> None:
         row = Model(
@@ -77,7 +92,7 @@ class Command(BaseCommand):
         wrong = 0
         for row in rows:
             try:
-                told = self.state_of(row, load=options["load"])
+                told = self.state_of(row, load=options["load"], verify=options["verify"])
                 self.stdout.write(f"{row.slug}: {', '.join(told)}.")
             except BackendError as error:
                 wrong += 1
@@ -85,11 +100,50 @@ class Command(BaseCommand):
         if wrong:
             raise CommandError(f"{wrong} of {len(rows)} cannot be used here.")
 
-    def state_of(self, row: Model, *, load: bool) -> list[str]:
+    def fetch_models(self, options: dict[str, Any]) -> None:
+        """Brings each model into the cache and writes down what came. Raises CommandError at the first that fails."""
+        server = WeightServer(
+            (options["server"] or find_default_server()).rstrip("/"),
+            local=settings.LOCAL_PROVIDERS,
+            token=os.environ.get("HF_TOKEN", "").strip(),
+        )
+        for row in chosen(options["slugs"]):
+            if row.backend not in LOCAL or weights.is_folder(model_data(row)):
+                raise CommandError(f"{row.slug}: there is nothing to fetch, {row.identifier} is not on a server.")
+            try:
+                held = server.fetch_model(row.identifier, row.revision, self.stdout.write)
+            except WeightError as error:
+                raise CommandError(f"{row.slug}: {error}") from error
+            FetchedWeights.objects.update_or_create(
+                identifier=row.identifier,
+                revision=row.revision,
+                defaults={"files": [asdict(each) for each in held]},
+            )
+            total = sum(each.size for each in held)
+            self.stdout.write(f"{row.slug}: {len(held)} files, {total:,} bytes, in {settings.WEIGHTS_FOLDER}.")
+
+    def state_of(self, row: Model, *, load: bool, verify: bool) -> list[str]:
         data = model_data(row)
+        verified = verify and row.backend in LOCAL
+        if verified and (wrong := weight_files.list_changed_files(data)):
+            raise BackendError(" ".join(wrong))
         if load:
             backends.load_backend(data)
-        return [f"backend {row.backend}", *backends.inspect_model(data), *(["loaded"] if load else [])]
+        return [
+            f"backend {row.backend}",
+            *backends.inspect_model(data),
+            *(["loaded"] if load else []),
+            *(["checksums right"] if verified else []),
+        ]
+
+
+def find_default_server() -> str:
+    """Where the Hub's own client would ask; HF_ENDPOINT names another. Raises CommandError where it is missing."""
+    try:
+        from huggingface_hub import constants
+    except ImportError:
+        raise CommandError("The Hub's client is not installed here: name a server with --server.") from None
+    return str(constants.ENDPOINT)
 
 
 def chosen(slugs: Iterable[str]) -> list[Model]:

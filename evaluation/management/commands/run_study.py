@@ -55,6 +55,8 @@ class Command(BaseCommand):
             return
         counted = runner.count_units_by_state(run)
         self.stdout.write(f"Run {run.slug}: {sum(counted.values())} units, {counted['pending']} of them waiting.")
+        for sentence in runner.list_absent_weights(run):
+            self.stderr.write(sentence)
         runner.announce_run(run)
         if options["wait"]:
             wait_for(run)
@@ -69,6 +71,8 @@ class Command(BaseCommand):
             self.stdout.write(f"Expected cost: {amount:.2f} {currency}")
         if found.unpriced:
             self.stdout.write(f"No price is known of: {', '.join(found.unpriced)}")
+        for sentence in found.absent:
+            self.stderr.write(sentence)
 
     def report(self, run: Run) -> None:
         """Says what became of the run. Raises CommandError where it paused by itself or units failed."""
@@ -78,9 +82,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Run {run.slug} is {run.state}: {shown}.")
         found = runner.count_failure_reasons(run)
         for state, reason, number in found[:MOST_REASONS]:
-            self.stderr.write(
-                f"{number} {state}: {truncate_text(' '.join(reason.split()), MOST_LETTERS) or 'no reason given'}"
-            )
+            self.stderr.write(f"{number} {state}: {truncate_text(' '.join(reason.split()), MOST_LETTERS)}")
         if len(found) > MOST_REASONS:
             self.stderr.write(f"and {len(found) - MOST_REASONS} other reasons")
         if run.problem:

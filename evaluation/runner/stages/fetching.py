@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from evaluation.contracts.study import ModelData, Vector
+from evaluation.contracts.study import ModelData, Vector, VectorData
 from evaluation.readers.text_cleaning import clean_foreign_text
 from evaluation.runner.stages.byte_budget import ByteBudget
 from evaluation.runner.stages.file_calls import FileCall, get_readers
@@ -38,6 +38,7 @@ class FetchedBatch:
         self.fetched = 0
         self.closed = False
         self.vectors: dict[tuple[int, str], Mapping[int | str, Vector]] = {}
+        self.run_vectors: dict[str, Sequence[VectorData]] = {}
         self.calls: dict[str, FileCall[bytes]] = {}
         with suppress(*LOST):  # Asked for again when they are needed.
             self.find_stored_vectors()
@@ -88,6 +89,15 @@ class FetchedBatch:
         if key not in self.vectors:
             self.vectors[key] = self.transport.find_vectors(self.lease, units, preprocessing)
         return self.vectors[key]
+
+    def get_run_vectors(self, unit: WorkUnit) -> Sequence[VectorData]:
+        """The vectors of the run that the unit names, none where it names none. Raises LookupError with the reason."""
+        run = unit.payload.get("vectors")
+        if not isinstance(run, str):
+            return ()
+        if run not in self.run_vectors:
+            self.run_vectors[run] = self.transport.find_run_vectors(self.lease, run)
+        return self.run_vectors[run]
 
     def get_content(self, unit: WorkUnit) -> bytes | None:
         """The bytes of the unit's image; None where it has none or none is held.

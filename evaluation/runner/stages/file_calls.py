@@ -15,9 +15,11 @@ from django.conf import settings
 # Storages answer in tens of milliseconds, and a card asks for a thousand images a second.
 READERS = 64
 WRITERS = 32
-TRIES = 5
+TRIES = 8
+# So often an answer is waited for, `WWD_STORAGE_SECONDS` each time.
+WAITS = 5
 PAUSE = 0.1
-LONGEST_PAUSE = 5.0
+LONGEST_PAUSE = 3.0
 # Another try would end the same way.
 FINAL = (FileNotFoundError, NotADirectoryError, PermissionError)
 logger = logging.getLogger(__name__)
@@ -113,14 +115,14 @@ class FileCall(Generic[Given]):
 
     def wait(self) -> Given:
         """What came. Raises StorageSilentError, or what `act` raised."""
-        for attempt in range(TRIES):
+        for attempt in range(WAITS):
             try:
                 return self.future.result(settings.STORAGE_SECONDS)
             except TimeoutError:
                 if self.future.done() and self.future.exception() is not None:
                     raise
                 logger.warning("The storage did not answer within %d s.", settings.STORAGE_SECONDS)
-                if attempt + 1 < TRIES:
+                if attempt + 1 < WAITS:
                     self.future = self.pool.submit_aside(lambda: call_again(self.act))
         raise StorageSilentError("The storage does not answer.")
 

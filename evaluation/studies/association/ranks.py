@@ -14,7 +14,6 @@ from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.studies.association.tables import (
     COUNTED,
-    INPUTS,
     Scored,
     compute_sign_cosines,
     estimate_of,
@@ -37,7 +36,6 @@ DESCRIPTORS = TableSpec(
             "n are these images."
         )
     },
-    inputs=INPUTS,
     filters=("run", "model", "continent", "descriptor"),
     study="association",
 )
@@ -48,7 +46,6 @@ TOP = TableSpec(
     version="1",
     columns=("group", "model", "end", "place", "picture"),
     metrics={"net": "Mean cosine with the positive words minus mean cosine with the negative words; one image."},
-    inputs=INPUTS,
     filters=("run", "model", "group", "end"),
     choices={"end": ("top", "bottom")},
     study="association",

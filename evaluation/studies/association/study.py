@@ -14,7 +14,7 @@ Runs whose vectors were made elsewhere are imported with exactly these keys and 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from evaluation.contracts.study import (
     OutcomeData,
     Plan,
     Result,
+    RunOf,
     Study,
     StudyConfig,
     UnitPlan,
@@ -64,7 +65,7 @@ def text_key(payload: Mapping[str, Any]) -> str:
 class AssociationConfig(StudyConfig):
     """`images`: slug of the run whose images are scored; `encoder`: slug of the model that gives the vectors."""
 
-    images: str
+    images: Annotated[str, RunOf(("generation",))]
     encoder: str = "standin-encoder"
     descriptors: str = "association"
     descriptors_version: str = ""

@@ -23,8 +23,6 @@ from evaluation.metrics.observations import (
 from evaluation.metrics.ordering import sort_group_values
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 
-INPUTS = ("runs.association", "withdrawals")
-
 SCORES = TableSpec(
     name="association.scores",
     title="Association with descriptor words",
@@ -49,7 +47,6 @@ SCORES = TableSpec(
             "Not rescaled; for the record."
         ),
     },
-    inputs=INPUTS,
     filters=("run", "model", "continent", "group"),
     study="association",
     observed=("net", "as_printed"),

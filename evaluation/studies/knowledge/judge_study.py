@@ -13,7 +13,7 @@ is beside answers without saying which model judged. Units, one for each questio
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from evaluation.contracts.backend import Chat
 from evaluation.contracts.study import (
@@ -25,6 +25,7 @@ from evaluation.contracts.study import (
     Plan,
     QuestionsData,
     Result,
+    RunOf,
     Study,
     StudyConfig,
     UnitPlan,
@@ -48,7 +49,7 @@ LONGEST_ANSWER = 4_000
 class JudgingConfig(StudyConfig):
     """`answers`: slug of the run of *knowledge* whose answers are judged."""
 
-    answers: str
+    answers: Annotated[str, RunOf(("knowledge",))]
     model: str = "standin-chat"
     questions: str = "dish-judging"
     questions_version: str = ""

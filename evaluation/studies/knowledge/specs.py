@@ -5,7 +5,6 @@ from typing import Any
 
 from evaluation.contracts.table import TableSpec
 
-INPUTS = ("runs.knowledge", "withdrawals")
 SOURCE = "World Wide recipe §3.2.4, App. H"
 
 FIELD_METRICS = {
@@ -52,7 +51,6 @@ def build_knowledge_spec(
         version="2",
         columns=columns,
         metrics=metrics,
-        inputs=INPUTS,
         filters=filters or ("run", *columns),
         study="knowledge",
         **more,
@@ -147,7 +145,6 @@ JUDGED = TableSpec(
     version="1",
     columns=("field", "continent", "model"),
     metrics=JUDGED_METRICS,
-    inputs=("runs.judging", "withdrawals"),
     filters=("run", "field", "continent", "model"),
     study="judging",
     observed=tuple(JUDGED_METRICS),

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -33,6 +33,7 @@ from evaluation.contracts.study import (
     Plan,
     QuestionsData,
     Result,
+    RunOf,
     Study,
     StudyConfig,
     UnitPlan,
@@ -64,14 +65,14 @@ class StereotypesConfig(StudyConfig):
     needed; a few more leave room for those that fail.
     """
 
-    images: str
+    images: Annotated[str, RunOf(("generation",))]
     model: str = "standin-vqa"
     questions: str = "vqa-probes"
     questions_version: str = ""
     reading: Reading = "generated"
     orders: Orders = "all-cyclic"
     check: int = Field(600, ge=0, le=1_000_000)
-    beside: str = ""
+    beside: Annotated[str, RunOf(("generation",))] = ""
 
 
 TABLES: Mapping[str, Callable[[Iterable[OutcomeData]], TidyTable]] = {

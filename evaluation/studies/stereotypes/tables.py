@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.contracts.study import OutcomeData
-from evaluation.contracts.table import LABELS, TableSpec
+from evaluation.contracts.table import TableSpec
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.concentration import entropy_and_largest
+from evaluation.metrics.dimensions import DIMENSION_NAMES
 from evaluation.metrics.inference.intervals import SHARE, Interval, one_way
 from evaluation.metrics.tidy import Estimate, TidyRow, TidyTable
 from evaluation.readers.choice import read_choice
@@ -21,7 +22,6 @@ from evaluation.readers.choice import read_choice
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEAST_PAIRS = 500
 BIASED = "images by chance look more alike than they are, the fewer the more: no interval is claimed"
-INPUTS = ("runs.stereotypes", "withdrawals")
 SOURCE = "World Wide recipe §3.2.2, App. F"
 
 UNREAD = "Share of the questions asked whose answer was ambiguous, none of the options, refused, or failed."
@@ -65,7 +65,6 @@ def build_stereotypes_spec(
         version="2",
         columns=columns,
         metrics=metrics,
-        inputs=INPUTS,
         filters=filters,
         study="stereotypes",
         observed=observed,
@@ -277,7 +276,7 @@ def tabulate_cells(
 ) -> TidyTable:
     """The rows that `estimate` makes of each question, place and model, and of what was asked there."""
     found = gather_stereotype_answers(outcomes)
-    dimension = next(column for column in table.columns if column in LABELS)
+    dimension = next(column for column in table.columns if column in DIMENSION_NAMES)
     rows: list[TidyRow] = []
     for question, asked in found.by_question().items():
         for (place, model), members in group_asked_by_cell(asked, dimension).items():

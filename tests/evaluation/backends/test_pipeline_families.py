@@ -264,13 +264,8 @@ def test_a_folder_without_a_description_is_refused(tmp_path: Path) -> None:
         backends.load_backend(model_at(tmp_path, "encoder", "clip"))
 
 
-def test_files_that_were_fetched_before_are_read_without_a_network(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+def test_files_that_were_fetched_before_are_read_without_a_network(tmp_path: Path, settings: Any) -> None:
+    settings.WEIGHTS_FOLDER = tmp_path
     snapshot = tmp_path / "models--maker--model" / "snapshots" / ("0" * 40)
     snapshot.mkdir(parents=True)
     (snapshot / "config.json").write_text('{"model_type": "clap"}')

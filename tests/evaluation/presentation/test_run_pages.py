@@ -1,5 +1,6 @@
 """Pages of runs: start a chain, watch it, stop it, have it go on, see what was refused, rewritten and failed."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -7,9 +8,11 @@ from typing import Any, Literal
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.core.management import CommandError, call_command
 from django.db.models.functions import Now
 from django.test import Client
 
+from collection.withdrawal.withdraw import withdraw_dish
 from evaluation import runner, studies
 from evaluation.contracts.config_check import check_fields
 from evaluation.contracts.study import StudyConfig
@@ -52,6 +55,21 @@ def text_of(response: Any) -> str:
 
 def address(run: Run) -> str:
     return f"/admin/evaluation/runs/{run.slug}/"
+
+
+def test_units_of_a_withdrawn_dish_are_among_the_failed_with_their_reason(
+    researcher: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept, gone = make_dish("Waakye"), make_dish("Banku")
+    config = {"model": make_model().slug, "subjects": {"kind": "dish"}, "images_per_subject": 1}
+    run = runner.create_run("generation", config)
+    withdraw_dish(gone, "asked")
+    reason = "The dish was withdrawn before this was computed."
+    assert f"{reason} 1" in text_of(researcher.get(address(run)))
+    with pytest.raises(CommandError, match="1 of 2 units failed"):
+        call_command("run_study", "generation", config=json.dumps(config), wait=True)
+    assert f"1 failed: {reason}" in capsys.readouterr().err
+    assert GeneratedImage.objects.get().subject.dish == kept
 
 
 def press(client: Client, run: Run, act: str) -> str:

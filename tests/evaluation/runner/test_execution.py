@@ -1,12 +1,15 @@
 """Executing batches: memory that does not suffice, a backend that stops in the middle, circumstances."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import OperationalError
+from django.db.models.functions import Now
 
 from evaluation import studies
 from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.study import ModelData
-from evaluation.models import Outcome, Run, Unit
+from evaluation.models import Batch, Outcome, Run, Unit
 from evaluation.runner import create_run, execution, leases, process_run
 from tests.evaluation.failing_study import Fragile, WorkerKilled
 from tests.evaluation.make import make_model
@@ -105,9 +108,14 @@ def test_a_batch_that_takes_too_long_gives_the_rest_back(monkeypatch: pytest.Mon
     assert run.state == "running"
 
 
+def take_leases_back() -> bool:
+    Batch.objects.update(until=Now() - timedelta(seconds=1))
+    return leases.release_expired() == 1
+
+
 def test_a_worker_whose_lease_was_taken_back_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execution, "STORE_SECONDS", 0)
-    monkeypatch.setattr(leases, "renew_lease", lambda batch: False)
+    monkeypatch.setattr(Fragile, "room", staticmethod(take_leases_back))
     run = make_run(*["yes"] * 4)
     process_run(run.pk, "a", stop=lambda: bool(Fragile.executed))
     assert Fragile.executed == ["0000"]

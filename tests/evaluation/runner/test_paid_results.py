@@ -95,7 +95,7 @@ def test_a_row_that_no_table_takes_fails_alone() -> None:
     assert Outcome.objects.get(unit__state="failed").reason.startswith("The result could not be stored: ")
 
 
-LONG = "w" * 900
+LONG = "w" * 1000
 
 
 def test_a_text_of_any_length_has_one_vector_and_is_found_again() -> None:

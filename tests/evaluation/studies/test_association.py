@@ -1,6 +1,6 @@
 """The association study: its plan, its vectors, and the table worked out by hand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 
 import numpy as np
@@ -13,10 +13,12 @@ from evaluation.contracts.study import (
     DishData,
     ImageData,
     ModelData,
+    NumbersData,
     OutcomeData,
     PromptData,
     QuestionsData,
     SubjectData,
+    VectorData,
     Work,
 )
 from evaluation.metrics.tidy import Estimate, TidyTable
@@ -71,6 +73,12 @@ class Shelf:
 
     def answers(self, run: str) -> Sequence[AnswerData]:
         return []
+
+    def vectors(self, run: str) -> Iterator[VectorData]:
+        return iter(())
+
+    def numbers(self, run: str) -> Iterator[NumbersData]:
+        return iter(())
 
 
 class Lengths:

@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """How long cards computed and how long they waited, batch by batch. Null: from before this was measured."""
 
     dependencies = [
-        ("evaluation", "0012_texts_by_hash"),
+        ("evaluation", "0013_weights"),
     ]
 
     operations = [

@@ -1,0 +1,1 @@
+"""What the runner asks of PostgreSQL in one wide statement, where other databases are asked many small ones."""
