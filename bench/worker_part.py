@@ -308,7 +308,8 @@ def check_done(run: Any) -> int:
     states = dict.fromkeys(run.units.values_list("state", flat=True).distinct())
     if bad := set(states) - {"done", "empty"}:
         reasons = run.units.filter(state="failed").values_list("outcome__reason", flat=True)[:1]
-        raise SystemExit(f"{run.slug}: units ended as {', '.join(sorted(bad))}: {' '.join(reasons)}")
+        run.refresh_from_db()
+        raise SystemExit(f"{run.slug}: units ended as {', '.join(sorted(bad))}: {run.problem} {' '.join(reasons)}")
     return int(run.units.count())
 
 
