@@ -2,10 +2,11 @@
 
 from evaluation.runner.announcing import announce_run, send_announcement
 from evaluation.runner.chains import create_chain
+from evaluation.runner.completion import complete_finished_runs
 from evaluation.runner.control import cancel_run, pause_run, resume_run, retry_units, set_run_priority
 from evaluation.runner.forecast import forecast_run
 from evaluation.runner.importing import import_run
-from evaluation.runner.loop import accept_announcement, complete_finished_runs, process_run, serve_queue, sweep_runs
+from evaluation.runner.loop import accept_announcement, process_run, serve_queue, sweep_runs
 from evaluation.runner.planning import create_run, create_waiting
 from evaluation.runner.preview import preview_run
 from evaluation.runner.progress import count_failure_reasons, count_units_by_state

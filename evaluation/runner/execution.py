@@ -12,12 +12,10 @@ from evaluation import backends
 from evaluation.batching import split_into_chunks
 from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.study import ModelData, Result, Study, Work
-from evaluation.models import Unit
 from evaluation.runner import inputs
-from evaluation.runner.catalogue import model_data
 from evaluation.runner.failure_streaks import Streak, Streaks
 from evaluation.runner.storing import clean_result
-from wwd.base.db_connections import LOST
+from evaluation.runner.transport import LOST, Lease, Transport, WorkUnit
 
 logger = logging.getLogger(__name__)
 MOST_LOADED = 2
@@ -25,7 +23,7 @@ MOST_LOADED = 2
 STORE_SECONDS = 10.0
 # A batch that takes longer gives the rest back, long before the time limit of its task.
 MOST_SECONDS = 1200.0
-ResultPairs = list[tuple[Unit, Result]]
+ResultPairs = list[tuple[WorkUnit, Result]]
 
 
 class Computed(NamedTuple):
@@ -42,10 +40,14 @@ class BatchStoppedError(Exception):
     """The batch is not gone on with: its units are no longer ours, or it has taken long enough."""
 
 
+# What says nothing about a unit of a batch.
+PASSED_ON: tuple[type[Exception], ...] = (BackendError, BatchStoppedError, *LOST)
+
+
 class Results(dict[str, Result]):
     """Unit key → result, as they come. Those of a slow batch are handed to `keep`, which says whether to go on."""
 
-    def __init__(self, units: Sequence[Unit], keep: Callable[[ResultPairs], bool], streaks: Streaks) -> None:
+    def __init__(self, units: Sequence[WorkUnit], keep: Callable[[ResultPairs], bool], streaks: Streaks) -> None:
         super().__init__()
         self.units, self.keep, self.streaks = units, keep, streaks
         self.of_key = {unit.key: unit for unit in units}
@@ -60,7 +62,7 @@ class Results(dict[str, Result]):
         """Adds what the model gave. Raises BackendError where it gives nothing, subject after subject."""
         self[result.key] = result
         unit = self.of_key[result.key]
-        self.streaks[unit.model_id].note(f"subject {unit.subject_id}" if unit.subject_id else unit.key, result)
+        self.streaks[unit.model.id].note(f"subject {unit.subject.id}" if unit.subject else unit.key, result)
 
     def store_if_due(self) -> None:
         """Keeps what is there where that is due. Raises BatchStoppedError."""
@@ -121,7 +123,8 @@ def unload_backends(but: Loaded | None = None) -> bool:
 
 def compute_results(
     study: Study,
-    units: Sequence[Unit],
+    transport: Transport,
+    lease: Lease,
     keep: Callable[[ResultPairs], bool] = lambda pairs: True,
     streaks: Streaks | None = None,
 ) -> Computed:
@@ -129,28 +132,28 @@ def compute_results(
 
     What came slowly was handed to `keep` before, and is not among what is returned. `streaks`: what failed before.
     """
-    results = Results(units, keep, Streaks(Streak) if streaks is None else streaks)
+    results = Results(lease.units, keep, Streaks(Streak) if streaks is None else streaks)
     problem = ""
     try:
-        for of_model in by_model(units):
-            found = backend_for(model_data(of_model[0].model))
-            works, failures = inputs.load_works(of_model, getattr(found.backend, "preprocessing", ""))
+        for of_model in by_model(lease.units):
+            found = backend_for(of_model[0].model)
+            works, failures = inputs.load_works(transport, lease, of_model, getattr(found.backend, "preprocessing", ""))
             results.update((failure.key, failure) for failure in failures)
             for part in split_into_chunks(works, found.fits or max(1, len(works))):
                 execute_works(study, part, found, results)
     except BackendError as error:
         problem = str(error)
     except BatchStoppedError:
-        logger.info("A batch of %s was stopped after %d of %d units.", study.slug, len(results), len(units))
+        logger.info("A batch of %s was stopped after %d of %d units.", study.slug, len(results), len(lease.units))
     except LOST as error:
         # Nothing of that says anything about a unit: what came before is stored, the rest waits again.
-        logger.warning("A batch of %s lost its database (%s).", study.slug, type(error).__name__)
+        logger.warning("A batch of %s lost its way to the database (%s).", study.slug, type(error).__name__)
     return Computed(results.pairs(), problem)
 
 
-def by_model(units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    ordered = sorted(units, key=lambda unit: (unit.model_id, unit.pk))
-    for _, group in groupby(ordered, key=lambda unit: unit.model_id):
+def by_model(units: Sequence[WorkUnit]) -> Iterator[list[WorkUnit]]:
+    ordered = sorted(units, key=lambda unit: (unit.model.id, unit.id))
+    for _, group in groupby(ordered, key=lambda unit: unit.model.id):
         yield list(group)
 
 
@@ -162,7 +165,7 @@ def execute_works(study: Study, works: Sequence[Work], found: Loaded, results: R
     reason = "The study gave no result for it."
     try:
         collect_results(study, works, found, results)
-    except (BackendError, BatchStoppedError, *LOST):
+    except PASSED_ON:
         raise
     except (DeviceMemoryError, MemoryError) as error:
         reason = f"Memory does not suffice even for this unit alone: {error}"[:2000]

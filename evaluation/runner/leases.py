@@ -5,14 +5,13 @@ back and is leased alone, so that the one that kills its worker takes no other w
 """
 
 import logging
-import threading
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import transaction
 from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
@@ -97,13 +96,17 @@ def close_batches(batches: Iterable[UUID]) -> int:
     return Batch.objects.filter(pk__in=list(batches), finished_at=None).update(finished_at=Now())
 
 
-def finish_units(batch: Batch, pairs: storing.ResultPairs, *, last: bool = True) -> int:
+def finish_units(
+    batch: Batch, pairs: storing.ResultPairs, *, last: bool = True, hashes: Mapping[str, str] | None = None
+) -> int:
     """Ends the units of a batch with their results; returns how many. Units without a result wait again.
 
     Unless this is the `last` of it: then the lease is renewed and they stay. Zero where the lease ran out and was
-    taken back: then nothing is stored, the units are somebody else's.
+    taken back: then nothing is stored, the units are somebody else's. `hashes`: unit key → hash of its file, where the
+    files are stored already.
     """
-    hashes = storing.store_image_files(result for _, result in pairs)
+    if hashes is None:
+        hashes = storing.store_image_files(result for _, result in pairs)
     given = Unit.objects.filter(batch=batch, pk__in=[unit.pk for unit, _ in pairs])
     with transaction.atomic():
         held = close_batches([batch.pk]) if last else renew_lease(batch)
@@ -162,29 +165,3 @@ def release_expired(most: int = 500) -> int:
         Outcome.objects.bulk_create(Outcome(unit=unit, batch_id=unit.batch_id, reason=KILLED) for unit in killers)
         held.update(state=Unit.State.PENDING, batch=None)
         return close_batches(batches)
-
-
-class Heartbeat:
-    """Renews a lease from a thread of its own while its units are worked on."""
-
-    def __init__(self, batch: Batch) -> None:
-        self.batch = batch
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.beat, name=f"lease-{batch.pk}", daemon=True)
-
-    def __enter__(self) -> None:
-        self.thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.stop.set()
-        self.thread.join()
-
-    def beat(self) -> None:
-        while not self.stop.wait(settings.LEASE_SECONDS / 3):
-            try:
-                if not renew_lease(self.batch):
-                    return
-            except DatabaseError:
-                logger.warning("The lease of batch %s could not be renewed.", self.batch.pk, exc_info=True)
-            finally:
-                connection.close()

@@ -1,25 +1,24 @@
-"""Announcing runs, working through them, and the sweep that repairs what was lost on the way."""
+"""Working through runs a slice of time each, and the sweep that repairs what was lost on the way."""
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from django.conf import settings
-from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now
 
 from evaluation import studies
-from evaluation.contracts.study import Study
-from evaluation.counters import bump_input_counters
-from evaluation.models import Batch, Run, Unit
+from evaluation.contracts.study import Result, Study
+from evaluation.models import Batch, Run
 from evaluation.readers.text_cleaning import clean_foreign_text
 from evaluation.runner import failure_streaks, leases
 from evaluation.runner.announcing import Announcement, announce_run, create_announcement
 from evaluation.runner.chains import plan_due
-from evaluation.runner.control import ACTIVE, OPEN, pause_run
+from evaluation.runner.completion import complete_finished_runs, filter_waiting_runs
+from evaluation.runner.direct_transport import DirectTransport
 from evaluation.runner.execution import ResultPairs, compute_results
-from wwd.base.db_connections import LOST, retry_on_lost_connection
+from evaluation.runner.heartbeat import Heartbeat
+from evaluation.runner.transport import LOST, Lease, Transport
 
 # A worker goes through a run for so long and then lets the next message have its turn.
 SLICE_SECONDS = 30
@@ -51,86 +50,65 @@ def process_run(
     seconds: float = SLICE_SECONDS,
     report: Callable[[], None] = lambda: None,
     stop: Callable[[], bool] = lambda: False,
+    transport: Transport | None = None,
 ) -> int:
     """Works through a run in batches for about `seconds`, or until `stop`; returns how many units it ended.
 
     Where more waits than the first batch, one more announcement calls the next idle worker. `report` is called
-    after every batch.
+    after every batch. `transport`: the way to units and back; the database beside us unless given.
     """
-    run = Run.objects.get(pk=run_id)
+    way = transport or DirectTransport()
+    run = way.read_run(run_id)
     study, end, ended, called, after = studies.load_study(run.study), time.monotonic() + seconds, 0, False, ""
     size = min(study.batch_size, MOST_CALLS) if run.queue == "api" else study.batch_size
-    while time.monotonic() < end and not stop() and (batch := next_batch(run, worker, size, after)):
-        if not called and filter_waiting_runs(Run.objects.filter(pk=run.pk)).exists():
-            announce_run(run)
+    while time.monotonic() < end and not stop() and (lease := way.lease_units(run, worker, size, after)):
+        if not called:
+            way.call_others(run)
         called = True
-        units = list(Unit.objects.filter(batch=batch).select_related("subject", "model").order_by("pk"))
-        after = max((unit.affinity for unit in units), default="")
-        ended += work_batch(run, study, batch, units)
+        after = max((unit.affinity for unit in lease.units), default="")
+        ended += work_batch(way, study, lease)
         report()
-    complete_finished_runs(Run.objects.filter(pk=run.pk))
-    for follower in plan_due(Run.objects.filter(after=run.pk)):
-        announce_run(follower)
+    way.complete_run(run)
     return ended
 
 
-def next_batch(run: Run, worker: str, size: int, after: str) -> Batch | None:
-    """A leased batch of a run that goes on; None where it is paused, cancelled or has nothing that waits."""
-    if not Run.objects.filter(pk=run.pk, state__in=ACTIVE).exists():
-        return None
-    batch = leases.lease_units(run, worker, size, after)
-    if batch and not after:
-        Run.objects.filter(pk=run.pk, state=Run.State.PLANNED).update(state=Run.State.RUNNING)
-    return batch
-
-
-def work_batch(run: Run, study: Study, batch: Batch, units: Sequence[Unit]) -> int:
+def work_batch(transport: Transport, study: Study, lease: Lease) -> int:
     """Executes and ends a batch. A backend that cannot go on pauses the run; what it did before counts.
 
     Whatever goes wrong with what came, the batch is given back: nothing waits for the end of its lease.
     """
     ended, problem = 0, ""
 
-    def keep(pairs: ResultPairs) -> bool:
+    def keep(pairs: ResultPairs, last: bool = False) -> bool:
         nonlocal ended
-        stored = retry_on_lost_connection(lambda: leases.finish_units(batch, pairs, last=False), settings.LEASE_SECONDS)
+        hashes = {unit.key: transport.store_content(content) for unit, content in list_contents(pairs)}
+        stored = transport.deliver_results(lease, pairs, hashes, last=last)
         ended += stored
         return stored > 0
 
-    with leases.Heartbeat(batch):
+    with Heartbeat(transport, lease.seconds) as heartbeat:
+        heartbeat.hold(lease)
         try:
-            computed = compute_results(study, units, keep, failure_streaks.of_run(run.pk))
+            computed = compute_results(study, transport, lease, keep, failure_streaks.of_run(lease.run.id))
             problem = computed.problem
             if computed.pairs:
-                ended += retry_on_lost_connection(
-                    lambda: leases.finish_units(batch, computed.pairs), settings.LEASE_SECONDS
-                )
+                keep(computed.pairs, last=True)
             else:
-                retry_on_lost_connection(lambda: leases.release_batch(batch))
+                transport.release_lease(lease)
         except LOST:
             raise
         except Exception as error:  # A full disk, a storage that is away: no other batch would fare better.
-            logger.exception("The results of batch %s could not be stored.", batch.pk)
-            retry_on_lost_connection(lambda: leases.release_batch(batch))
+            logger.exception("The results of batch %s could not be stored.", lease.id)
+            transport.release_lease(lease)
             problem = f"The results could not be stored: {clean_foreign_text(f'{type(error).__name__}: {error}')}"
-    if problem and Unit.objects.filter(run=run, state__in=OPEN).exists():
-        retry_on_lost_connection(lambda: pause_run(run, problem))
+    if problem:
+        transport.pause_run(lease.run, problem)
     return ended
 
 
-def filter_waiting_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Those of `runs` that go on and have units that nobody holds."""
-    pending = Unit.objects.filter(run=OuterRef("pk"), state=Unit.State.PENDING)
-    return runs.filter(Exists(pending), state__in=ACTIVE)
-
-
-def complete_finished_runs(runs: QuerySet[Run]) -> None:
-    """Those of `runs` in which no unit is open are done."""
-    open_units = Unit.objects.filter(run=OuterRef("pk"), state__in=OPEN)
-    for run in runs.filter(~Exists(open_units), state__in=ACTIVE):
-        with transaction.atomic():
-            if Run.objects.filter(pk=run.pk, state__in=ACTIVE).update(state=Run.State.DONE, finished_at=Now()):
-                bump_input_counters(f"runs.{run.study}")
+def list_contents(pairs: ResultPairs) -> list[tuple[Result, bytes]]:
+    """The results that hold a file, with it."""
+    return [(result, result.image.content) for _, result in pairs if result.image and result.image.content]
 
 
 def sweep_runs() -> list[Announcement]:

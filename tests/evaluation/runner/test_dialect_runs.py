@@ -8,8 +8,9 @@ import pytest
 
 from evaluation import studies
 from evaluation.backends import provider as calls
-from evaluation.models import Model, Outcome, QuestionSet, Run, Unit
-from evaluation.runner import create_run, failure_streaks, leases, loop, process_run, resume_run
+from evaluation.models import Model, Outcome, QuestionSet, Run
+from evaluation.runner import create_run, failure_streaks, loop, process_run, resume_run
+from evaluation.runner.direct_transport import DirectTransport
 from tests.evaluation.dialect_answers import ANSWERS, Heard, error
 from tests.evaluation.make import make_country, make_dish
 from tests.evaluation.provider import Answer, Provider
@@ -211,9 +212,10 @@ def test_a_streak_is_remembered_from_one_slice_of_time_to_the_next(server: Provi
 
 def batch_of_one(run: Run) -> None:
     """A slice that ends after one unit, as with a slow provider."""
-    batch = leases.lease_units(run, "tests", 1)
-    assert batch is not None
-    loop.work_batch(run, studies.load_study(run.study), batch, list(Unit.objects.filter(batch=batch).order_by("pk")))
+    way = DirectTransport()
+    lease = way.lease_units(way.read_run(run.pk), "tests", 1, "")
+    assert lease is not None
+    loop.work_batch(way, studies.load_study(run.study), lease)
 
 
 def test_refusals_in_any_number_are_results(server: Provider) -> None:

@@ -1,6 +1,8 @@
 """Leases: who holds which units, and what happens to an answer that comes late."""
 
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,13 +10,15 @@ import pytest
 from django.db import DatabaseError, connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
-from pytest_django import Settings
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from evaluation import studies
 from evaluation.contracts.study import Result
 from evaluation.models import Batch, Outcome, Run, Unit
 from evaluation.runner import create_run, leases
+from evaluation.runner.direct_transport import DirectTransport
+from evaluation.runner.heartbeat import Heartbeat
+from tests.evaluation.leased import describe_lease
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
@@ -192,26 +196,30 @@ def test_a_batch_of_which_all_that_came_was_stored_already_gives_the_rest_back()
 
 
 def test_a_lease_is_renewed_until_it_is_no_longer_held_whatever_the_database_does_meanwhile(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     batch = leases.lease_units(make_run(), "a", 2)
     assert batch is not None
     answered: Iterator[bool | DatabaseError] = iter([True, DatabaseError("It restarts."), True, False])
-    renewed = []
+    renewed, over = [], threading.Event()
 
     def renew(held: Batch) -> bool:
         renewed.append(held.pk)
         answer = next(answered)
         if isinstance(answer, DatabaseError):
             raise answer
+        if not answer:
+            over.set()
         return answer
 
-    settings.LEASE_SECONDS = 0.003
     monkeypatch.setattr(leases, "renew_lease", renew)
-    heartbeat = leases.Heartbeat(batch)
-    with heartbeat:
-        heartbeat.thread.join()
+    lease = describe_lease(list(batch.units.all()))
+    held = replace(lease, id=batch.pk)
+    with Heartbeat(DirectTransport(), 0.003) as heartbeat:
+        heartbeat.hold(held)
+        assert over.wait(10)
     assert renewed == [batch.pk] * 4
+    assert not heartbeat.holds(held)
 
 
 def test_a_unit_that_was_deleted_meanwhile_does_not_stop_its_batch() -> None:

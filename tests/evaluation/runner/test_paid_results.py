@@ -14,8 +14,9 @@ from evaluation.backends.provider import build_bucket_name
 from evaluation.contracts.study import ImageResult, Result, VectorResult
 from evaluation.models import Batch, DescriptorSet, Embedding, GeneratedImage, Model, Outcome, Run, TokenBucket, Unit
 from evaluation.readers import text_cleaning
-from evaluation.runner import create_run, inputs, leases, process_run
+from evaluation.runner import create_run, leases, process_run
 from evaluation.runner.storing import clean_result
+from tests.evaluation.leased import load_leased
 from tests.evaluation.make import make_country, make_dish, make_image, make_model, make_subject
 from tests.evaluation.provider import Answer, Provider, image_answer, says
 from wwd.base.db_connections import retry_on_lost_connection
@@ -106,7 +107,7 @@ def test_a_text_of_any_length_has_one_vector_and_is_found_again() -> None:
     row = Embedding.objects.get()
     assert (row.text, len(row.text_hash)) == (LONG, 64)
     Unit.objects.update(payload={"text": LONG})
-    works, _ = inputs.load_works(list(Unit.objects.all()), "p")
+    works, _ = load_leased(list(Unit.objects.all()), "p")
     assert all(work.stored_vector is not None and work.stored_vector.tolist() == [1, 2] for work in works)
 
 

@@ -6,9 +6,9 @@ import pytest
 from evaluation import content_store
 from evaluation.contracts.study import ModelData, SubjectData, UnitPlan
 from evaluation.models import Embedding, GeneratedImage, Unit
-from evaluation.runner import inputs
 from evaluation.runner.importing import run_for
 from evaluation.runner.units import insert_units
+from tests.evaluation.leased import load_leased
 from tests.evaluation.make import make_image, make_model, make_subject, plan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
@@ -31,7 +31,7 @@ def held(subject: SubjectData, content: bytes) -> GeneratedImage:
 def test_a_unit_comes_with_its_image_subject_and_model() -> None:
     subject = make_subject()
     image = held(subject, b"picture")
-    [work], failures = inputs.load_works(make_units(plan("a", encoder(), subject, image=image.pk)), "")
+    [work], failures = load_leased(make_units(plan("a", encoder(), subject, image=image.pk)), "")
     assert (work.key, work.subject, work.model, work.image_bytes) == ("a", subject, encoder(), b"picture")
     assert (work.stored_vector, failures) == (None, [])
 
@@ -45,9 +45,9 @@ def test_a_vector_that_is_stored_comes_too_if_it_was_made_the_same_way() -> None
             model_id=encoder().id, preprocessing="one", dimensions=2, vector=vector.tobytes(), **owner
         )
     units = make_units(plan("a", encoder(), subject, image=image.pk), plan("b", encoder(), text="fresh"))
-    works, _ = inputs.load_works(units, "one")
+    works, _ = load_leased(units, "one")
     assert [work.stored_vector.tolist() for work in works if work.stored_vector is not None] == [[1.5, -2.0]] * 2
-    works, _ = inputs.load_works(units, "two")
+    works, _ = load_leased(units, "two")
     assert [work.stored_vector for work in works] == [None, None]
 
 
@@ -57,7 +57,7 @@ def test_an_image_that_is_gone_fails_its_unit_only() -> None:
     units = make_units(*(plan(str(row.pk), encoder(), subject, image=row.pk) for row in (lost, removed, whole)))
     content_store.default_storage.delete(content_store.path_of(lost.sha256))
     GeneratedImage.objects.filter(pk=removed.pk).delete()
-    works, failures = inputs.load_works(units, "")
+    works, failures = load_leased(units, "")
     assert [work.image_bytes for work in works] == [b"whole"]
     assert [(row.state, row.reason) for row in failures] == [
         ("failed", "The file of the image is missing in the storage."),
@@ -68,5 +68,5 @@ def test_an_image_that_is_gone_fails_its_unit_only() -> None:
 def test_an_image_that_was_never_held_has_no_bytes() -> None:
     subject = make_subject()
     image = make_image(subject, make_model(), state="not_held")
-    [work], _ = inputs.load_works(make_units(plan("a", encoder(), subject, image=image.pk)), "")
+    [work], _ = load_leased(make_units(plan("a", encoder(), subject, image=image.pk)), "")
     assert work.image_bytes is None
