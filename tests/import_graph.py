@@ -24,6 +24,7 @@ LAYERS = (
     *("evaluation.registry", "evaluation.plans", "evaluation.studies", "evaluation.novelty"),
     *("evaluation.tables", "evaluation.derived", "evaluation.subjects", "evaluation.images", "evaluation.backends"),
     *("evaluation.figures", "evaluation.overview", "evaluation.runner", "evaluation.ingest", "evaluation.drilldown"),
+    *("evaluation.remote", "evaluation.worker_api"),
     *("evaluation.receivers", "evaluation.unmasking", "evaluation.seed_data", "evaluation.presentation"),
     *("evaluation.views", "evaluation.admin", "evaluation.templatetags", "evaluation.management"),
     *("evaluation.tasks", "evaluation.urls", "evaluation.apps", "evaluation"),

@@ -78,6 +78,13 @@ def sweep_parts() -> list[Callable[[], None]]:
     return []
 
 
+def sweep_uploads() -> list[Callable[[], None]]:
+    from evaluation.worker_api import uploads
+
+    uploads.delete_stale_uploads()
+    return []
+
+
 def sweep_leaderboard() -> list[Callable[[], None]]:
     from collection.leaderboard import counters
 
@@ -131,6 +138,7 @@ def list_sweep_jobs() -> list[Job]:
         Job("tables", settings.SWEEP_SECONDS, 0, sweep_tables),
         Job("files", DAY, 10 * 60, sweep_files),
         Job("parts", HOUR, 7 * 60, sweep_parts),
+        Job("uploads", HOUR, 9 * 60, sweep_uploads),
         Job("ingredients", DAY, 20 * 60, sweep_ingredients),
         Job("leaderboard", DAY, 25 * 60, sweep_leaderboard),
         Job("preparations", settings.SWEEP_SECONDS, 0, sweep_preparations),

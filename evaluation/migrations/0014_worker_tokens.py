@@ -52,10 +52,10 @@ class Migration(migrations.Migration):
                 ('parts', models.JSONField(default=list)),
                 ('complete', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), db_index=True, editable=False)),
-                ('batch', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='uploads', to='evaluation.batch')),
+                ('access', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='uploads', to='evaluation.workertoken')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('batch', 'sha256'), name='one_upload_per_batch_and_file')],
+                'constraints': [models.UniqueConstraint(fields=('access', 'sha256'), name='one_upload_per_token_and_file')],
             },
         ),
     ]

@@ -17,7 +17,7 @@ def make_worker_secret() -> str:
 
 
 def hash_secret(secret: str) -> str:
-    """What is stored of a token, 64 hexadecimal digits. It holds 256 random bits: no salt and no slow hash is needed."""
+    """What is stored of a token, 64 hexadecimal digits. Of 256 random bits, no salt and no slow hash is needed."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
@@ -54,12 +54,12 @@ class WorkerToken(models.Model):
 
 
 class WorkerUpload(models.Model):
-    """A file on its way from a worker: `parts` are the sizes of what arrived without a gap, in order.
+    """A file on its way from a worker: `parts` are size and place of what arrived without a gap, in order.
 
     Once it is complete, it lies in the storage under its hash, and `parts` is empty.
     """
 
-    batch = models.ForeignKey("evaluation.Batch", on_delete=models.CASCADE, related_name="uploads")
+    access = models.ForeignKey(WorkerToken, on_delete=models.CASCADE, related_name="uploads")
     sha256 = models.CharField(max_length=64)
     size = models.PositiveBigIntegerField(help_text="Of the whole file, in bytes.")
     parts = models.JSONField(default=list)
@@ -67,7 +67,7 @@ class WorkerUpload(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_index=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["batch", "sha256"], name="one_upload_per_batch_and_file")]
+        constraints = [models.UniqueConstraint(fields=["access", "sha256"], name="one_upload_per_token_and_file")]
 
     def __str__(self) -> str:
         return self.sha256
