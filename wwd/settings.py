@@ -194,6 +194,8 @@ LOCAL_PROVIDERS = env.flag("WWD_LOCAL_PROVIDERS", False)
 # A worker process ends between two slices of work after so many of them, or once it holds so much memory.
 WORKER_SLICES = env.whole("WWD_WORKER_SLICES", 500, least=1)
 WORKER_MEGABYTES = env.whole("WWD_WORKER_MEGABYTES", 0)
+# What a worker process holds of files and decoded images before their turn comes.
+AHEAD_MEGABYTES = env.whole("WWD_AHEAD_MEGABYTES", 1024, least=1)
 SWEEP_SECONDS = env.whole("WWD_SWEEP_SECONDS", 30, least=1)
 # The code's commit where there is no checkout that says it.
 COMMIT = env.text("WWD_COMMIT")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.backends import weight_files, weights
-from evaluation.backends.image_decode import Pixels, Stack, decode_stacks
+from evaluation.backends.image_decode import Pixels, Stack, decode_ahead, decode_stacks
 from evaluation.backends.image_resize import Preparation, parse_preparation_config
 from evaluation.backends.text_preparation import family_config, texts_of
 from evaluation.contracts import parameters
@@ -48,6 +48,14 @@ class ClipEncoder:
     @property
     def circumstances(self) -> Mapping[str, Any]:
         return weights.describe_environment(self.precision)
+
+    @property
+    def preferred_batch(self) -> int:
+        return int(self.at_once)
+
+    def prepare(self, content: bytes) -> bytes:
+        """See `Preparing`."""
+        return decode_ahead(content)
 
     def encode_images(self, contents: Sequence[bytes]) -> Vectors:
         """Images as PNG, JPEG or WebP → (n, d). Raises OSError or ValueError for what is no image."""

@@ -118,6 +118,10 @@ class DiffusersPipeline:
         found = [kept for name in self.family.clips if (kept := getattr(self.pipeline, name, None)) is not None]
         return max([0, *(len(kept(prompt).input_ids) - kept.model_max_length for kept in found)])
 
+    @property
+    def preferred_batch(self) -> int:
+        return int(self.settings.at_once)
+
     def generate(self, requests: Sequence[ImageRequest]) -> Iterator[Result]:
         at_once = self.settings.at_once
         for start in range(0, len(requests), at_once):

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.readers.image_decode import Header, Pixels, decode_pixels, read_header
+from evaluation.readers.image_decode import Header, ImageError, Pixels, decode_pixels, read_header
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,6 +26,32 @@ class Stack:
 
     places: list[int]
     pixels: "Tensor"
+
+
+class DecodedAhead(bytes):
+    """The bytes of an image whose pixels are being decoded already; who wants these need not decode them again."""
+
+    header: Header
+    pixels: "Future[Pixels]"
+    # Bytes of the pixels.
+    prepared_bytes: int
+
+
+def decode_ahead(content: bytes) -> bytes:
+    """The same content, its pixels on their way. What is no image comes back as it is: whoever reads it will say so."""
+    try:
+        read = read_header(content)
+    except ImageError:
+        return content
+    found = DecodedAhead(content)
+    found.header, found.prepared_bytes = read, read.height * read.width * 3
+    found.pixels = get_ahead_pool().submit(pixels_of, content, read)
+    return found
+
+
+def find_header(content: bytes) -> Header:
+    """As `read_header`, of an image that is being decoded too."""
+    return content.header if isinstance(content, DecodedAhead) else read_header(content)
 
 
 def decode_image_bytes(content: bytes) -> Pixels:
@@ -78,7 +105,7 @@ def decode_image_stream(contents: Sequence[bytes], device: str) -> Iterator["Ten
 def decode_to_tensor(content: bytes, device: str) -> "Tensor":
     import torch
 
-    read = read_header(content)
+    read = find_header(content)
     pixels = torch.empty((read.height, read.width, 3), dtype=torch.uint8, pin_memory=device == "cuda")
     decode_into(content, read, pixels.numpy())
     return pixels
@@ -88,7 +115,7 @@ def start_decoding(contents: Sequence[bytes], first: int, device: str) -> tuple[
     """One part of the images, `first` being the place of its first one among all."""
     import torch
 
-    headers = [read_header(content) for content in contents]
+    headers = [find_header(content) for content in contents]
     groups: dict[tuple[int, int], list[int]] = {}
     for place, read in enumerate(headers):
         groups.setdefault((read.height, read.width), []).append(place)
@@ -105,7 +132,7 @@ def start_decoding(contents: Sequence[bytes], first: int, device: str) -> tuple[
 
 
 def decode_into(content: bytes, read: Header, target: Pixels) -> None:
-    target[:] = pixels_of(content, read)
+    target[:] = content.pixels.result() if isinstance(content, DecodedAhead) else pixels_of(content, read)
 
 
 def finish_decoding(made: list[Stack], tasks: Sequence[Future[None]]) -> list[Stack]:
@@ -117,4 +144,20 @@ def finish_decoding(made: list[Stack], tasks: Sequence[Future[None]]) -> list[St
 @cache
 def get_decoder_pool() -> ThreadPoolExecutor:
     """One pool per process: the decoders run outside the interpreter's lock, so threads suffice."""
-    return ThreadPoolExecutor(len(os.sched_getaffinity(0)), thread_name_prefix="decoding")
+    return ThreadPoolExecutor(count_decoders(), thread_name_prefix="decoding")
+
+
+@cache
+def get_ahead_pool() -> ThreadPoolExecutor:
+    """As `get_decoder_pool`, for images of later batches: those of the present one never wait behind them."""
+    return ThreadPoolExecutor(count_decoders(), thread_name_prefix="decoding-ahead")
+
+
+def count_decoders() -> int:
+    """This process's share of the cores: on a host of several cards one process works for each of them."""
+    return max(1, len(os.sched_getaffinity(0)) // max(1, count_host_cards()))
+
+
+def count_host_cards() -> int:
+    """NVIDIA cards of this host, also those that this process does not see; 0 where there is none."""
+    return sum(path.name.removeprefix("nvidia").isdigit() for path in Path("/dev").glob("nvidia*"))

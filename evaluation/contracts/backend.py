@@ -59,6 +59,23 @@ class Encoder(Protocol):
     def encode_texts(self, texts: Sequence[str]) -> Vectors: ...
 
 
+class Preparing(Protocol):
+    """What a backend offers too where it can begin with an image before its turn comes."""
+
+    def prepare(self, content: bytes) -> bytes:
+        """The same bytes, with what was begun of them; called from several threads, and for what is no image.
+
+        Their attribute `prepared_bytes`, where there is one, says how much memory that takes.
+        """
+        ...
+
+
+class Batched(Protocol):
+    """What a backend offers too where it computes so many units in one pass, and fewer are not much cheaper."""
+
+    preferred_batch: int
+
+
 class PixelSource(Protocol):
     """Gives images as arrays, small, for studies that measure pixels."""
 

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0012_texts_by_hash'),
+        ('evaluation', '0013_seconds_of_batches'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -220,6 +220,8 @@ class Batch(models.Model):
     request = models.UUIDField(
         null=True, unique=True, editable=False, help_text="The call that leased it: asked again, the same batch."
     )
+    seconds_computed = models.FloatField(null=True, help_text="How long its units were executed.")
+    seconds_waited = models.FloatField(null=True, help_text="How long its worker executed nothing before it.")
 
     class Meta:
         verbose_name_plural = "batches"

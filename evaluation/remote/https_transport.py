@@ -13,7 +13,15 @@ from uuid import UUID, uuid4
 from evaluation.contracts.study import Result, Vector
 from evaluation.remote import wire
 from evaluation.remote.client import CallRefusedError, TooLargeError, WorkerClient, describe_worker
-from evaluation.runner.transport import DamagedContentError, Lease, ResultPairs, RunData, TransportLostError, WorkUnit
+from evaluation.runner.transport import (
+    DamagedContentError,
+    Lease,
+    ResultPairs,
+    RunData,
+    Spent,
+    TransportLostError,
+    WorkUnit,
+)
 from wwd.base import versions
 
 # What goes in one body: common proxies take a megabyte.
@@ -35,6 +43,9 @@ class HttpsTransport:
         self.most = MOST_BYTES
         self.lock = threading.Lock()
         self.lease_of: OrderedDict[str, UUID] = OrderedDict()
+
+    def allows_threads(self) -> bool:
+        return True
 
     def list_runs(self) -> list[RunData]:
         """The runs with work for this worker, the most urgent first."""
@@ -131,7 +142,9 @@ class HttpsTransport:
         self.most = min(self.most, size // 2)
         logger.warning("Bodies of %d bytes are refused on the way (413): going on with %d.", size, self.most)
 
-    def deliver_results(self, lease: Lease, pairs: ResultPairs, hashes: Mapping[str, str], *, last: bool) -> int:
+    def deliver_results(
+        self, lease: Lease, pairs: ResultPairs, hashes: Mapping[str, str], *, last: bool, spent: Spent | None = None
+    ) -> int:
         """Results in bodies that fit, each of which does no harm twice; the last one ends the lease."""
         rows = [wire.encode_result(result, hashes.get(unit.key, "")) for unit, result in pairs]
         if other := list_other_versions():
@@ -141,6 +154,8 @@ class HttpsTransport:
             part, size = self.take_fitting(rows)
             try:
                 call = {"results": part, "last": last and len(part) == len(rows)}
+                if spent and call["last"]:
+                    call["spent"] = [spent.computed, spent.waited]
                 found = self.client.post(f"leases/{lease.id}/results", patience=lease.seconds, **call)
             except TooLargeError:
                 if len(part) == 1:

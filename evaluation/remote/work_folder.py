@@ -21,7 +21,7 @@ from evaluation.remote import wire
 from evaluation.remote.work_files import write_work_file
 from evaluation.runner.leases import KILLED, MOST_DELIVERIES
 from evaluation.runner.loop import process_run
-from evaluation.runner.transport import DamagedContentError, Lease, ResultPairs, RunData, WorkUnit
+from evaluation.runner.transport import DamagedContentError, Lease, ResultPairs, RunData, Spent, WorkUnit
 from wwd.base import versions
 from wwd.base.atomic_files import write_bytes_atomically
 
@@ -83,6 +83,9 @@ class FolderTransport:
         self.vectors: dict[tuple[int, str], dict[int | str, Vector]] | None = None
         self.problem = ""
 
+    def allows_threads(self) -> bool:
+        return True
+
     def read_run(self, run_id: int) -> RunData:
         return self.folder.lease.run
 
@@ -97,7 +100,7 @@ class FolderTransport:
         for chunk in self.mine:
             if len(units) >= size:
                 break
-            if self.folder.is_done(chunk) or any(chunk in chunks for chunks in self.held.values()):
+            if self.folder.is_done(chunk) or any(chunk in chunks for chunks in list(self.held.values())):
                 continue
             claimed = self.claim(chunk)
             if claimed == "another":
@@ -212,7 +215,9 @@ class FolderTransport:
             write_bytes_atomically(target, content)
         return sha256
 
-    def deliver_results(self, lease: Lease, pairs: ResultPairs, hashes: Mapping[str, str], *, last: bool) -> int:
+    def deliver_results(
+        self, lease: Lease, pairs: ResultPairs, hashes: Mapping[str, str], *, last: bool, spent: Spent | None = None
+    ) -> int:
         chunks = self.held.get(lease.id, [])
         for chunk in chunks:
             keys = {unit.key for unit in self.folder.chunks[chunk]}

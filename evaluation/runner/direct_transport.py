@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from django.conf import settings
+from django.db import connection
 
 from evaluation import content_store
 from evaluation.contracts.study import ModelData, SubjectData, Vector
@@ -12,7 +13,7 @@ from evaluation.models import Batch, Embedding, GeneratedImage, Run, Unit, hash_
 from evaluation.runner import completion, control, leases
 from evaluation.runner.announcing import announce_run
 from evaluation.runner.catalogue import model_data, subject_data
-from evaluation.runner.transport import DamagedContentError, Lease, ResultPairs, RunData, WorkUnit
+from evaluation.runner.transport import DamagedContentError, Lease, ResultPairs, RunData, Spent, WorkUnit
 from evaluation.tables.outcomes import find_asked_image, vector_of
 from wwd.base.db_connections import retry_on_lost_connection
 
@@ -22,12 +23,15 @@ REMOVED = "The image was removed after the run was planned."
 class DirectTransport:
     """See `Transport`. Has no state: one serves any number of runs and threads."""
 
+    def allows_threads(self) -> bool:
+        return not connection.in_atomic_block
+
     def read_run(self, run_id: int) -> RunData:
         run = Run.objects.get(pk=run_id)
         return RunData(run.pk, run.slug, run.study, run.study_version, run.queue)
 
     def run_goes_on(self, run_id: int) -> bool:
-        return Run.objects.filter(pk=run_id, state__in=control.ACTIVE).exists()
+        return retry_on_lost_connection(Run.objects.filter(pk=run_id, state__in=control.ACTIVE).exists)
 
     def lease_units(self, run: RunData, worker: str, size: int, after: str) -> Lease | None:
         if not self.run_goes_on(run.id):
@@ -71,23 +75,40 @@ class DirectTransport:
     def store_content(self, content: bytes) -> str:
         return content_store.store_content(content)
 
-    def deliver_results(self, lease: Lease, pairs: ResultPairs, hashes: Mapping[str, str], *, last: bool) -> int:
+    def deliver_results(
+        self, lease: Lease, pairs: ResultPairs, hashes: Mapping[str, str], *, last: bool, spent: Spent | None = None
+    ) -> int:
         batch = make_batch_row(lease)
         rows = [(make_unit_row(lease, unit), result) for unit, result in pairs]
-        return retry_on_lost_connection(
-            lambda: leases.finish_units(batch, rows, last=last, hashes=hashes), settings.LEASE_SECONDS
-        )
+
+        def deliver() -> int:
+            ended = leases.finish_units(batch, rows, last=last, hashes=hashes)
+            if ended and spent:
+                Batch.objects.filter(pk=lease.id).update(seconds_computed=spent.computed, seconds_waited=spent.waited)
+            return ended
+
+        return retry_on_lost_connection(deliver, settings.LEASE_SECONDS)
 
     def release_lease(self, lease: Lease) -> None:
         retry_on_lost_connection(lambda: leases.release_batch(make_batch_row(lease)))
 
     def pause_run(self, run: RunData, problem: str) -> None:
-        if Unit.objects.filter(run=run.id, state__in=control.OPEN).exists():
-            retry_on_lost_connection(lambda: control.pause_run(Run(pk=run.id), problem))
+        retry_on_lost_connection(lambda: pause_open_run(run.id, problem))
 
     def complete_run(self, run: RunData) -> None:
-        completion.complete_finished_runs(Run.objects.filter(pk=run.id))
-        completion.announce_followers(run.id)
+        retry_on_lost_connection(lambda: complete_one_run(run.id))
+
+
+def pause_open_run(run_id: int, problem: str) -> None:
+    """Pauses a run that has open units."""
+    if Unit.objects.filter(run=run_id, state__in=control.OPEN).exists():
+        control.pause_run(Run(pk=run_id), problem)
+
+
+def complete_one_run(run_id: int) -> None:
+    """Ends the run where no unit is open, and lets those follow that waited for it. Does no harm twice."""
+    completion.complete_finished_runs(Run.objects.filter(pk=run_id))
+    completion.announce_followers(run_id)
 
 
 def make_batch_row(lease: Lease) -> Batch:

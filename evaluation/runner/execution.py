@@ -3,7 +3,7 @@
 import gc
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -14,8 +14,9 @@ from evaluation.contracts.backend import BackendError, DeviceMemoryError
 from evaluation.contracts.study import ModelData, Result, Study, Work
 from evaluation.runner import inputs
 from evaluation.runner.failure_streaks import Streak, Streaks
+from evaluation.runner.stages.fetching import FetchedBatch, InputsUnreadableError
 from evaluation.runner.storing import clean_result
-from evaluation.runner.transport import LOST, Lease, Transport, WorkUnit
+from evaluation.runner.transport import LOST, WorkUnit
 
 logger = logging.getLogger(__name__)
 MOST_LOADED = 2
@@ -29,11 +30,14 @@ ResultPairs = list[tuple[WorkUnit, Result]]
 class Computed(NamedTuple):
     """Units with results that were not kept yet. `problem`: why the backend could not go on.
 
-    Units without a result stay as they are.
+    Units without a result stay as they are. `seconds`: how long the study was executed; `stopped`: before its end.
     """
 
     pairs: ResultPairs
     problem: str = ""
+    seconds: float = 0.0
+    stopped: bool = False
+    backend: Any = None
 
 
 class BatchStoppedError(Exception):
@@ -121,10 +125,16 @@ def unload_backends(but: Loaded | None = None) -> bool:
     return bool(others)
 
 
+def find_loaded_backends(units: Iterable[WorkUnit]) -> dict[int, Any]:
+    """Model id → its backend, of those models of `units` that are loaded."""
+    models = {unit.model.id: unit.model for unit in units}
+    found = {number: loaded.get(repr(model)) for number, model in models.items()}
+    return {number: held.backend for number, held in found.items() if held}
+
+
 def compute_results(
     study: Study,
-    transport: Transport,
-    lease: Lease,
+    fetched: FetchedBatch,
     keep: Callable[[ResultPairs], bool] = lambda pairs: True,
     streaks: Streaks | None = None,
 ) -> Computed:
@@ -132,23 +142,31 @@ def compute_results(
 
     What came slowly was handed to `keep` before, and is not among what is returned. `streaks`: what failed before.
     """
-    results = Results(lease.units, keep, Streaks(Streak) if streaks is None else streaks)
-    problem = ""
+    units = fetched.lease.units
+    results = Results(units, keep, Streaks(Streak) if streaks is None else streaks)
+    problem, seconds, stopped, backend = "", 0.0, False, None
     try:
-        for of_model in by_model(lease.units):
+        for of_model in by_model(units):
             found = backend_for(of_model[0].model)
-            works, failures = inputs.load_works(transport, lease, of_model, getattr(found.backend, "preprocessing", ""))
+            backend = found.backend
+            works, failures = inputs.load_works(fetched, of_model, getattr(backend, "preprocessing", ""))
             results.update((failure.key, failure) for failure in failures)
-            for part in split_into_chunks(works, found.fits or max(1, len(works))):
-                execute_works(study, part, found, results)
-    except BackendError as error:
+            started = time.monotonic()
+            try:
+                for part in split_into_chunks(works, found.fits or max(1, len(works))):
+                    execute_works(study, part, found, results)
+            finally:
+                seconds += time.monotonic() - started
+    except (BackendError, InputsUnreadableError) as error:
         problem = str(error)
     except BatchStoppedError:
-        logger.info("A batch of %s was stopped after %d of %d units.", study.slug, len(results), len(lease.units))
+        stopped = True
+        logger.info("A batch of %s was stopped after %d of %d units.", study.slug, len(results), len(units))
     except LOST as error:
         # Nothing of that says anything about a unit: what came before is stored, the rest waits again.
+        stopped = True
         logger.warning("A batch of %s lost its way to the database (%s).", study.slug, type(error).__name__)
-    return Computed(results.pairs(), problem)
+    return Computed(results.pairs(), problem, seconds, stopped, backend)
 
 
 def by_model(units: Sequence[WorkUnit]) -> Iterator[list[WorkUnit]]:

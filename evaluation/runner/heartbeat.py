@@ -14,25 +14,26 @@ logger = logging.getLogger(__name__)
 class Heartbeat:
     """Renews all leases that are held, from a thread of its own, three times in the time of one."""
 
-    def __init__(self, transport: Transport, seconds: float) -> None:
+    def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self.pause = seconds / 3
         self.stopped = threading.Event()
         self.lock = threading.Lock()
         self.leases: set[UUID] = set()
-        self.thread = threading.Thread(target=self.beat, name="leases", daemon=True)
-
-    def __enter__(self) -> "Heartbeat":
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stopped.set()
-        self.thread.join()
+        self.pause = 0.0
+        self.thread: threading.Thread | None = None
 
     def hold(self, lease: Lease) -> None:
         with self.lock:
             self.leases.add(lease.id)
+            self.pause = lease.seconds / 3
+            if self.thread is None:
+                self.thread = threading.Thread(target=self.beat, name="leases", daemon=True)
+                self.thread.start()
+
+    def close(self) -> None:
+        self.stopped.set()
+        if self.thread:
+            self.thread.join()
 
     def let_go(self, lease: Lease) -> None:
         with self.lock:

@@ -69,11 +69,25 @@ class Lease:
     suspect: bool = False
 
 
+@dataclass(frozen=True)
+class Spent:
+    """Seconds of a batch: `computed` while its units were executed, `waited` while its worker executed nothing
+    before it: for the lease, for files, for the model.
+    """
+
+    computed: float
+    waited: float
+
+
 ResultPairs = Sequence[tuple[WorkUnit, Result]]
 
 
 class Transport(Protocol):
     """The way to units and back. Every call may raise one of `LOST`; calls may come from several threads."""
+
+    def allows_threads(self) -> bool:
+        """False where calls must come from the present thread: inside a transaction of the caller."""
+        ...
 
     def read_run(self, run_id: int) -> RunData: ...
 
@@ -105,10 +119,13 @@ class Transport(Protocol):
         """Stores a file and returns its SHA-256. Storing it twice does nothing the second time."""
         ...
 
-    def deliver_results(self, lease: Lease, pairs: ResultPairs, hashes: Mapping[str, str], *, last: bool) -> int:
+    def deliver_results(
+        self, lease: Lease, pairs: ResultPairs, hashes: Mapping[str, str], *, last: bool, spent: Spent | None = None
+    ) -> int:
         """Ends units with their results, each once; returns how many. `hashes`: unit key → hash of its stored file.
 
-        With `last` the lease ends and units without a result wait again; else it is renewed. Zero where the lease is
+        With `last` the lease ends and units without a result wait again; else it is renewed. `spent` comes with the
+        last results. Zero where the lease is
         no longer held, or nothing of it was open. Tries again for about the time of a lease while the way is lost.
         """
         ...

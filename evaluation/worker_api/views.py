@@ -1,7 +1,8 @@
 """What workers call, one view a step of `Transport`. A token sees its runs' units and inputs and nothing else."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -14,7 +15,7 @@ from evaluation.remote import wire
 from evaluation.runner import completion, storing
 from evaluation.runner.catalogue import model_data
 from evaluation.runner.direct_transport import DirectTransport, describe_units
-from evaluation.runner.transport import DamagedContentError, Lease, RunData
+from evaluation.runner.transport import DamagedContentError, Lease, RunData, Spent
 from evaluation.worker_api import uploads
 from evaluation.worker_api import versions as worker_versions
 from evaluation.worker_api.access import (
@@ -33,6 +34,7 @@ from wwd.base.versions import read_project_version
 
 MOST_UNITS = 256
 MOST_RUNS = 20
+LONGEST = 86_400.0
 DIRECT = DirectTransport()
 
 
@@ -194,8 +196,21 @@ def deliver_results(request: HttpRequest, token: WorkerToken, lease: UUID) -> Ht
         raise WorkerCallError(400, str(error)) from error
     uploads.require_uploads(token, set(hashes.values()))
     cleaned = [(unit, storing.clean_result(result)) for unit, result in pairs]
-    stored = DIRECT.deliver_results(held, cleaned, hashes, last=read_field(given, "last", bool))
+    last = read_field(given, "last", bool)
+    stored = DIRECT.deliver_results(held, cleaned, hashes, last=last, spent=read_spent(given) if last else None)
     return answer(ended=stored + len(ended))
+
+
+def read_spent(given: Mapping[str, Any]) -> Spent | None:
+    """Seconds that a batch took, where the worker says them; numbers of a day at most."""
+    said = given.get("spent")
+    if not isinstance(said, list) or len(said) != 2 or not all(is_seconds(value) for value in said):
+        return None
+    return Spent(*map(float, said))
+
+
+def is_seconds(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= LONGEST
 
 
 @serve_worker("POST")

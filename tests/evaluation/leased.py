@@ -7,6 +7,8 @@ from evaluation.contracts.study import Result, Work
 from evaluation.models import Unit
 from evaluation.runner import inputs
 from evaluation.runner.direct_transport import DirectTransport, describe_units
+from evaluation.runner.stages.byte_budget import ByteBudget
+from evaluation.runner.stages.fetching import FetchedBatch
 from evaluation.runner.transport import Lease, RunData
 
 
@@ -20,4 +22,8 @@ def describe_lease(units: Sequence[Unit]) -> Lease:
 def load_leased(units: Sequence[Unit], preprocessing: str) -> tuple[list[Work], list[Result]]:
     """What their study is given of these rows, all of one model."""
     lease = describe_lease(units)
-    return inputs.load_works(DirectTransport(), lease, lease.units, preprocessing)
+    fetched = FetchedBatch(DirectTransport(), lease, ByteBudget(1_000_000))
+    try:
+        return inputs.load_works(fetched, lease.units, preprocessing)
+    finally:
+        fetched.close()

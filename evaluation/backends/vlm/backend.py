@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evaluation.backends import weight_files, weights
-from evaluation.backends.image_decode import decode_image_stream
+from evaluation.backends.image_decode import decode_ahead, decode_image_stream
 from evaluation.backends.vlm.packing import Packed, Shared, on_its_way, pack_questions
 from evaluation.backends.vlm.prompts import Wording
 from evaluation.backends.vlm.tiling import Tiling, parse_tiling_config
@@ -59,6 +59,10 @@ class ImageAnswerer:
         self.window = getattr(network.config.text_config, "sliding_window", None)
         self.pack = lru_cache(MOST_CACHED_GROUPS)(self._pack)
         self.circumstances: Mapping[str, Any] = {}
+
+    def prepare(self, content: bytes) -> bytes:
+        """See `Preparing`."""
+        return decode_ahead(content)
 
     def answer(self, asked: Sequence[Asked], reading: Reading) -> Iterator[Sequence[Answer]]:
         """See `VisualAnswerer`. The card has the next image before anybody waits for its answers about this one."""

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from evaluation import studies
 from evaluation.backends import provider as calls
 from evaluation.models import Model, Outcome, QuestionSet, Run
-from evaluation.runner import create_run, failure_streaks, loop, process_run, resume_run
-from evaluation.runner.direct_transport import DirectTransport
+from evaluation.runner import create_run, failure_streaks, process_run, resume_run
+from evaluation.studies.generation import Generation
 from tests.evaluation.dialect_answers import ANSWERS, Heard, error
 from tests.evaluation.make import make_country, make_dish
 from tests.evaluation.provider import Answer, Provider
@@ -201,7 +200,10 @@ def test_failures_of_each_kind_in_turn_pause_a_run_too(server: Provider) -> None
     assert f"{failure_streaks.ANYHOW} subjects failed one after the other" in run.problem
 
 
-def test_a_streak_is_remembered_from_one_slice_of_time_to_the_next(server: Provider) -> None:
+def test_a_streak_is_remembered_from_one_slice_of_time_to_the_next(
+    server: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Generation, "batch_size", 1)
     server.chooses = lambda _: (403, {}, {"error": "Not that one."})
     run = make_run(server, "images", 12)
     for _ in range(failure_streaks.ALIKE):
@@ -212,10 +214,8 @@ def test_a_streak_is_remembered_from_one_slice_of_time_to_the_next(server: Provi
 
 def batch_of_one(run: Run) -> None:
     """A slice that ends after one unit, as with a slow provider."""
-    way = DirectTransport()
-    lease = way.lease_units(way.read_run(run.pk), "tests", 1, "")
-    assert lease is not None
-    loop.work_batch(way, studies.load_study(run.study), lease)
+    before = Outcome.objects.count()
+    process_run(run.pk, "tests", stop=lambda: Outcome.objects.count() > before)
 
 
 def test_refusals_in_any_number_are_results(server: Provider) -> None:

@@ -215,9 +215,10 @@ def test_a_lease_is_renewed_until_it_is_no_longer_held_whatever_the_database_doe
     monkeypatch.setattr(leases, "renew_lease", renew)
     lease = describe_lease(list(batch.units.all()))
     held = replace(lease, id=batch.pk)
-    with Heartbeat(DirectTransport(), 0.003) as heartbeat:
-        heartbeat.hold(held)
-        assert over.wait(10)
+    heartbeat = Heartbeat(DirectTransport())
+    heartbeat.hold(replace(held, seconds=0.003))
+    assert over.wait(10)
+    heartbeat.close()
     assert renewed == [batch.pk] * 4
     assert not heartbeat.holds(held)
 
