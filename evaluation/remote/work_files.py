@@ -6,7 +6,7 @@ import json
 import re
 import tarfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -119,11 +119,11 @@ class WorkFile:
 @contextmanager
 def open_work_file(path: Path, names: Iterable[str], folders: Iterable[str]) -> Iterator[WorkFile]:
     """A tar file after it was looked through. Raises WorkFileError."""
-    try:
-        opened = tarfile.open(path, "r:")
-    except OSError as error:
-        raise WorkFileError(f"The file {path} cannot be read: {error.strerror or error}.") from error
-    except tarfile.TarError as error:
-        raise WorkFileError(CUT.format(path=path.name)) from error
-    with opened:
+    with ExitStack() as ending:
+        try:
+            opened = ending.enter_context(tarfile.open(path, "r:"))
+        except OSError as error:
+            raise WorkFileError(f"The file {path} cannot be read: {error.strerror or error}.") from error
+        except tarfile.TarError as error:
+            raise WorkFileError(CUT.format(path=path.name)) from error
         yield WorkFile(path, opened, names, folders)

@@ -32,7 +32,7 @@ from evaluation.worker_api.access import (
 from evaluation.worker_api.provider_keys import list_keys
 from wwd.base.versions import read_project_version
 
-MOST_UNITS = 256
+MOST_UNITS = 2048
 MOST_RUNS = 20
 LONGEST = 86_400.0
 DIRECT = DirectTransport()
