@@ -13,10 +13,10 @@ from evaluation.batching import split_into_chunks
 from evaluation.contracts.study import Result
 from evaluation.models import Batch, Run, Unit
 from evaluation.remote import wire
-from evaluation.remote.packaging import HOLDER
 from evaluation.remote.work_files import WorkFile, WorkFileError, open_work_file
 from evaluation.remote.work_folder import FILES, OUTCOMES, RESULT
 from evaluation.runner import completion, leases, storing
+from evaluation.runner.completion import FILE_HOLDER
 from evaluation.runner.control import OPEN
 from evaluation.runner.direct_transport import describe_units
 from wwd.base import fetching
@@ -65,7 +65,7 @@ def find_package(file: WorkFile) -> Batch:
         pk, study, version = UUID(str(facts["package"])), str(facts["study"]), str(facts["study_version"])
     except (KeyError, TypeError, ValueError):
         raise WorkFileError(f"{file.path.name} does not say of which package it is.") from None
-    batch = Batch.objects.select_related("run").filter(pk=pk, worker=HOLDER).first()
+    batch = Batch.objects.select_related("run").filter(pk=pk, worker=FILE_HOLDER).first()
     if batch is None:
         raise WorkFileError(f"{file.path.name} is of the package {pk}, which this site did not make or has removed.")
     run = batch.run

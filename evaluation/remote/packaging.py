@@ -16,6 +16,7 @@ from evaluation import studies
 from evaluation.models import Batch, Embedding, Run, Unit, hash_of
 from evaluation.remote import wire
 from evaluation.remote.work_files import WorkFileWriter, write_work_file
+from evaluation.runner.completion import FILE_HOLDER
 from evaluation.runner.direct_transport import DirectTransport
 from evaluation.runner.leases import close_batches
 from evaluation.runner.transport import DamagedContentError, Lease
@@ -23,8 +24,6 @@ from evaluation.tables.outcomes import vector_of
 from wwd.base import versions
 from wwd.base.packages import PACKAGES
 
-# Who holds the units of a package, in `Batch.worker`.
-HOLDER = "file of work"
 PACKAGE, LEASE, VECTORS, RUNNER = "package.json", "lease.json", "vectors.jsonl", "run_work.py"
 INPUTS, CODE = "inputs", "code"
 ENDINGS = (".py", ".json", ".tsv", ".csv", ".txt")
@@ -70,7 +69,7 @@ def hold_units(run: Run, limit: int, days: int) -> Lease:
     """Leases units to a file. They count as never delivered, so that those that do not come back wait as before."""
     direct = DirectTransport()
     with transaction.atomic():
-        lease = direct.lease_units(direct.read_run(run.pk), HOLDER, limit, "")
+        lease = direct.lease_units(direct.read_run(run.pk), FILE_HOLDER, limit, "")
         if lease is None:
             raise PackagingError(f"No unit of {run.slug} waits.")
         if any(unit.model.backend == CALLING for unit in lease.units):

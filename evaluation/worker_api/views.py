@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
-from evaluation.models import Batch, Model, Outcome, Run, Unit, WorkerToken
+from evaluation.models import Batch, GeneratedImage, Model, Outcome, Run, Unit, WorkerToken
 from evaluation.readers.text_cleaning import clean_foreign_text
 from evaluation.remote import wire
 from evaluation.runner import completion, storing
@@ -138,8 +138,9 @@ def read_ids(given: Iterable[object]) -> list[UUID]:
 @serve_worker("GET")
 def read_input(request: HttpRequest, token: WorkerToken, lease: UUID, sha256: str) -> HttpResponse:
     """The bytes of an image that a unit of this batch asks about."""
-    held = read_lease(find_batch(token, lease, held=True))
-    if sha256 not in {unit.image_sha256 for unit in held.units}:
+    batch = find_batch(token, lease, held=True)
+    images = list(GeneratedImage.objects.filter(sha256=sha256).values_list("pk", flat=True)) if sha256 else []
+    if not Unit.objects.filter(batch=batch, state=Unit.State.LEASED, payload__image__in=images).exists():
         raise WorkerCallError(404, "No unit of this batch asks about such a file.")
     try:
         content = DIRECT.read_content(sha256)

@@ -80,6 +80,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     if not lone_network_works():
         pytest.skip("network namespaces are not permitted here (unshare --map-root-user --net)")
     found = Site(tmp_path)
+    found.environ["WWD_LEASE_SECONDS"] = "10"
     yield found
     found.kill_workers()
 

@@ -30,7 +30,8 @@ def read_pinned_versions() -> Mapping[str, str]:
     return {name: pins[name] for name in LIBRARIES if name in pins}
 
 
-def list_installed_versions() -> dict[str, str]:
+@cache
+def list_installed_versions() -> Mapping[str, str]:
     """Python and those of the libraries that are installed here, without the mark of a build (+cu130)."""
     found = {"python": platform.python_version()}
     for name in LIBRARIES:

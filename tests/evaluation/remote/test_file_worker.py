@@ -23,18 +23,18 @@ from evaluation.remote import delivery
 from evaluation.remote.packaging import package_work
 from evaluation.remote.work_files import WorkFileError
 from evaluation.remote.work_folder import Folder, FolderTransport, check_versions, pack_results
-from evaluation.runner import cancel_run, create_run, leases, process_run
+from evaluation.runner import cancel_run, create_run, leases, process_run, sweep_runs
 from evaluation.runner.leases import KILLED
 from tests.evaluation.make import make_demonstration_dishes, make_model
 from tests.evaluation.remote_workers import assert_equal_outcomes, describe_outcomes
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 CONFIG = {"model": "sketch", "subjects": {"kind": "dish", "demonstration": True}, "images_per_subject": 5}
 UNITS = 40
 
 
 @pytest.fixture
-def run(transactional_db: None) -> Run:
+def run() -> Run:
     make_demonstration_dishes(UNITS // 5)
     make_model("sketch", parameters={"size": 32})
     return create_run("generation", CONFIG, slug="images")
@@ -341,3 +341,8 @@ def test_nothing_is_held_where_the_file_cannot_be_written(run: Run, tmp_path: Pa
     assert set(Unit.objects.values_list("state", flat=True)) == {"pending"}
     with pytest.raises(CommandError, match=r"Did you mean images\?|Known"):
         call_command("package_work", "image", str(tmp_path / "out.tar"))
+
+
+def test_a_run_whose_units_lie_in_a_file_is_still_announced(run: Run, tmp_path: Path) -> None:
+    package_work(run, 10, tmp_path / "out.tar")
+    assert [found.run for found in sweep_runs()] == [run.pk]
