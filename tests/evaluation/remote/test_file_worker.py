@@ -222,8 +222,8 @@ def rewrite(file: Path, change: Callable[[tarfile.TarInfo, bytes], tuple[tarfile
     members: list[tuple[tarfile.TarInfo, bytes]] = []
     with tarfile.open(file) as opened:
         for member in opened:
-            content = opened.extractfile(member)
-            found = change(member, content.read() if content else b"")
+            source = opened.extractfile(member)
+            found = change(member, source.read() if source else b"")
             if found:
                 members.append(found)
     with tarfile.open(file, "w") as written:
