@@ -193,7 +193,9 @@ def rehearse(site: Site, dishes: int, least: int) -> None:
     units = int(site.run(code).splitlines()[-1])
     assert units >= least
     rehearse_https(site, secret, units)
-    assert int(site.run(COMPARE.format(way="https")).splitlines()[-1]) > 1
+    most = int(site.run(COMPARE.format(way="https")).splitlines()[-1])
+    # Of few units a killed worker may hold none.
+    assert most > 1 or units < 500
     rehearse_files(site)
     site.run(COMPARE.format(way="file"))
 
