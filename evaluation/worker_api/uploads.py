@@ -41,6 +41,10 @@ def arrived_bytes(row: WorkerUpload | None) -> int:
 def store_part(token: WorkerToken, sha256: str, start: int, size: int, data: bytes) -> WorkerUpload:
     """Adds a part where it is the next one; one that came before or too early is left alone. Raises WorkerCallError."""
     row = find_upload(token, sha256)
+    if row and not row.complete and arrived_bytes(row) == row.size:
+        # Its sender ended before it was put together, or is at it.
+        complete_upload(row)
+        return row
     if not 0 < size <= LARGEST or not 0 <= start < size or start + len(data) > size:
         raise WorkerCallError(400, f"A file has 1 to {LARGEST} bytes, and a part lies within it.")
     if row is None:
