@@ -16,8 +16,8 @@ from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from evaluation.file_cache import get_file_cache
 from wwd.base.atomic_files import write_atomically
+from wwd.base.file_cache import get_file_cache
 
 ROOT = "images"
 # Longer than any batch takes from writing its files to naming them in rows.

@@ -45,6 +45,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
             view_generatedimage view_model add_model change_model view_prompttemplate add_prompttemplate
             view_questionset add_questionset view_descriptorset add_descriptorset view_imagedownload
             view_plan add_plan change_plan unmask_plan view_referencelist
+            view_workertoken add_workertoken change_workertoken
         """,
         "collection": "view_consenttext add_consenttext change_consenttext view_opening add_opening view_country",
         "review": "view_questionnaire view_reviewerconsent change_reviewerconsent",

@@ -56,7 +56,7 @@ def sweep_files() -> list[Callable[[], None]]:
 
 
 def sweep_file_cache() -> list[Callable[[], None]]:
-    from evaluation import file_cache
+    from wwd.base import file_cache
 
     file_cache.get_file_cache().remove_unused()
     return []
@@ -82,6 +82,13 @@ def sweep_parts() -> list[Callable[[], None]]:
     from collection.photos import chunked_upload
 
     chunked_upload.delete_stale_parts()
+    return []
+
+
+def sweep_uploads() -> list[Callable[[], None]]:
+    from evaluation.worker_api import uploads
+
+    uploads.delete_stale_uploads()
     return []
 
 
@@ -139,6 +146,7 @@ def list_sweep_jobs() -> list[Job]:
         Job("files", DAY, 10 * 60, sweep_files),
         Job("file cache", HOUR, 4 * 60, sweep_file_cache),
         Job("parts", HOUR, 7 * 60, sweep_parts),
+        Job("uploads", HOUR, 9 * 60, sweep_uploads),
         Job("ingredients", DAY, 20 * 60, sweep_ingredients),
         Job("leaderboard", DAY, 25 * 60, sweep_leaderboard),
         Job("preparations", settings.SWEEP_SECONDS, 0, sweep_preparations),

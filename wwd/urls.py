@@ -23,6 +23,7 @@ urlpatterns = [
     path("readyz", health.check_readiness),
     path("", include("collection.urls")),
     path("review/", include("review.urls")),
+    path("worker/v1/", include("evaluation.worker_api.urls")),
     path("admin/evaluation/", include("evaluation.urls")),
     path("admin/evaluation/", include("wwd.exchange.bundles.urls")),
     path("admin/evaluation/", include(FORMER_ADDRESSES)),

@@ -15,6 +15,7 @@ from evaluation import cached_counts
 from evaluation.admin import image_downloads as image_downloads
 from evaluation.admin import plans as plans
 from evaluation.admin import reference_lists as reference_lists
+from evaluation.admin import worker_tokens as worker_tokens
 from evaluation.models import (
     DescriptorSet,
     EarlierOutcome,

@@ -23,6 +23,8 @@ from evaluation.models.plans import PlanAct as PlanAct
 from evaluation.models.reference_lists import ReferenceDish as ReferenceDish
 from evaluation.models.reference_lists import ReferenceList as ReferenceList
 from evaluation.models.weights import FetchedWeights as FetchedWeights
+from evaluation.models.worker_tokens import WorkerToken as WorkerToken
+from evaluation.models.worker_tokens import WorkerUpload as WorkerUpload
 
 
 class Role(models.TextChoices):
@@ -213,6 +215,12 @@ class Batch(models.Model):
     until = models.DateTimeField(help_text="By the database's clock.")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
+    access = models.ForeignKey(
+        WorkerToken, on_delete=models.SET_NULL, null=True, editable=False, help_text="Whose worker leased it by HTTPS."
+    )
+    request = models.UUIDField(
+        null=True, unique=True, editable=False, help_text="The call that leased it: asked again, the same batch."
+    )
     seconds_computed = models.FloatField(null=True, help_text="How long its units were executed.")
     seconds_waited = models.FloatField(null=True, help_text="How long its worker executed nothing before it.")
 

@@ -10,6 +10,9 @@ from evaluation.runner.announcing import announce_run
 from evaluation.runner.chains import plan_due
 from evaluation.runner.control import ACTIVE, OPEN
 
+# Who holds the units of a file of work (`Batch.worker`): for days, while nobody is at work on its run.
+FILE_HOLDER = "file of work"
+
 
 def filter_waiting_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
     """Those of `runs` that go on and have units that nobody holds."""

@@ -14,11 +14,10 @@ from evaluation.models import Batch, Embedding, GeneratedImage, Run, Unit, hash_
 from evaluation.runner import chains, completion, control, leases
 from evaluation.runner.announcing import announce_run
 from evaluation.runner.catalogue import DatabaseCatalogue, model_data, subject_data
-from evaluation.runner.transport import DamagedContentError, Lease, ResultPairs, RunData, Spent, WorkUnit
+from evaluation.runner.transport import RUN_REMOVED, DamagedContentError, Lease, ResultPairs, RunData, Spent, WorkUnit
 from evaluation.tables.outcomes import find_asked_image, vector_of
 from wwd.base.db_connections import retry_on_lost_connection
 
-RUN_REMOVED = "The run whose vectors are needed was removed after this one was planned."
 REMOVED = "The image was removed after the run was planned."
 
 

@@ -11,7 +11,7 @@ from evaluation.models import Batch, Run
 from evaluation.runner import leases
 from evaluation.runner.announcing import Announcement, announce_run, create_announcement
 from evaluation.runner.chains import plan_due
-from evaluation.runner.completion import complete_finished_runs, filter_waiting_runs
+from evaluation.runner.completion import FILE_HOLDER, complete_finished_runs, filter_waiting_runs
 from evaluation.runner.direct_transport import DirectTransport
 from evaluation.runner.pipeline import Pipeline
 from evaluation.runner.transport import Transport
@@ -65,6 +65,6 @@ def sweep_runs() -> list[Announcement]:
     leases.release_expired()
     complete_finished_runs(Run.objects.all())
     plan_due()
-    live = Batch.objects.filter(run=OuterRef("pk"), finished_at=None, until__gte=Now())
+    live = Batch.objects.filter(run=OuterRef("pk"), finished_at=None, until__gte=Now()).exclude(worker=FILE_HOLDER)
     idle = filter_waiting_runs(Run.objects.filter(~Exists(live))).order_by("-priority", "pk")
     return [create_announcement(run.pk) for run in idle]

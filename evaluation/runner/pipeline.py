@@ -12,10 +12,10 @@ from contextlib import ExitStack
 
 from evaluation.contracts.study import Study
 from evaluation.runner import execution, failure_streaks
-from evaluation.runner.heartbeat import Heartbeat
 from evaluation.runner.stages import batch_size
 from evaluation.runner.stages.byte_budget import ByteBudget, get_ahead_bytes
 from evaluation.runner.stages.fetching import FetchedBatch
+from evaluation.runner.stages.heartbeat import Heartbeat
 from evaluation.runner.stages.result_writer import ResultWriter
 from evaluation.runner.stages.side_thread import SideThread
 from evaluation.runner.transport import LOST, Lease, RunData, Spent, Transport

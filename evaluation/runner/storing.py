@@ -14,7 +14,7 @@ from evaluation.contracts.study import ImageResult, Result
 from evaluation.models import Batch, Embedding, GeneratedImage, Model, Outcome, Run, Unit, hash_of
 from evaluation.readers import text_cleaning
 from evaluation.readers.text_cleaning import make_text_storable
-from wwd.base import bulk_insert
+from wwd.base.postgresql import bulk_insert
 
 ResultPairs = Sequence[tuple[Unit, Result]]
 IMAGE_STATES = {

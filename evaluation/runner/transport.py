@@ -11,6 +11,8 @@ from uuid import UUID
 from evaluation.contracts.study import ModelData, Result, SubjectData, Vector, VectorData
 from wwd.base import db_connections
 
+RUN_REMOVED = "The run whose vectors are needed was removed after this one was planned."
+
 
 class TransportLostError(Exception):
     """The way to units and results is gone for now, like a lost database: says nothing about any unit."""

@@ -6,7 +6,7 @@ from evaluation.batching import CHUNK
 from evaluation.contracts.study import ConfigError, SubjectData, UnitPlan
 from evaluation.models import Run, RunLabel, Unit
 from evaluation.subjects import WRITTEN
-from wwd.base.bulk_insert import insert_rows
+from wwd.base.postgresql.bulk_insert import insert_rows
 
 COLUMNS = ("run_id", "key", "subject_id", "model_id", "payload", "affinity", "state", "deliveries")
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from evaluation.models import Batch, DescriptorSet, Embedding, InputCounter, PromptTemplate, Run, Subject
 from tests.evaluation.make import make_model
-from wwd.base import bulk_insert
-from wwd.base.bulk_insert import insert_rows
+from wwd.base.postgresql import bulk_insert
+from wwd.base.postgresql.bulk_insert import insert_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 PROMPT = ("slug", "version", "text", "source")

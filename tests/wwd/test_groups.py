@@ -67,6 +67,7 @@ LISTS: Mapping[str, set[str]] = {
         "evaluation.referencelist",
         "evaluation.plan",
         "evaluation.imagedownload",
+        "evaluation.workertoken",
         "collection.consenttext",
         "collection.opening",
         "collection.country",

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from evaluation.contracts.study import Result
 from evaluation.readers.text_cleaning import clean_foreign_text
-from evaluation.runner.heartbeat import Heartbeat
 from evaluation.runner.stages.file_calls import FileCall, get_writers, wait_for_all
+from evaluation.runner.stages.heartbeat import Heartbeat
 from evaluation.runner.stages.side_thread import SideThread
 from evaluation.runner.transport import LOST, Lease, ResultPairs, Spent, Transport, WorkUnit
 

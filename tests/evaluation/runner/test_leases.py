@@ -18,7 +18,7 @@ from evaluation.contracts.study import Result
 from evaluation.models import Batch, Outcome, Run, Unit
 from evaluation.runner import create_run, leases
 from evaluation.runner.direct_transport import DirectTransport
-from evaluation.runner.heartbeat import Heartbeat
+from evaluation.runner.stages.heartbeat import Heartbeat
 from tests.evaluation.leased import describe_lease
 
 pytestmark = [pytest.mark.django_db, pytest.mark.embedded]

@@ -15,10 +15,10 @@ import pytest
 from pytest_django import Settings
 
 from evaluation import content_store
-from evaluation.file_cache import DIGITS, FileCache, get_file_cache
 from tests.wwd.bucket import BUCKET, Bucket, bucket
 from tests.wwd.processes import environment, snippet
 from wwd.base.decode_memory import hold_file_lock
+from wwd.base.file_cache import DIGITS, FileCache, get_file_cache
 
 KILO = 1000
 MOST = 40 * KILO
@@ -222,7 +222,8 @@ content_store.copy_for_worker(b"drawn here", sha256)
 print(content_store.read_for_worker(sha256).decode(), content_store.read_for_worker("{known}").decode())
 """
 FORGET = """
-from evaluation import content_store, file_cache
+from evaluation import content_store
+from wwd.base import file_cache
 content_store.get_file_cache().remove_files(["{known}"])
 print(file_cache.get_file_cache().read_file("{known}"))
 """
