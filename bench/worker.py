@@ -95,7 +95,7 @@ def measure(checkout: Path, folder: Path, options: argparse.Namespace, *, baseli
         "DJANGO_SETTINGS_MODULE": "wwd.settings",
         "PYTHONPATH": os.pathsep.join([str(place), str(checkout), *filter(None, [os.environ.get("PYTHONPATH", "")])]),
         "WWD_VAR_DIR": str(place / "var"),
-        "WWD_LOG_LEVEL": "error",
+        "WWD_LOG_LEVEL": "warning",
     }
     part = subprocess.Popen(
         [sys.executable, "-m", "bench.worker_part"], cwd=place, env=environ, stdout=subprocess.PIPE, text=True
@@ -105,6 +105,7 @@ def measure(checkout: Path, folder: Path, options: argparse.Namespace, *, baseli
     for line in part.stdout:
         if line.startswith("{"):
             found.append(json.loads(line))
+            print(line.strip(), flush=True)
     if part.wait():
         sys.exit(f"The measurement in {checkout} failed: see above.")
     return found

@@ -7,7 +7,7 @@ from evaluation.models import PromptTemplate, RunLabel, Subject
 from evaluation.runner import create_run
 from evaluation.subjects import select_subjects, store_subject
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 def make_shelf() -> None:
