@@ -99,7 +99,6 @@ def fast_passwords(settings: Settings) -> None:
 def own_storage(settings: Settings, tmp_path: Path) -> None:
     """Each test keeps its files in a folder of its own, and pages name static files as nobody has collected them."""
     settings.STATIC_ROOT = tmp_path / "static"
-    settings.STATIC_ROOT.mkdir()
     settings.FILE_CACHE = tmp_path / "file_cache"
     local = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
