@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from collection.models import AboutYou, Ambassador, Country, Dish, Report
 from evaluation.images import download_log
-from evaluation.models import Run
+from evaluation.models import Run, WorkerToken
 from evaluation.tables import compute
 from review.campaigns.service import save_review
 from review.models import Exclusion, Note, ReviewerBackground, SupportContact
@@ -48,6 +48,7 @@ def make_world() -> Run:
     compute.compute_and_store("association.scores", {})
     operator = User.objects.create_superuser("chief", password="a long enough secret")
     download_log.record_download(operator, "all images", 3)
+    WorkerToken.objects.create(name="cluster", queues=["gpu"], secret_hash="0" * 64, made_by=operator)
     return run
 
 

@@ -189,7 +189,7 @@ def copy(tmp_path: Path) -> Path:
     """A copy of the sources and catalogues: `makemessages` writes beside the templates."""
     for path in ROOT.glob("*/**/*"):
         name = path.relative_to(ROOT)
-        if name.parts[0] in (*PACKAGES, "locale", "templates") and (path.suffix in (".html", ".po", ".py")):
+        if name.parts[0] in (*PACKAGES, "locale", "templates") and path.suffix in (".html", ".json", ".po", ".py"):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, tmp_path / name)
     (tmp_path / "script").mkdir()

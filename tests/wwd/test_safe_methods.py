@@ -119,11 +119,11 @@ def world() -> World:
 
 
 def patterns(resolver: URLResolver | None = None, before: str = "") -> Iterator[tuple[str, str]]:
-    """Name and route of every address that needs no account."""
+    """Name and route of every address that needs neither an account nor a token of a worker."""
     top = resolver or get_resolver()
     for found in top.url_patterns:
         route = before + str(found.pattern)
-        if route.startswith("admin/"):
+        if route.startswith(("admin/", "worker/")):
             continue
         if isinstance(found, URLResolver):
             yield from patterns(found, route)
