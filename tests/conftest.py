@@ -15,6 +15,7 @@ from pytest_django import Settings
 from xdist.remote import Producer
 
 from collection.access import request_info
+from evaluation.runner.stages import batch_size
 from tests import scheduling, shared_rows, template_database
 from wwd.base import prepared_pages
 
@@ -109,10 +110,11 @@ def own_storage(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_prepared() -> Iterator[None]:
-    """Each test renders its pages and reads the month's key anew, as a fresh process does."""
+    """Each test renders its pages, reads the month's key and learns sizes of batches anew, as a fresh process does."""
     yield
     prepared_pages._pages.clear()
     request_info._month_keys.clear()
+    batch_size.known.clear()
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from django.utils.timesince import timeuntil
 
 from evaluation import cached_counts, runner
 from evaluation.models import Run, Unit
-from evaluation.runner.control import AGAIN
+from evaluation.runner.control import ACTIVE, AGAIN
 from evaluation.runner.forecast import Forecast
 from evaluation.runner.progress import (
     Counted,
@@ -114,7 +114,8 @@ def compute_run_counts(run: Run) -> cached_counts.Content:
         "refusals": [astuple(row) for row in count_refusals(run, labels=labels)],
         "rewritten": [astuple(row) for row in count_rewritten_prompts(run, labels=labels)],
         "failures": [astuple(row) for row in list_failure_reasons(run)],
-        "hosts": [astuple(row) for row in count_time_by_host(run)],
+        # While it is worked on, the pace is asked for instead.
+        "hosts": [astuple(row) for row in count_time_by_host(run)] if run.state not in ACTIVE else [],
     }
 
 

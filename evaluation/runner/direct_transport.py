@@ -25,7 +25,9 @@ class DirectTransport:
     """See `Transport`. Has no state: one serves any number of runs and threads."""
 
     def allows_threads(self) -> bool:
-        return not connection.in_atomic_block
+        # Connections of several threads to one SQLite database in memory lock each other's tables.
+        in_memory = connection.vendor == "sqlite" and connection.is_in_memory_db()  # type: ignore[attr-defined]
+        return not (connection.in_atomic_block or in_memory)
 
     def read_run(self, run_id: int) -> RunData:
         run = Run.objects.get(pk=run_id)

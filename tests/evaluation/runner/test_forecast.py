@@ -11,6 +11,7 @@ from evaluation.models import Batch, GeneratedImage, Model, Outcome, Run, Subjec
 from evaluation.models.cost import Price, price_of
 from evaluation.runner import create_run, forecast_run, import_run, leases, preview_run, process_run, retry_units
 from evaluation.runner.progress import by_label, count_refusals, count_rewritten_prompts
+from evaluation.runner.stages import batch_size
 from tests.evaluation.failing_study import Fragile
 from tests.evaluation.make import make_country, make_dish, make_model, make_subject, plan
 
@@ -36,6 +37,7 @@ def make_run(*acts: str) -> Run:
 def half(run: Run) -> None:
     """Works through the next batch of four."""
     Fragile.executed.clear()
+    batch_size.known.clear()
     process_run(run.pk, "a", stop=lambda: bool(Fragile.executed))
     run.refresh_from_db()
 
