@@ -167,7 +167,7 @@ def noisy_image() -> bytes:
     return png() + bytes(range(256)) * 200
 
 
-def test_a_token_that_is_revoked_in_the_middle_costs_that_batch_alone(live_server: LiveServer, run: Run) -> None:
+def test_a_token_that_is_revoked_in_the_middle_costs_what_is_in_hand_alone(live_server: LiveServer, run: Run) -> None:
     Run.objects.all().delete()
     make_demonstration_dishes(4)
     plan_images()
@@ -184,11 +184,13 @@ def test_a_token_that_is_revoked_in_the_middle_costs_that_batch_alone(live_serve
     with pytest.raises(WorkerRefusedError, match="unknown or was revoked"):
         serve_runs(Revoking(WorkerClient(live_server.url, secret, patience=1)), "node1", until_empty=True)
     states = list(Unit.objects.values_list("state", flat=True))
-    assert (states.count("done"), states.count("leased")) == (12, 12)
+    # The batch in hand, and where there was time the one that was leased ahead.
+    assert states.count("done") == 12 and states.count("leased") in (12, 24)
     Batch.objects.filter(finished_at=None).update(until=timezone.now() - timedelta(seconds=1))
-    assert leases.release_expired() == 1
-    assert serve_runs(make_transport(live_server.url, make_token()[1]), "node2", until_empty=True) == 12
-    assert Outcome.objects.count() == 24
+    assert leases.release_expired() == states.count("leased") / 12
+    left = len(states) - 12
+    assert serve_runs(make_transport(live_server.url, make_token()[1]), "node2", until_empty=True) == left
+    assert Outcome.objects.count() == len(states)
 
 
 def test_what_was_done_or_cancelled_meanwhile_is_not_stored_twice(live_server: LiveServer, run: Run) -> None:
