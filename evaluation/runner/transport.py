@@ -133,8 +133,8 @@ class Transport(Protocol):
         """Ends units with their results, each once; returns how many. `hashes`: unit key → hash of its stored file.
 
         With `last` the lease ends and units without a result wait again; else it is renewed. `spent` comes with the
-        last results. Zero where the lease is
-        no longer held, or nothing of it was open. Tries again for about the time of a lease while the way is lost.
+        last results. Zero where the lease is no longer held, or nothing of it was open. Tries again for about the
+        time of a lease while the way is lost.
         """
         ...
 
